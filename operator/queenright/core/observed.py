@@ -1,0 +1,212 @@
+"""What was seen: the swarm's objects and the members' own words, each source known or unknown.
+
+Unknown is not absent: a source that did not answer is ``Unknown`` with its reason, and nothing
+destructive may be decided on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+from queenright.core.resources import Config, Network, Secret, Service
+
+T = TypeVar("T", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[T]):
+    """A source that answered."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A source that did not answer, or not credibly; ``why`` is for people."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Live(Generic[T]):
+    """A swarm object with what a write needs: its id and the version index that was read."""
+
+    id: str
+    version: int
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A swarm node. ``name`` is its hostname, ``address`` what swarm knows it by."""
+
+    id: str
+    name: str
+    address: str
+    role: Literal["manager", "worker"] = "worker"
+    state: Literal["ready", "down", "unknown", "disconnected"] = "ready"
+    availability: Literal["active", "pause", "drain"] = "active"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == "ready" and self.availability == "active"
+
+
+ALIVE_STATES = frozenset(
+    {"new", "pending", "assigned", "accepted", "preparing", "ready", "starting", "running"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A swarm task. ``error`` is swarm's own text; ``at`` is when its state was last set."""
+
+    id: str
+    service_id: str
+    node_id: str
+    state: str
+    desired_state: str
+    at: datetime
+    error: str = ""
+    exit_code: int | None = None
+    slot: int = 0
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the task runs or will, as far as swarm knows."""
+        return self.state in ALIVE_STATES and self.desired_state in {"running", "ready", "accepted"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveService(Live[Service]):
+    """A service with what swarm says of its last change."""
+
+    created_at: datetime = datetime.min
+    updated_at: datetime = datetime.min
+    force_update: int = 0
+    update_state: str = ""
+    update_message: str = ""
+    previous_configs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The Docker engine that the operator talks to, and its place in the swarm."""
+
+    node_id: str = ""
+    swarm_state: Literal["active", "inactive", "pending", "error", "locked"] = "active"
+    is_manager: bool = True
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SwarmState:
+    """One read of the whole swarm: a constant number of list calls."""
+
+    engine: Engine
+    nodes: tuple[Node, ...] = ()
+    services: tuple[LiveService, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    networks: tuple[Live[Network], ...] = ()
+    secrets: tuple[Live[Secret], ...] = ()
+    configs: tuple[Live[Config], ...] = ()
+
+    def node(self, name: str) -> Node | None:
+        return next((node for node in self.nodes if node.name == name), None)
+
+    def node_by_id(self, node_id: str) -> Node | None:
+        return next((node for node in self.nodes if node.id == node_id), None)
+
+    def service(self, name: str) -> LiveService | None:
+        return next((live for live in self.services if live.value.name == name), None)
+
+    def network(self, name: str) -> Live[Network] | None:
+        return next((live for live in self.networks if live.value.name == name), None)
+
+    def secret(self, name: str) -> Live[Secret] | None:
+        return next((live for live in self.secrets if live.value.name == name), None)
+
+    def config(self, name: str) -> Live[Config] | None:
+        return next((live for live in self.configs if live.value.name == name), None)
+
+    def tasks_of(self, service_id: str) -> Iterator[Task]:
+        return (task for task in self.tasks if task.service_id == service_id)
+
+    def runs(self, task: Task) -> bool:
+        """Whether a task really can be running: tasks on dead nodes stay "running" in swarm's
+        lists (moby #31999), so the node's state comes first."""
+        node = self.node_by_id(task.node_id)
+        return task.is_alive and (node is None or node.state == "ready")
+
+
+@dataclass(frozen=True, slots=True)
+class MemberStatus:
+    """What one member says of itself: ``GET /patroni``, always 200 while Patroni runs.
+
+    ``holds_lock`` is whether its ``GET /primary`` answered 200 in the same round: lock held *and*
+    read-write (spec: §4.1). ``lag_bytes`` is from ``/cluster``; None when it is not known there.
+    """
+
+    state: str
+    role: str
+    timeline: int | None = None
+    replication_state: str = ""
+    holds_lock: bool = False
+    lag_bytes: int | None = None
+    paused: bool = False
+    pending_restart: bool = False
+    cluster_unlocked: bool = False
+    version: str = ""
+    server_version: int = 0
+    tags: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in {"running", "streaming", "in archive recovery"}
+
+    @property
+    def is_leader(self) -> bool:
+        """A working leader: it says so, and proves it by its lock."""
+        return self.holds_lock and self.role in {"primary", "master", "leader"}
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.is_running and not self.holds_lock and self.replication_state == "streaming"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFound:
+    """A reference that its registry knows; ``digest`` like ``sha256:…``."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageMissing:
+    """A reference that its registry denies knowing."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How often an action was tried without lasting effect, and when last."""
+
+    count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Everything a pass knows. Mappings are keyed by member service name, image reference and
+    action key."""
+
+    swarm: Known[SwarmState] | Unknown
+    members: Mapping[str, Known[MemberStatus] | Unknown] = field(default_factory=dict)
+    images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown] = field(default_factory=dict)
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""One concern a file: each rule turns (Desired, Observed) into actions and holds."""

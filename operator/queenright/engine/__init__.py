@@ -1,0 +1,1 @@
+"""The asynchronous loop: observes, asks the core, executes, and records. Knows only ports."""
