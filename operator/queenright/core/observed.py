@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, Literal, TypeVar
 
 from queenright.core.resources import Config, Network, Secret, Service
 
 T = TypeVar("T", covariant=True)
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+"""Stands for a moment that Docker did not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ class Task:
 class LiveService(Live[Service]):
     """A service with what swarm says of its last change."""
 
-    created_at: datetime = datetime.min
-    updated_at: datetime = datetime.min
+    created_at: datetime = NEVER
+    updated_at: datetime = NEVER
     force_update: int = 0
     update_state: str = ""
     update_message: str = ""

@@ -1,0 +1,176 @@
+"""Everything that the operator can do to the world, as values.
+
+An action carries what its execution needs and what its audit line says: a key that names the
+deed and its object, a reason, the fields it changes, and whom it disturbs. There is deliberately
+no action that removes a volume, a data directory or a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from queenright.core.resources import Config, Network, Secret, Service
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field that differs; ``old`` and ``new`` are texts for people, never a secret."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """What all actions share.
+
+    ``disturbs`` names the running service whose task this stops or restarts, else it is empty.
+    """
+
+    reason: str
+    changes: tuple[FieldChange, ...] = ()
+    disturbs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelNode(Deed):
+    """Set (or, with None, remove) labels on a node; other labels stay as they are."""
+
+    node: str
+    node_id: str
+    version: int
+    labels: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"label-node/{self.node}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateNetwork(Deed):
+    network: Network
+
+    @property
+    def key(self) -> str:
+        return f"create-network/{self.network.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveNetwork(Deed):
+    id: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        return f"remove-network/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSecret(Deed):
+    """Create a secret from 32 random bytes, base64 (spec: §2.3); the value is never seen here."""
+
+    secret: Secret
+
+    @property
+    def key(self) -> str:
+        return f"create-secret/{self.secret.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateConfig(Deed):
+    config: Config
+
+    @property
+    def key(self) -> str:
+        return f"create-config/{self.config.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelConfig(Deed):
+    """Replace a config's labels: the only part of a config that swarm lets change."""
+
+    id: str
+    version: int
+    config: Config
+
+    @property
+    def key(self) -> str:
+        return f"label-config/{self.config.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveConfig(Deed):
+    id: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        return f"remove-config/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateService(Deed):
+    service: Service
+
+    @property
+    def key(self) -> str:
+        return f"create-service/{self.service.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateService(Deed):
+    """Replace a service's specification, at the version that was observed.
+
+    ``force_update`` is swarm's own counter; one more than observed restarts the tasks.
+    """
+
+    id: str
+    version: int
+    service: Service
+    force_update: int
+
+    @property
+    def key(self) -> str:
+        return f"update-service/{self.service.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class RestartService(Deed):
+    """Start a service's tasks again after swarm itself has given up on them."""
+
+    id: str
+    version: int
+    service: Service
+    force_update: int
+
+    @property
+    def key(self) -> str:
+        return f"restart-service/{self.service.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveService(Deed):
+    id: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        return f"remove-service/{self.name}"
+
+
+Action: TypeAlias = (
+    LabelNode
+    | CreateNetwork
+    | RemoveNetwork
+    | CreateSecret
+    | CreateConfig
+    | LabelConfig
+    | RemoveConfig
+    | CreateService
+    | UpdateService
+    | RestartService
+    | RemoveService
+)

@@ -1,0 +1,73 @@
+"""The swarm, as the engine needs it: one bounded read, version-indexed writes, wake-ups.
+
+Every write raises ``ConflictError`` when somebody else wrote first (or the name is taken),
+``RejectedError`` when the swarm refuses it for good, and ``UnavailableError`` when nobody answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from queenright.core.actions import LabelNode
+from queenright.core.observed import ImageFound, ImageMissing, SwarmState
+from queenright.core.resources import Config, Network, Secret, Service
+
+
+class SwarmError(Exception):
+    """A call to the swarm that did not do what was asked; its text is for people."""
+
+
+class ConflictError(SwarmError):
+    """A stale version index, or a name that was taken meanwhile: observe again."""
+
+
+class RejectedError(SwarmError):
+    """The swarm understood and refused; the same call will be refused again."""
+
+
+class UnavailableError(SwarmError):
+    """No answer, or none in time: whether the call took effect is not known."""
+
+
+class Swarm(Protocol):
+    """A swarm's manager."""
+
+    async def observe(self) -> SwarmState:
+        """The whole swarm, in a number of calls that does not depend on its size."""
+        ...
+
+    async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
+        """What the registry knows of an image reference like ``host:5000/name:tag``."""
+        ...
+
+    def events(self) -> AsyncIterator[str]:
+        """One short text per change in the swarm. It may end or fall silent at any time: events
+        only wake, they never inform."""
+        ...
+
+    async def label_node(self, action: LabelNode) -> None: ...
+
+    async def create_network(self, network: Network) -> None: ...
+
+    async def remove_network(self, network_id: str) -> None: ...
+
+    async def create_secret(self, secret: Secret) -> None:
+        """Create it from 32 random bytes, base64, no newline (spec: database-cluster §2.3)."""
+        ...
+
+    async def create_config(self, config: Config) -> None: ...
+
+    async def label_config(self, config_id: str, version: int, config: Config) -> None: ...
+
+    async def remove_config(self, config_id: str) -> None: ...
+
+    async def create_service(self, service: Service) -> None: ...
+
+    async def update_service(
+        self, service_id: str, version: int, service: Service, force_update: int
+    ) -> None: ...
+
+    async def remove_service(self, service_id: str) -> None: ...
+
+    async def aclose(self) -> None: ...
