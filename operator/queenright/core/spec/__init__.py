@@ -1,0 +1,1 @@
+"""What a person writes: the kinds of document, their validation, and their places in the files."""

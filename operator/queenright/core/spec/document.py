@@ -1,0 +1,78 @@
+"""The form that every document has: `apiVersion`, `kind`, `metadata`, `spec`.
+
+Decides how YAML fields map to attributes: camelCase there, snake_case here, and an attribute that
+carries its unit (`ttl_s`, `limit_bytes`) is written without it (`ttl: 30s`, `limit: 2G`), since
+the value names its unit itself. Unknown fields and mistaken types are errors, never dropped.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from queenright.core.spec.identifiers import Name
+
+API_VERSION = "queenright/v1alpha1"
+
+
+def yaml_name(attribute: str) -> str:
+    """`loop_wait_s` -> `loopWait`."""
+    first, *rest = attribute.removesuffix("_s").removesuffix("_bytes").split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _title(attribute: str, _: object) -> str:
+    words = attribute.removesuffix("_s").removesuffix("_bytes").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+class Part(BaseModel):
+    """A mapping in a document: frozen, strict about types, closed to unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        alias_generator=yaml_name,
+        field_title_generator=_title,
+        use_attribute_docstrings=False,
+    )
+
+
+T = TypeVar("T")
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Sequence = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
+"""A YAML list, kept as a tuple."""
+
+
+class Metadata(Part):
+    """What the document is called."""
+
+    name: Name = Field(
+        description="The cluster's name: Patroni's scope, and the prefix of what is made for it.",
+        examples=["main"],
+    )
+
+
+class Resource(Part):
+    """A whole document. A kind adds its `kind` literal and its `spec`."""
+
+    KIND: ClassVar[str]
+
+    metadata: Metadata = Field(description="What the document is called.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _derive(cls, data: Any) -> Any:
+        return cls.with_derived(data) if isinstance(data, dict) else data
+
+    @classmethod
+    def with_derived(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The document with those defaults filled in that other fields decide. It is called with
+        whatever a person wrote, so it leaves alone what has not the shape it expects."""
+        return document

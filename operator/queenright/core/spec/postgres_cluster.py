@@ -1,0 +1,287 @@
+"""Kind `PostgresCluster`: a replicated PostgreSQL 16 cluster behind role-aware proxies.
+
+Gives every value of the contract a field, with the contract's value as its default (spec:
+database-cluster §2.4 to §2.7, §4.2, §8), so that a useful file names only image, network,
+members and proxies. What one field alone can tell wrong is refused here; what takes several, in
+`checks`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from queenright.core.spec.containers import (
+    HealthCheck,
+    MemberMemory,
+    MemberRestartPolicy,
+    MemberTmpfs,
+)
+from queenright.core.spec.document import Part, Resource, Sequence
+from queenright.core.spec.identifiers import (
+    Address,
+    Image,
+    LabelKey,
+    Name,
+    Network,
+    NodeName,
+    ObjectName,
+    Port,
+)
+from queenright.core.spec.parameters import CONTRACT_PARAMETERS, ParameterValue
+from queenright.core.spec.proxies import Proxies
+from queenright.core.spec.quantities import Seconds, Size
+
+PREFERRED_PRIORITY = 3
+ORDINARY_PRIORITY = 1
+"""Failover priority of the preferred member, and of the others (spec: database-cluster §2.2)."""
+
+
+class Member(Part):
+    """One database member, on a node of its own."""
+
+    name: Name = Field(
+        description="Member name: service, hostname, network alias and `NODE_NAME` (spec: §2.2).",
+        examples=["member-1"],
+    )
+    node: NodeName = Field(
+        description="Hostname of the node that runs it, a worker (spec: §1.7); its data is there.",
+        examples=["node2"],
+    )
+    address: Address | None = Field(
+        default=None,
+        description="Address by which others reach it. Default: the one swarm knows the node by.",
+        examples=["10.77.0.12"],
+    )
+    failover_priority: int = Field(
+        default=ORDINARY_PRIORITY,
+        ge=0,
+        le=1000,
+        description="Patroni's tag: the higher, the rather promoted; 0 means never. Default: 3 for "
+        "the first member listed, 1 for the others (spec: §2.2).",
+        json_schema_extra={"default": None},
+    )
+
+
+class Ports(Part):
+    """The members' ports, published in host mode (spec: database-cluster §2.6)."""
+
+    postgresql: Port = Field(default=5432, description="The database server.")
+    raft: Port = Field(default=5010, description="Raft consensus between the members.")
+    rest_api: Port = Field(default=8008, description="Patroni's REST API.")
+
+
+class ClusterNetwork(Part):
+    """The attachable overlay network of the cluster (spec: database-cluster §2.7)."""
+
+    name: ObjectName = Field(
+        default="",
+        description="Name of the network. Default: `<metadata.name>_patroni`.",
+        json_schema_extra={"default": None},
+        examples=["main_patroni"],
+    )
+    subnet: Network | None = Field(
+        default=None,
+        description="Its address range. Default: what swarm picks.",
+        examples=["10.90.0.0/24"],
+    )
+
+
+class Secrets(Part):
+    """Swarm secrets with the passwords. Missing ones are created, existing ones never replaced
+    (spec: database-cluster §2.3)."""
+
+    replication: ObjectName = Field(
+        default="pg_replication_pw", description="Password of the role `replicator`."
+    )
+    superuser: ObjectName = Field(
+        default="pg_superuser_pw", description="Password of the superuser."
+    )
+    rest_api: ObjectName = Field(
+        default="pg_rest_pw", description="Password that guards the REST API's unsafe verbs."
+    )
+
+
+class RestApi(Part):
+    """Patroni's REST API."""
+
+    authentication: Literal["basic", "none"] = Field(
+        default="basic",
+        description="Whether verbs that change something need user `queenright` and a password. "
+        "Reads stay open for proxies and health checks.",
+    )
+
+
+class Patroni(Part):
+    """Cluster-wide settings of Patroni (spec: database-cluster §2.5). loopWait + 2 x retryTimeout
+    may not exceed ttl."""
+
+    ttl_s: Seconds = Field(
+        default=30,
+        ge=20,
+        le=86400,
+        description="Life of the leader lock. Lower finds a dead leader sooner, but reacts to "
+        "passing network trouble; at least 20s.",
+    )
+    loop_wait_s: Seconds = Field(
+        default=10,
+        ge=1,
+        le=86400,
+        description="Pause between two rounds of a member's loop; at least 1s.",
+    )
+    retry_timeout_s: Seconds = Field(
+        default=10,
+        ge=3,
+        le=86400,
+        description="How long a failing operation is tried again before a leader gives up; at "
+        "least 3s.",
+    )
+    maximum_lag_on_failover_bytes: Size = Field(
+        default=1048576, description="A replica further behind than this is not promoted."
+    )
+    use_pg_rewind: bool = Field(
+        default=True,
+        description="A former leader rejoins by rewinding, without a full base backup. Needs data "
+        "checksums (always on) or `wal_log_hints`.",
+    )
+
+
+class PostgreSQL(Part):
+    """Settings of the database server itself (spec: database-cluster §2.5)."""
+
+    parameters: dict[str, ParameterValue] = Field(
+        default_factory=lambda: dict(CONTRACT_PARAMETERS),
+        description="PostgreSQL 16 parameters, over the contract's: name and value. `on`, `off`, "
+        "true and false are the same for a switch.",
+        json_schema_extra={"default": dict(CONTRACT_PARAMETERS)},
+        examples=[{"work_mem": "8MB", "log_min_duration_statement": "250ms"}],
+    )
+    access_rules: Sequence[str] = Field(
+        default=(),
+        description="Further lines for `pg_hba.conf`, in their order, placed after the contract's "
+        "rule 7 and before its last, which rejects all else.",
+        examples=[["host reporting report 192.168.20.0/24 scram-sha-256"]],
+    )
+
+
+class NodeLabels(Part):
+    """Keys of the node labels that place the tasks (spec: database-cluster §2.7)."""
+
+    member: LabelKey = Field(
+        default="pg-node",
+        description="Set to 1, 2, 3 … on the members' nodes, in the order listed.",
+    )
+    proxy: LabelKey = Field(
+        default="pg-ha-node", description="Set to `true` on the proxies' nodes."
+    )
+
+
+class PostgresClusterSpec(Part):
+    """What the cluster should be."""
+
+    image: Image = Field(
+        description="The member image: PostgreSQL 16 and Patroni.",
+        examples=["10.77.0.1:5000/queenright-member:16"],
+    )
+    lan_subnet: Network = Field(
+        description="The deployer's network. Clients and members in it may connect (spec: §2.5)."
+    )
+    members: Sequence[Member] = Field(
+        min_length=1,
+        description="The database members, an odd number. The first is the preferred leader.",
+    )
+    proxies: Proxies = Field(description="The proxies in front of them.")
+    ports: Ports = Field(
+        default=Ports(), description="The members' ports on their nodes (spec: §2.6)."
+    )
+    network: ClusterNetwork = Field(
+        default=ClusterNetwork(), description="The cluster's overlay network (spec: §2.7)."
+    )
+    secrets: Secrets = Field(
+        default=Secrets(), description="Names of the swarm secrets with the passwords (spec: §2.3)."
+    )
+    rest_api: RestApi = Field(default=RestApi(), description="Patroni's REST API.")
+    patroni: Patroni = Field(default=Patroni(), description="Failover settings (spec: §2.5).")
+    postgresql: PostgreSQL = Field(
+        default=PostgreSQL(),
+        description="Database parameters and access rules (spec: §2.5).",
+        json_schema_extra={"default": {}},
+    )
+    node_labels: NodeLabels = Field(
+        default=NodeLabels(),
+        description="Keys of the node labels that place the tasks (spec: §2.7).",
+    )
+    memory: MemberMemory = Field(
+        default=MemberMemory(), description="Memory of each member (spec: §8)."
+    )
+    tmpfs: MemberTmpfs = Field(
+        default=MemberTmpfs(), description="Sizes of the memory-backed mounts (spec: §2.7)."
+    )
+    restart_policy: MemberRestartPolicy = Field(
+        default=MemberRestartPolicy(),
+        description="When a failed member is started again (spec: §8).",
+    )
+    health_check: HealthCheck = Field(
+        default=HealthCheck(), description="The members' container health check (spec: §8)."
+    )
+    stop_grace_period_s: Seconds = Field(
+        default=120,
+        description="Time between SIGTERM and SIGKILL. Patroni uses it for PostgreSQL's fast "
+        "shutdown and its last checkpoint, and for the replicas to receive the last of the WAL. "
+        "Docker's own 10s has corrupted databases; a checkpoint of the contract's 256MB of "
+        "shared_buffers takes seconds, and a busy disk is allowed for.",
+    )
+    deletion_policy: Literal["retain", "remove"] = Field(
+        default="retain",
+        description="What happens to the services when this document is removed: kept, or removed. "
+        "Volumes and secrets stay in any case.",
+    )
+
+
+class PostgresCluster(Resource):
+    """A replicated PostgreSQL 16 cluster behind role-aware proxies, on Docker Swarm."""
+
+    KIND: ClassVar[str] = "PostgresCluster"
+
+    api_version: Literal["queenright/v1alpha1"] = Field(
+        description="Version of the document's form."
+    )
+    kind: Literal["PostgresCluster"] = Field(description="Kind of document.")
+    spec: PostgresClusterSpec = Field(description="What the cluster should be.")
+
+    @classmethod
+    def with_derived(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Fills in what other fields decide: the members' priorities, the proxies' nodes, the
+        network's name, and the contract's parameters under the deployer's."""
+        spec = document.get("spec")
+        if not isinstance(spec, dict):
+            return document
+        spec = dict(spec)
+        members = spec.get("members")
+        if isinstance(members, list):
+            spec["members"] = [
+                {"failoverPriority": ORDINARY_PRIORITY if index else PREFERRED_PRIORITY, **member}
+                if isinstance(member, dict)
+                else member
+                for index, member in enumerate(members)
+            ]
+            if isinstance(spec.get("proxies"), dict):
+                spec["proxies"] = {"nodes": _nodes_of(members), **spec["proxies"]}
+        network = spec.get("network", {})
+        if isinstance(network, dict):
+            spec["network"] = {"name": f"{_name_of(document)}_patroni", **network}
+        postgresql = spec.get("postgresql", {})
+        if isinstance(postgresql, dict) and isinstance(postgresql.get("parameters", {}), dict):
+            parameters = {**CONTRACT_PARAMETERS, **postgresql.get("parameters", {})}
+            spec["postgresql"] = {**postgresql, "parameters": parameters}
+        return {**document, "spec": spec}
+
+
+def _nodes_of(members: list[Any]) -> list[str]:
+    nodes = [member.get("node") for member in members if isinstance(member, dict)]
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, str)))
+
+
+def _name_of(document: Mapping[str, Any]) -> object:
+    metadata = document.get("metadata")
+    return metadata.get("name") if isinstance(metadata, dict) else None
