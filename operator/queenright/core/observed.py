@@ -13,17 +13,17 @@ from typing import Generic, Literal, TypeVar
 
 from queenright.core.resources import Config, Network, Secret, Service
 
-T = TypeVar("T", covariant=True)
+T_co = TypeVar("T_co", covariant=True)
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 """Stands for a moment that Docker did not tell."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Generic[T]):
+class Known(Generic[T_co]):
     """A source that answered."""
 
-    value: T
+    value: T_co
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Live(Generic[T]):
+class Live(Generic[T_co]):
     """A swarm object with what a write needs: its id and the version index that was read."""
 
     id: str
     version: int
-    value: T
+    value: T_co
 
 
 @dataclass(frozen=True, slots=True)

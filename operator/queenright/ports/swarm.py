@@ -6,7 +6,7 @@ Every write raises ``ConflictError`` when somebody else wrote first (or the name
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from queenright.core.actions import LabelNode
@@ -41,7 +41,7 @@ class Swarm(Protocol):
         """What the registry knows of an image reference like ``host:5000/name:tag``."""
         ...
 
-    def events(self) -> AsyncIterator[str]:
+    def events(self) -> AsyncGenerator[str, None]:
         """One short text per change in the swarm. It may end or fall silent at any time: events
         only wake, they never inform."""
         ...

@@ -1,0 +1,257 @@
+"""The swarm through Docker's SDK: the real adapter behind ``ports.swarm.Swarm``.
+
+The SDK is synchronous, so each call runs in a worker thread under this adapter's own limiter and
+with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import docker
+import requests
+from docker import errors
+from docker.utils import kwargs_from_env
+
+from queenright.adapters import docker_decode as decode
+from queenright.adapters.docker_encode import encode_service
+from queenright.adapters.docker_events import docker_events
+from queenright.core.actions import LabelNode
+from queenright.core.observed import Engine, ImageFound, ImageMissing, Node, SwarmState
+from queenright.core.resources import Config, Network, Secret, Service
+from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+API_VERSION = "1.41"
+"""Docker Engine 20.10, the oldest that has all that the contract needs."""
+CONCURRENT_CALLS = 8
+SECRET_BYTES = 32
+CONFLICT = 409
+CONFLICT_WORDS = ("out of sequence", "already exists", "name conflicts with an existing object")
+"""Swarm reports a lost race as 500 or 400 with these words, not only as 409."""
+
+
+class DockerSwarm:
+    """A manager's Docker engine. Counts its API calls in ``api_calls``."""
+
+    def __init__(self, docker_host: str | None, timeout_s: float, environment: Mapping[str, str]):
+        variables = {**environment, **({"DOCKER_HOST": docker_host} if docker_host else {})}
+        arguments = kwargs_from_env(environment=variables)
+        self._client: Any = docker.APIClient(
+            version=API_VERSION, timeout=round(timeout_s), num_pools=CONCURRENT_CALLS, **arguments
+        )
+        self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
+        self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
+        self._nodes: dict[str, Json] = {}
+        self._config_specs: dict[str, Json] = {}
+        self._arguments = arguments
+        self.api_calls = 0
+
+    async def observe(self) -> SwarmState:
+        info = await self._call(self._client.info)
+        engine = decode_engine(info)
+        if engine.swarm_state != "active" or not engine.is_manager:
+            return SwarmState(engine)
+        found: dict[str, list[Json]] = {}
+
+        async def read(kind: str, method: Callable[[], list[Json]]) -> None:
+            found[kind] = await self._call(method)
+
+        try:
+            async with anyio.create_task_group() as group:
+                for kind in ("nodes", "services", "tasks", "networks", "secrets", "configs"):
+                    group.start_soon(read, kind, getattr(self._client, kind))
+        except* SwarmError as failures:
+            raise failures.exceptions[0] from failures
+        return self._decode(engine, found)
+
+    def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
+        networks = tuple(decode.decode_network(raw) for raw in found["networks"])
+        configs = tuple(decode.decode_config(raw) for raw in found["configs"])
+        known_secrets = tuple(decode.decode_secret(raw) for raw in found["secrets"])
+        names = {live.id: live.value.name for live in networks}
+        self._nodes = {raw["ID"]: raw["Spec"] for raw in found["nodes"]}
+        self._ids = {
+            "networks": {live.value.name: live.id for live in networks},
+            "configs": {live.value.name: live.id for live in configs},
+            "secrets": {live.value.name: live.id for live in known_secrets},
+        }
+        return SwarmState(
+            engine=engine,
+            nodes=one_node_a_name(decode.decode_node(raw) for raw in found["nodes"]),
+            services=tuple(decode.decode_service(raw, names) for raw in found["services"]),
+            tasks=tuple(decode.decode_task(raw) for raw in found["tasks"]),
+            networks=tuple(live for live in networks if live.value.driver == "overlay"),
+            secrets=known_secrets,
+            configs=configs,
+        )
+
+    async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
+        try:
+            found = await self._call(lambda: self._client.inspect_distribution(reference))
+        except RejectedError as error:
+            return ImageMissing(str(error))
+        return ImageFound(found["Descriptor"]["digest"])
+
+    async def events(self) -> AsyncGenerator[str, None]:
+        async with aclosing(docker_events(self._arguments, API_VERSION)) as stream:
+            async for text in stream:
+                yield text
+
+    async def label_node(self, action: LabelNode) -> None:
+        spec = dict(self._nodes[action.node_id])
+        labels = dict(spec.get("Labels") or {})
+        for key, value in action.labels.items():
+            if value is None:
+                labels.pop(key, None)
+            else:
+                labels[key] = value
+        spec["Labels"] = labels
+        await self._call(lambda: self._client.update_node(action.node_id, action.version, spec))
+
+    async def create_network(self, network: Network) -> None:
+        pools = [docker.types.IPAMPool(subnet=network.subnet)] if network.subnet else []
+        await self._call(
+            lambda: self._client.create_network(
+                network.name,
+                driver=network.driver,
+                attachable=network.attachable,
+                internal=network.internal,
+                scope="swarm",
+                check_duplicate=True,
+                labels=dict(network.labels),
+                ipam=docker.types.IPAMConfig(pool_configs=pools) if pools else None,
+            )
+        )
+
+    async def remove_network(self, network_id: str) -> None:
+        await self._call(lambda: self._client.remove_network(network_id))
+
+    async def create_secret(self, secret: Secret) -> None:
+        value = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
+        labels = dict(secret.labels)
+        await self._call(lambda: self._client.create_secret(secret.name, value, labels))
+
+    async def create_config(self, config: Config) -> None:
+        labels = dict(config.labels)
+        await self._call(lambda: self._client.create_config(config.name, config.data, labels))
+
+    async def label_config(self, config_id: str, version: int, config: Config) -> None:
+        spec = {
+            "Name": config.name,
+            "Labels": dict(config.labels),
+            "Data": base64.b64encode(config.data).decode(),
+        }
+        url = f"{self._client.base_url}/v{API_VERSION}/configs/{config_id}/update"
+
+        def post() -> None:
+            answer = self._client.post(url, params={"version": version}, json=spec)
+            if not answer.ok:
+                docker.errors.create_api_error_from_http_exception(
+                    requests.HTTPError(response=answer)
+                )
+
+        await self._call(post)
+
+    async def remove_config(self, config_id: str) -> None:
+        await self._call(lambda: self._client.remove_config(config_id))
+
+    async def create_service(self, service: Service) -> None:
+        task, others = arguments_of(self._encode(service, 0))
+        await self._call(lambda: self._client.create_service(task, **others))
+
+    async def update_service(
+        self, service_id: str, version: int, service: Service, force_update: int
+    ) -> None:
+        task, others = arguments_of(self._encode(service, force_update))
+        await self._call(lambda: self._client.update_service(service_id, version, task, **others))
+
+    async def remove_service(self, service_id: str) -> None:
+        await self._call(lambda: self._client.remove_service(service_id))
+
+    async def aclose(self) -> None:
+        self._client.close()
+
+    def _encode(self, service: Service, force_update: int) -> Json:
+        try:
+            return encode_service(
+                service,
+                force_update,
+                self._ids["networks"],
+                self._ids["configs"],
+                self._ids["secrets"],
+            )
+        except KeyError as error:
+            raise ConflictError(f"{service.name} refers to {error}, which is gone") from error
+
+    async def _call(self, method: Callable[[], T]) -> T:
+        self.api_calls += 1
+        return await anyio.to_thread.run_sync(lambda: translated(method), limiter=self._limiter)
+
+
+def arguments_of(spec: Json) -> tuple[Json, Json]:
+    """A service specification as the SDK takes it: the task template, and keyword arguments."""
+    return spec["TaskTemplate"], {
+        "name": spec["Name"],
+        "labels": spec["Labels"],
+        "mode": spec["Mode"],
+        "update_config": spec["UpdateConfig"],
+        "rollback_config": spec["RollbackConfig"],
+        "endpoint_spec": spec["EndpointSpec"],
+    }
+
+
+def translated(method: Callable[[], T]) -> T:
+    """The call's result, with the SDK's errors in the port's words."""
+    try:
+        return method()
+    except errors.APIError as error:
+        text = str(error.explanation or error)
+        if error.status_code == CONFLICT or any(words in text for words in CONFLICT_WORDS):
+            raise ConflictError(text) from error
+        if error.status_code is not None and 400 <= error.status_code < 500:
+            raise RejectedError(text) from error
+        if "manifest unknown" in text or "not found" in text.lower():
+            raise RejectedError(text) from error
+        raise UnavailableError(text) from error
+    except (errors.DockerException, requests.RequestException, OSError) as error:
+        raise UnavailableError(f"Docker's engine does not answer: {root_cause(error)}") from error
+
+
+def root_cause(error: BaseException) -> str:
+    """The innermost message: the SDK wraps a refused connection three times."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error) or type(error).__name__
+
+
+def decode_engine(info: Json) -> Engine:
+    swarm = info.get("Swarm") or {}
+    return Engine(
+        node_id=swarm.get("NodeID", ""),
+        swarm_state=swarm.get("LocalNodeState", "inactive"),
+        is_manager=bool(swarm.get("ControlAvailable")),
+        error=swarm.get("Error", ""),
+    )
+
+
+def one_node_a_name(nodes: Any) -> tuple[Node, ...]:
+    """Swarm keeps a node that left and came back twice under one hostname: the ready one, or else
+    the newest, stands for the name."""
+    chosen: dict[str, Node] = {}
+    for node in nodes:
+        present = chosen.get(node.name)
+        if present is None or (node.state == "ready", node.version) > (
+            present.state == "ready",
+            present.version,
+        ):
+            chosen[node.name] = node
+    return tuple(sorted(chosen.values(), key=lambda node: node.name))
