@@ -1,0 +1,325 @@
+"""One node of the lab: a real dockerd in namespaces of its own, and the faults it can suffer.
+
+Killing the init of the node's PID namespace ends everything in it at once, which is what a power
+cut does. Disk contents survive it, as they would; what the kernel had not yet written to disk
+survives too, which on a real machine it would not.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException
+from pathlib import Path
+
+from tests.lab import network
+from tests.lab.cgroups import NodeCgroup
+from tests.lab.engine import Engine, EngineError
+from tests.lab.node_state import prepare_files, remove_state
+from tests.lab.processes import ProcessRecord, children
+from tests.lab.settings import LabError, LabSettings
+from tests.lab.shell import PATH
+
+_INIT = Path(__file__).with_name("node-init.sh")
+#: Writes itself into the cgroups named before `--`, then becomes the command after it.
+_ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
+_UNSHARE = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--uts", "--ipc")
+_BOOT_TIMEOUT_S = 60.0
+_HALT_TIMEOUT_S = 90.0
+_KILL_TIMEOUT_S = 15.0
+_POLL_S = 0.02
+
+
+class Node:
+    """A node by its name; holds no state of its own, so any process may use it."""
+
+    def __init__(self, settings: LabSettings, name: str) -> None:
+        self.name = name
+        self.address = settings.node_address(name)
+        self.engine = Engine(settings.socket(name))
+        self._settings = settings
+        self._cgroup = NodeCgroup(settings, name)
+        self._pid_file = settings.pid_directory / f"{name}.json"
+
+    def __repr__(self) -> str:
+        return f"Node({self.name} at {self.address})"
+
+    @property
+    def directory(self) -> Path:
+        return self._settings.node_directory(self.name)
+
+    @property
+    def docker_host(self) -> str:
+        """What a Docker client wants in DOCKER_HOST."""
+        return f"unix://{self._settings.socket(self.name)}"
+
+    @property
+    def console(self) -> Path:
+        """The log of the node's init and dockerd, over all its boots."""
+        return self.directory / "console.log"
+
+    # -- power -----------------------------------------------------------------------------
+
+    def start(self, *, wait: bool = True) -> None:
+        """Switch the node on, with the disk that it had; nothing happens when it is on.
+
+        With `wait`, returns once its dockerd answers; LabError with the console's end otherwise.
+        """
+        if not self.is_powered():
+            self.power_cut()
+            network.add_party(self._settings, self.name, self.address)
+            prepare_files(self._settings, self.name, self._cgroup.container_parent)
+            self._boot()
+        if wait:
+            self.wait_until_up()
+
+    def power_cut(self) -> None:
+        """Cut the power: no connection is closed, no process hears of it."""
+        if network.has_party(self._settings, self.name):
+            network.unplug(self._settings, self.name)
+        if self._cgroup.is_frozen():
+            self._cgroup.thaw()
+        supervisor = ProcessRecord.read(self._pid_file)
+        if supervisor is not None and supervisor.is_running():
+            init = self._init_pid(supervisor)
+            if init is not None:
+                init.signal(signal.SIGKILL)
+                init.wait(_KILL_TIMEOUT_S)
+            supervisor.signal(signal.SIGKILL)
+            supervisor.wait(_KILL_TIMEOUT_S)
+        self._clear()
+
+    def halt(self, timeout_s: float = _HALT_TIMEOUT_S) -> None:
+        """Shut down in order: dockerd stops its containers first. LabError after `timeout_s`."""
+        supervisor = ProcessRecord.read(self._pid_file)
+        if supervisor is not None and supervisor.is_running():
+            if self._cgroup.is_frozen():
+                self._cgroup.thaw()
+            init = self._init_pid(supervisor)
+            if init is not None:
+                init.signal(signal.SIGTERM)
+            if not supervisor.wait(timeout_s):
+                raise LabError(f"{self.name} did not shut down within {timeout_s:.0f} s")
+        self._clear()
+
+    def is_powered(self) -> bool:
+        """Whether the node is on, whatever its dockerd does."""
+        supervisor = ProcessRecord.read(self._pid_file)
+        return supervisor is not None and supervisor.is_running()
+
+    def is_up(self) -> bool:
+        """Whether the node is on and its dockerd answers within a second."""
+        return self.is_powered() and self.engine.answers()
+
+    def wait_until_up(self, timeout_s: float = _BOOT_TIMEOUT_S) -> None:
+        """Wait for dockerd's answer; LabError with the console's end when it does not come."""
+
+        def answered() -> bool:
+            if not self.is_powered():
+                raise LabError(f"{self.name} went off while it booted:\n{self.console_tail()}")
+            return self.engine.answers()
+
+        self._await(answered, timeout_s, "its dockerd to answer")
+
+    # -- network ---------------------------------------------------------------------------
+
+    def partition(self) -> None:
+        """Cut the node off silently: the cable is in, nothing gets through."""
+        network.partition(self._settings, self.name)
+
+    def heal(self) -> None:
+        """End a partition."""
+        network.heal(self._settings, self.name)
+
+    def unplug(self) -> None:
+        """Pull the network cable: the node sees that the carrier is gone."""
+        network.unplug(self._settings, self.name)
+
+    def plug(self) -> None:
+        """Put the network cable back."""
+        network.plug(self._settings, self.name)
+
+    @property
+    def link(self) -> str:
+        """`plugged`, `partitioned`, `unplugged`, or `none` when the node is off."""
+        return network.link_state(self._settings, self.name)
+
+    # -- processes -------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        """Stop every process of the node in mid-flight, containers included."""
+        self._require_power()
+        self._cgroup.freeze()
+
+    def thaw(self) -> None:
+        """Let a frozen node go on."""
+        self._require_power()
+        self._cgroup.thaw()
+
+    def is_frozen(self) -> bool:
+        return self._cgroup.is_frozen()
+
+    def crash_dockerd(self, *, wait: bool = True) -> None:
+        """Kill dockerd with SIGKILL; the node's init starts it again at once."""
+        self._end_dockerd("KILL", wait=wait)
+
+    def restart_dockerd(self, *, wait: bool = True) -> None:
+        """Ask dockerd to end, as a service restart does; the init starts it again."""
+        self._end_dockerd("TERM", wait=wait)
+
+    def exec(
+        self, *argv: str, text: str | None = None, timeout_s: float = 60, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on the node (in its namespaces, not in a container).
+
+        With `check`, LabError with the command's own words when it fails.
+        """
+        return _finish(self.enter_command(argv), None, text, timeout_s, check=check)
+
+    def enter_command(self, argv: Sequence[str]) -> list[str]:
+        """The command that runs `argv` in the node's namespaces; LabError when it is off."""
+        self._require_power()
+        supervisor = ProcessRecord.read(self._pid_file)
+        init = self._init_pid(supervisor) if supervisor else None
+        if init is None:
+            raise LabError(f"{self.name} has no init yet")
+        enter = ["nsenter", f"--target={init.pid}", "--net", "--pid", "--mount", "--uts", "--ipc"]
+        return [*enter, "--", *argv]
+
+    def docker(
+        self, *args: str, text: str | None = None, timeout_s: float = 120, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the docker command line against this node's dockerd.
+
+        With `check`, LabError with the command's own words when it fails.
+        """
+        environment = {"PATH": PATH, "HOME": str(self.directory), **self.client_environment()}
+        return _finish([docker_command(), *args], environment, text, timeout_s, check=check)
+
+    def client_environment(self) -> dict[str, str]:
+        """DOCKER_* variables for a client, so that no context or login of a person leaks in."""
+        config = self._settings.directory / "docker-client"
+        config.mkdir(parents=True, exist_ok=True)
+        try:
+            version = str(self.engine.get("/version", timeout_s=2)["ApiVersion"])
+        except (OSError, EngineError, HTTPException):
+            version = "1.41"
+        return {
+            "DOCKER_HOST": self.docker_host,
+            "DOCKER_API_VERSION": version,
+            "DOCKER_CONFIG": str(config),
+        }
+
+    def console_tail(self, lines: int = 30) -> str:
+        try:
+            return "\n".join(self.console.read_text(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return "(no console log)"
+
+    # -- the inside ------------------------------------------------------------------------
+
+    def wipe(self, *, keep_images: bool) -> None:
+        """Empty the disk of a node that is off; with `keep_images`, pulled layers stay."""
+        if self.is_powered():
+            raise LabError(f"{self.name} is on: its disk cannot be wiped")
+        remove_state(self.directory, keep_images=keep_images)
+
+    def _boot(self) -> None:
+        environment = {
+            "PATH": PATH,
+            "HOME": "/root",
+            "LAB_NODE": self.name,
+            "LAB_NODE_DIR": str(self.directory),
+            "LAB_DIR": str(self._settings.directory),
+        }
+        doors = [str(door) for door in self._cgroup.create()]
+        machine = [*_UNSHARE, "--propagation", "private", "tini", "-s", "--", str(_INIT)]
+        net = f"--net=/run/netns/{self._settings.netns(self.name)}"
+        argv = ["sh", "-c", _ENTER_CGROUPS, "node", *doors, "--", "nsenter", net, "--", *machine]
+        with self.console.open("ab") as output:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env=environment,
+                cwd="/",
+            )
+        record = ProcessRecord.of(process.pid)
+        if record is None:
+            raise LabError(f"{self.name} did not boot:\n{self.console_tail()}")
+        record.write(self._pid_file)
+
+    def _clear(self) -> None:
+        """Remove what a switched-off node leaves: namespace, cable, cgroups, socket, pid file."""
+        self._cgroup.remove()
+        network.remove_party(self._settings, self.name)
+        self._settings.socket(self.name).unlink(missing_ok=True)
+        self._pid_file.unlink(missing_ok=True)
+
+    def _init_pid(self, supervisor: ProcessRecord) -> ProcessRecord | None:
+        inner = children(supervisor.pid)
+        return ProcessRecord.of(inner[0]) if inner else None
+
+    def _end_dockerd(self, number: str, *, wait: bool) -> None:
+        before = self._dockerd_pid()
+        self.exec("kill", f"-{number}", before)
+        if wait:
+
+            def is_another() -> bool:
+                now = self._dockerd_pid()
+                return now not in ("", before) and self.engine.answers()
+
+            self._await(is_another, _HALT_TIMEOUT_S, "a new dockerd to answer")
+
+    def _dockerd_pid(self) -> str:
+        """dockerd's pid as the node sees it, empty between two of them."""
+        return self.exec("cat", "/run/docker.pid", check=False).stdout.strip()
+
+    def _require_power(self) -> None:
+        if not self.is_powered():
+            raise LabError(f"{self.name} is off")
+
+    def _await(self, condition: Callable[[], bool], timeout_s: float, what: str) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"{self.name}: waited {timeout_s:.0f} s for {what}; its console says:\n"
+                    + self.console_tail()
+                )
+            time.sleep(_POLL_S)
+
+
+def docker_command() -> str:
+    """The docker client to use: Debian's, which is of the engine's age, or what PATH has."""
+    return next(
+        (c for c in ("/usr/bin/docker", shutil.which("docker")) if c and os.access(c, os.X_OK)),
+        "docker",
+    )
+
+
+def _finish(
+    argv: list[str],
+    environment: Mapping[str, str] | None,
+    text: str | None,
+    timeout_s: float,
+    *,
+    check: bool,
+) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        argv,
+        env=environment,
+        input=text if text is not None else "",
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if check and result.returncode != 0:
+        said = (result.stderr or result.stdout).strip()
+        raise LabError(f"`{' '.join(argv)}` failed ({result.returncode}): {said}")
+    return result
