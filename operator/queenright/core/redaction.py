@@ -1,0 +1,83 @@
+"""What may not be said aloud: the second line of defence behind values that hold no secret.
+
+Decides, from a text or from the name it goes by, what stands in its place. Invariant: hiding twice
+is hiding once, so that a record which was redacted before it was hashed still matches its hash
+after a log processor has redacted it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+HIDDEN = "(hidden)"
+
+_SECRET_NAME = re.compile(
+    r"""(?ix)
+    (?: password | passwd | passphrase | credentials? | token | authorization
+      | api_?key | private_?key | secret_?(?:key|data|value|text)
+      | (?: ^ | [_.\-\[] | pg ) (?: pass | pwd | pw )
+    ) \]? $
+    """
+)
+_SECRET_TEXTS = (
+    # A generated secret: 32 bytes in base64 (spec: database-cluster §2.3).
+    re.compile(r"(?<![A-Za-z0-9+/=])(?P<secret>[A-Za-z0-9+/]{43}=)(?![A-Za-z0-9+/=])"),
+    re.compile(r"[a-z][a-z0-9+.\-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@", re.IGNORECASE),
+    re.compile(r"\b(?:basic|bearer)\s+(?P<secret>[a-z0-9+/=._~\-]{8,})", re.IGNORECASE),
+    re.compile(
+        r"(?:password|passwd|passphrase)\s*[=:]\s*"
+        r"(?P<secret>'[^']*'|\"[^\"]*\"|(?!\(hidden\))[^\s'\",;)}\]]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
+        re.DOTALL,
+    ),
+)
+_MOST_ROUNDS = 8
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether what goes by ``name`` (``PGPASSWORD``, ``environment[DB_TOKEN]``) is a secret.
+
+    The names of the contract's own secrets (``pg_superuser_pw``) only ever go with their names,
+    digests and targets, never with values, so that hiding there would lose and never save.
+    """
+    return _SECRET_NAME.search(name) is not None and not name.startswith("secrets[")
+
+
+def redact_text(text: str) -> str:
+    """``text`` without what looks like a password, and fit for UTF-8."""
+    text = text.encode("utf-8", "replace").decode()
+    for _ in range(_MOST_ROUNDS):  # Hiding one secret may bare the shape of another.
+        before = text
+        for pattern in _SECRET_TEXTS:
+            text = pattern.sub(_hide, text)
+        if text == before:
+            break
+    return text
+
+
+def _hide(match: re.Match[str]) -> str:
+    start, end = (at - match.start() for at in match.span("secret"))
+    return match[0][:start] + HIDDEN + match[0][end:]
+
+
+def redact(value: object, name: str = "") -> object:
+    """``value`` as JSON-ready data, every secret in it hidden, however deep it lies."""
+    match value:
+        case str() if value and value != HIDDEN and names_a_secret(name):
+            return HIDDEN
+        case str():
+            return redact_text(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {str(key): redact(item, str(key)) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [redact(item, name) for item in value]
+        case bytes():
+            return HIDDEN
+        case _:
+            return redact_text(str(value))

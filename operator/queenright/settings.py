@@ -1,0 +1,173 @@
+"""Settings: what the environment says, checked as a whole.
+
+Decides, from a mapping of environment variables, one frozen ``Settings``, or every problem at once
+by the variable's name. Nothing here reads a file or the real environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeVar, cast, get_args
+
+from queenright.core.spec.quantities import parse_duration
+
+LogFormat = Literal["auto", "json", "console"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+DEFAULT_MANIFESTS = Path("/etc/queenright")
+DEFAULT_STATE_DIR = Path("/var/lib/queenright")
+DEFAULT_DOCKER_HOST = "unix:///var/run/docker.sock"
+
+PREFIX = "QUEENRIGHT_"
+
+T = TypeVar("T")
+
+
+class SettingsError(ValueError):
+    """Settings that can't be used; ``problems`` is a line each, by the variable's name."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Docker:
+    """How to reach the engine, in the words that the Docker SDK and client read."""
+
+    host: str = DEFAULT_DOCKER_HOST
+    tls_verify: bool = False
+    cert_path: Path | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """As the Docker SDK's ``from_env`` takes it."""
+        found = {"DOCKER_HOST": self.host}
+        if self.tls_verify:
+            found["DOCKER_TLS_VERIFY"] = "1"
+        if self.cert_path is not None:
+            found["DOCKER_CERT_PATH"] = str(self.cert_path)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that the operator is told by its environment. Durations are seconds.
+
+    ``state_dir`` None means: keep nothing on disk, the log stream alone is the audit trail.
+    ``resync_interval_s`` is only the net under file edits, Docker events and member changes.
+    """
+
+    manifests: Path = DEFAULT_MANIFESTS
+    state_dir: Path | None = DEFAULT_STATE_DIR
+    docker: Docker = field(default_factory=Docker)
+    log_format: LogFormat = "auto"
+    log_level: LogLevel = "info"
+    resync_interval_s: float = 15.0
+    file_poll_interval_s: float = 0.1
+    member_poll_interval_s: float = 1.0
+    docker_timeout_s: float = 10.0
+    member_timeout_s: float = 2.0
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings in ``environment``. Raises ``SettingsError`` with all problems at once.
+
+    An empty variable counts as unset, except ``QUEENRIGHT_STATE_DIR``, where it means none.
+    """
+    reader = _Reader(environment)
+    settings = Settings(
+        manifests=reader.read("QUEENRIGHT_MANIFESTS", _path, DEFAULT_MANIFESTS),
+        state_dir=_state_dir(reader, environment),
+        docker=Docker(
+            host=reader.read("DOCKER_HOST", _docker_host, DEFAULT_DOCKER_HOST),
+            tls_verify=bool(environment.get("DOCKER_TLS_VERIFY")),
+            cert_path=reader.read("DOCKER_CERT_PATH", _path, None),
+        ),
+        log_format=reader.read("QUEENRIGHT_LOG_FORMAT", _log_format, "auto"),
+        log_level=reader.read("QUEENRIGHT_LOG_LEVEL", _log_level, "info"),
+        resync_interval_s=reader.read("QUEENRIGHT_RESYNC_INTERVAL", _at_least(1), 15.0),
+        file_poll_interval_s=reader.read("QUEENRIGHT_FILE_POLL_INTERVAL", _at_least(0.01), 0.1),
+        member_poll_interval_s=reader.read("QUEENRIGHT_MEMBER_POLL_INTERVAL", _at_least(0.1), 1.0),
+        docker_timeout_s=reader.read("QUEENRIGHT_DOCKER_TIMEOUT", _at_least(0.5), 10.0),
+        member_timeout_s=reader.read("QUEENRIGHT_MEMBER_TIMEOUT", _at_least(0.1), 2.0),
+    )
+    reader.note_unknown()
+    if reader.problems:
+        raise SettingsError(tuple(reader.problems))
+    return settings
+
+
+class _Reader:
+    """Reads variables one by one, and keeps what is wrong with them."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._known: set[str] = {"QUEENRIGHT_STATE_DIR"}
+        self.problems: list[str] = []
+
+    def read(self, name: str, parse: Callable[[str], T], default: T) -> T:
+        self._known.add(name)
+        text = self._environment.get(name, "").strip()
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except ValueError as error:
+            self.problems.append(f"{name}: {error}")
+            return default
+
+    def note_unknown(self) -> None:
+        """A misspelt variable would silently leave the default in force."""
+        for name in sorted(self._environment):
+            if name.startswith(PREFIX) and name not in self._known:
+                known = ", ".join(sorted(k for k in self._known if k.startswith(PREFIX)))
+                self.problems.append(f"{name}: no such setting; there are {known}")
+
+
+def _state_dir(reader: _Reader, environment: Mapping[str, str]) -> Path | None:
+    if environment.get("QUEENRIGHT_STATE_DIR", str(DEFAULT_STATE_DIR)).strip() == "":
+        return None
+    return reader.read("QUEENRIGHT_STATE_DIR", _path, DEFAULT_STATE_DIR)
+
+
+def _path(text: str) -> Path:
+    if "\0" in text:
+        raise ValueError("must be a path, without a null byte")
+    return Path(text)
+
+
+def _docker_host(text: str) -> str:
+    schemes = ("unix://", "tcp://", "http://", "https://", "ssh://", "fd://", "npipe://")
+    if not text.startswith(schemes):
+        raise ValueError(
+            "must be an address such as unix:///var/run/docker.sock or tcp://10.0.0.5:2376, "
+            f'not "{text}"'
+        )
+    return text
+
+
+def _log_format(text: str) -> LogFormat:
+    return cast("LogFormat", _one_of(text, get_args(LogFormat)))
+
+
+def _log_level(text: str) -> LogLevel:
+    return cast("LogLevel", _one_of(text, get_args(LogLevel)))
+
+
+def _one_of(text: str, allowed: tuple[str, ...]) -> str:
+    if text.lower() not in allowed:
+        raise ValueError(f'must be one of {", ".join(allowed)}, not "{text}"')
+    return text.lower()
+
+
+def _at_least(least_s: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        seconds = float(parse_duration(text))
+        if seconds < least_s:
+            raise ValueError(f'must be at least {least_s:g} s, not "{text}"')
+        return seconds
+
+    return parse
