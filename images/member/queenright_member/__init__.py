@@ -1,0 +1,1 @@
+"""What the member image adds to PostgreSQL and Patroni: start, health check, create-db."""

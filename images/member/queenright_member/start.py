@@ -1,0 +1,88 @@
+"""Starts a member: checks, writes Patroni's configuration, sets permissions, becomes Patroni.
+
+Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
+orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
+owner, not even while it is being written. (spec: database-cluster §2.4, §7)
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .inputs import Paths, StartError, generate
+
+#: The user that PostgreSQL runs as (spec: database-cluster §2.3).
+UID = GID = 999
+PATRONI = "/opt/patroni/bin/patroni"
+
+
+def main() -> NoReturn:
+    """The image's entry point; exit status 1 with FATAL lines when the member cannot start."""
+    paths = Paths.under(Path("/"))
+    start(os.environ, paths, [PATRONI, str(paths.config)])
+
+
+def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> NoReturn:
+    """Prepare everything below `paths`, then become `command`."""
+    try:
+        prepare(environ, paths)
+    except StartError as error:
+        for reason in error.reasons:
+            print(f"FATAL: {reason}", file=sys.stderr)
+        sys.exit(1)
+    os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
+
+
+def prepare(environ: Mapping[str, str], paths: Paths) -> None:
+    """Directories with mode 0700 and the configuration with 0600; StartError with the reasons."""
+    if os.geteuid() == 0:
+        _leave_root(paths)
+    text = generate(environ, paths)
+    problems = [problem for path in (paths.data, paths.raft) if (problem := own_directory(path))]
+    if problems:
+        raise StartError(*problems)
+    write_private(paths.config, text)
+
+
+def own_directory(path: Path) -> str | None:
+    """Make `path` a directory of ours with mode 0700; the reason when that is impossible."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o700)
+    except PermissionError:
+        return (
+            f"directory {path} belongs to uid {_owner(path)}, not to uid {os.geteuid()}: "
+            f"hand the volume over (chown {UID}:{GID}), or start the container once as root"
+        )
+    except OSError as error:
+        return f"directory {path} cannot be prepared: {error.strerror}"
+    return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write `text` to a new file that nobody else could ever open."""
+    try:
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise StartError(f"configuration {path} cannot be written: {error.strerror}") from None
+
+
+def _leave_root(paths: Paths) -> None:
+    """A volume may arrive owned by root: hand it over, then go on as the unprivileged user."""
+    for path in (paths.data, paths.raft):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.chown(path, UID, GID)
+    os.setgroups([])
+    os.setgid(GID)
+    os.setuid(UID)
+
+
+def _owner(path: Path) -> int:
+    while not path.exists():
+        path = path.parent
+    return path.stat().st_uid

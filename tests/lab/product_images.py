@@ -1,0 +1,261 @@
+"""Builds the images of images/ on the lab's stand-in bases and pushes them to a registry.
+
+What has not changed is neither built nor pushed: an image is known by a digest of everything that
+goes into it, and the registry is asked whether it still has what was pushed. When all of it is
+there, not even the builder is started.
+
+    python3 -m tests.lab.product_images [--registry HOST:PORT] [NAME ...]
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+import urllib.request
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.lab import base_images
+from tests.lab.base_images import BASE_IMAGES, DEBIAN, HAPROXY, POSTGRES, PYTHON
+from tests.lab.builder import Builder, running_builder
+from tests.lab.settings import LabError, LabSettings
+from tests.lab.shell import run, say
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "images"
+_MANIFEST_TYPES = (
+    "application/vnd.docker.distribution.manifest.v2+json, "
+    "application/vnd.oci.image.manifest.v1+json"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductImage:
+    """One image: what it is called, what it is built from and on."""
+
+    name: str
+    tag: str
+    context: Path
+    dockerfile: Path
+    base: str
+    inputs: tuple[Path, ...]
+    wheels: Path | None = None
+    requirements: tuple[Path, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        """Repository and tag, without a registry (spec: database-cluster §9)."""
+        return f"queenright-{self.name}:{self.tag}"
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever a file that goes into the image changes, or its base."""
+        hashed = hashlib.sha256()
+        hashed.update(f"{base_images.ROOTFS_DIGEST} {BASE_IMAGES[self.base].digest}".encode())
+        for path in _files(self.inputs):
+            mode = path.stat().st_mode & 0o777
+            hashed.update(f"\0{path.relative_to(ROOT)} {mode:o}\0".encode())
+            hashed.update(path.read_bytes())
+        return hashed.hexdigest()[:32]
+
+
+def product_images() -> tuple[ProductImage, ...]:
+    """All images of the product, in the order in which they are built."""
+    member, proxy, operator = IMAGES / "member", IMAGES / "proxy", IMAGES / "operator"
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    sources = [ROOT / "operator", *(ROOT / name for name in ("pyproject.toml", "README.md"))]
+    return (
+        ProductImage(
+            "member",
+            "16",
+            member,
+            member / "Dockerfile",
+            POSTGRES,
+            (member,),
+            member / "wheels",
+            (member / "build.txt", member / "requirements.txt"),
+        ),
+        ProductImage("proxy", "3.0-alpine", proxy, proxy / "Dockerfile", HAPROXY, (proxy,)),
+        ProductImage(
+            "operator",
+            version,
+            ROOT,
+            operator / "Dockerfile",
+            PYTHON,
+            (operator, *sources, ROOT / "LICENSE", ROOT / "requirements/run.txt"),
+            operator / "wheels",
+            (operator / "build.txt", ROOT / "requirements/run.txt"),
+        ),
+    )
+
+
+def publish(
+    registry: str, names: Iterable[str] = (), settings: LabSettings | None = None
+) -> dict[str, str]:
+    """Build and push what is not there yet; name of each image -> its address in the registry."""
+    settings = settings or LabSettings.from_environment()
+    wanted = set(names)
+    images = [image for image in product_images() if not wanted or image.name in wanted]
+    if unknown := wanted - {image.name for image in images}:
+        raise LabError(f"no such image: {', '.join(sorted(unknown))}")
+    memory = _Memory(settings.directory / "builder" / "pushed.json")
+    stale = [image for image in images if not memory.holds(registry, image)]
+    if stale:
+        with running_builder(settings) as builder:
+            for image in stale:
+                tag = ensure_built(builder, image)
+                address = f"{registry}/{image.reference}"
+                builder.docker("tag", tag, address)
+                begun = time.monotonic()
+                memory.add(registry, image, builder.push(address))
+                say(f"pushed {address} ({time.monotonic() - begun:.1f} s)")
+    return {image.name: f"{registry}/{image.reference}" for image in images}
+
+
+def ensure_built(builder: Builder, image: ProductImage) -> str:
+    """Build an image, and its base, unless the builder has it; returns its local name."""
+    name, _, tag = image.reference.partition(":")
+    local = f"{name}:{tag}-{image.digest[:12]}"
+    if builder.image_id(local) is None:
+        ensure_base(builder, image.base)
+        if image.wheels is not None:
+            _download(image.wheels, image.requirements)
+        begun = time.monotonic()
+        builder.build(local, image.context, image.dockerfile)
+        say(f"built {image.reference} ({time.monotonic() - begun:.1f} s)")
+    return local
+
+
+def ensure_base(builder: Builder, tag: str) -> None:
+    """Make a stand-in base image, and what it stands on, unless the builder has this very one."""
+    base = BASE_IMAGES[tag]
+    marked = f"queenright-lab/base:{base.digest}"
+    if builder.image_id(marked) is None:
+        _ensure_debian(builder)
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory(dir=builder.directory) as scratch:
+            context = Path(scratch) / "context"
+            context.mkdir()
+            (context / "Dockerfile").write_text(base.dockerfile)
+            if tag == POSTGRES:
+                base_images.unpack_postgres(context, builder.directory / "downloads")
+            builder.build(marked, context)
+        say(f"built the stand-in for {tag} ({time.monotonic() - begun:.1f} s)")
+    builder.docker("tag", marked, tag)
+
+
+def _ensure_debian(builder: Builder) -> None:
+    marked = f"{DEBIAN}-{base_images.ROOTFS_DIGEST}"
+    if builder.image_id(marked) is None:
+        begun = time.monotonic()
+        rootfs = builder.directory / "rootfs"
+        archive = builder.directory / "rootfs.tar"
+        base_images.make_rootfs(rootfs)
+        run("tar", "-C", str(rootfs), "-cf", str(archive), ".", timeout_s=120)
+        shutil.rmtree(rootfs)
+        builder.docker("import", "--change", 'CMD ["bash"]', str(archive), marked)
+        archive.unlink()
+        say(f"bootstrapped Debian ({time.monotonic() - begun:.1f} s)")
+    builder.docker("tag", marked, DEBIAN)
+
+
+def _download(wheels: Path, requirements: Sequence[Path]) -> None:
+    """Have exactly the pinned packages in `wheels`, so that the build itself looks nothing up."""
+    pinned = hashlib.sha256(b"".join(path.read_bytes() for path in requirements)).hexdigest()
+    mark = wheels / ".pinned"
+    if mark.exists() and mark.read_text() == pinned:
+        return
+    for old in wheels.glob("[!.]*"):
+        old.unlink()
+    begun = time.monotonic()
+    files = [word for path in requirements for word in ("-r", str(path))]
+    base_images.pip(["download", "-q", "--no-deps", "--require-hashes", "-d", str(wheels), *files])
+    mark.write_text(pinned)
+    say(f"downloaded {wheels.parent.name}'s packages ({time.monotonic() - begun:.1f} s)")
+
+
+class _Memory:
+    """What was pushed where, kept on disk; a registry that lost it is believed, not this."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def holds(self, registry: str, image: ProductImage) -> bool:
+        pushed = self._read().get(f"{registry}/{image.reference}", {})
+        return (
+            pushed.get("inputs") == image.digest
+            and bool(pushed.get("manifest"))
+            and registry_digest(registry, image.reference) == pushed["manifest"]
+        )
+
+    def add(self, registry: str, image: ProductImage, manifest: str) -> None:
+        entry = {"inputs": image.digest, "manifest": manifest}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        kept = self._read() | {f"{registry}/{image.reference}": entry}
+        self._path.write_text(json.dumps(kept, indent=1, sort_keys=True))
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        try:
+            kept = json.loads(self._path.read_text())
+        except (OSError, ValueError):
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+
+def registry_digest(registry: str, reference: str) -> str | None:
+    """The manifest digest that a plain-HTTP registry has under a name, None when it has none."""
+    name, _, tag = reference.partition(":")
+    request = urllib.request.Request(  # noqa: S310 - the lab's own registry
+        f"http://{registry}/v2/{name}/manifests/{tag}",
+        method="HEAD",
+        headers={"Accept": _MANIFEST_TYPES},
+    )
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=5) as answer:
+            return str(answer.headers.get("Docker-Content-Digest"))
+    except OSError:
+        return None
+
+
+def _files(inputs: Iterable[Path]) -> list[Path]:
+    found = []
+    for path in inputs:
+        for file in [path] if path.is_file() else path.rglob("*"):
+            parts = file.relative_to(ROOT).parts
+            ignored = "__pycache__" in parts or any(p.endswith(".egg-info") for p in parts)
+            if file.is_file() and not ignored and file.parent.name != "wheels":
+                found.append(file)
+    return sorted(set(found))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line; exit status 0 when every image is in the registry, 1 with the reason."""
+    parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
+    parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
+    parser.add_argument("names", nargs="*", help="member, proxy, operator; default: all")
+    given = parser.parse_args(argv)
+    begun = time.monotonic()
+    try:
+        addresses = publish(given.registry or _lab_registry(), given.names)
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(addresses.values()))
+    say(f"{len(addresses)} images in the registry ({time.monotonic() - begun:.1f} s)")
+    return 0
+
+
+def _lab_registry() -> str:
+    from tests.lab.registry import ensure_registry
+
+    return ensure_registry()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
