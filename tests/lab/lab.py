@@ -52,6 +52,7 @@ class Lab:
         preflight.check_machine()
         with registry.exclusively(self.settings):
             registry.prepare_directory(self.settings)
+            network.require_ownership(self.settings)
             self._up()
 
     def reset(self) -> None:
@@ -62,6 +63,7 @@ class Lab:
         preflight.require_root()
         with registry.exclusively(self.settings):
             registry.prepare_directory(self.settings)
+            network.require_ownership(self.settings)
             _in_parallel(lambda node: node.power_cut(), self._all_nodes())
             _in_parallel(lambda node: node.wipe(keep_images=True), self._all_nodes())
             self._up()
@@ -69,6 +71,7 @@ class Lab:
     def down(self) -> None:
         """Stop everything and remove the nodes' disks; the registry's images stay."""
         preflight.require_root()
+        network.require_ownership(self.settings)
         with registry.exclusively(self.settings):
             _in_parallel(lambda node: node.power_cut(), self._all_nodes())
             for name in network.netns_of(self.settings):

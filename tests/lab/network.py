@@ -25,6 +25,7 @@ _UPLINK = "uplink"
 def ensure_lan(settings: LabSettings) -> None:
     """Bring up the bridge and the host's own address on it, unless they are there."""
     lan = settings.netns(_LAN)
+    require_ownership(settings)
     if _lan_is_up(settings):
         return
     remove_lan(settings)
@@ -34,7 +35,7 @@ def ensure_lan(settings: LabSettings) -> None:
     _batch(
         [
             f"link add {settings.name} address {mac} type veth peer name {_UPLINK} netns {lan}",
-            f"link set {settings.name} addrgenmode none",
+            f"link set {settings.name} addrgenmode none alias {settings.directory}",
             f"address add {settings.gateway}/{settings.subnet.prefixlen} dev {settings.name}",
             f"link set {settings.name} up",
         ]
@@ -50,6 +51,20 @@ def ensure_lan(settings: LabSettings) -> None:
     for family in ("ip", "ip6", "arp"):
         switch = f"/proc/sys/net/bridge/bridge-nf-call-{family}tables"
         run(*in_netns(lan, ["sh", "-c", f"[ ! -e {switch} ] || echo 0 > {switch}"]))
+
+
+def require_ownership(settings: LabSettings) -> None:
+    """LabError when another directory's lab has this subnet: its parts have the same names."""
+    result = attempt("ip", "-j", "link", "show", "dev", settings.name)
+    if result.returncode != 0:
+        return
+    (link,) = json.loads(result.stdout)
+    owner = link.get("ifalias", "unknown")
+    if owner != str(settings.directory):
+        raise LabError(
+            f"{settings.subnet} belongs to the lab in {owner}: choose another LAB_SUBNET,"
+            f" or that LAB_DIR (this one is {settings.directory})"
+        )
 
 
 def remove_lan(settings: LabSettings) -> None:
