@@ -184,10 +184,11 @@ class PostgresClusterSpec(Part):
         examples=["10.77.0.1:5000/queenright-member:16"],
     )
     lan_subnet: Network = Field(
-        description="The deployer's network. Clients and members in it may connect (spec: §2.5)."
+        description="The deployer's network. Clients and members in it may connect (spec: §2.5).",
+        examples=["10.77.0.0/24"],
     )
     members: Sequence[Member] = Field(
-        min_length=1,
+        json_schema_extra={"minItems": 1},
         description="The database members, an odd number. The first is the preferred leader.",
     )
     proxies: Proxies = Field(description="The proxies in front of them.")

@@ -1,10 +1,19 @@
 """How messages quote a value, and the error by which a value is refused in plain words."""
 
-_MOST = 40
+import difflib
+from collections.abc import Iterable
+
+_MOST = 60
 
 
 class UnfitValueError(ValueError):
     """A value that can't stand where it stands. Its text is what the person reads."""
+
+
+def printable(text: str) -> str:
+    """Text that is safe in one line of a terminal or log: nothing but printable characters."""
+    text = text if len(text) <= 4 * _MOST else text[: 4 * _MOST - 1] + "…"
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def describe(value: object) -> str:
@@ -18,6 +27,22 @@ def describe(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     text = str(value)
-    text = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
-    text = "".join(character if character.isprintable() else "�" for character in text)
+    text = printable(text if len(text) <= _MOST else text[: _MOST - 1] + "…")
     return f'"{text}"' if isinstance(value, str) else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was most likely meant, or None."""
+    plain = {_plain(name): name for name in sorted(known, reverse=True)}
+    match = difflib.get_close_matches(_plain(word[:100]), sorted(plain), n=1, cutoff=0.6)
+    return plain[match[0]] if match else None
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`, did you mean "x"?`, or nothing where nothing is near."""
+    name = nearest(word, known)
+    return f'; did you mean "{name}"?' if name else ""

@@ -1,0 +1,172 @@
+"""Whether PostgreSQL takes a line of `pg_hba.conf`, and whether it can ever matter.
+
+Decides from one rule and the contract's own rules around it (spec: database-cluster §2.5): the
+first rule that matches a connection decides, and a deployer's rules stand after the seventh.
+"""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from types import MappingProxyType
+
+from queenright.core.spec.wording import describe, did_you_mean
+
+SUPERUSER = "postgres"
+REPLICATION_USER = "replicator"
+OVERLAY_RANGE = IPv4Network("10.0.0.0/8")
+"""Overlay and ingress networks translate addresses into this range (spec: §2.5)."""
+BRIDGE_RANGE = IPv4Network("172.16.0.0/12")
+"""Docker's default bridge networks (spec: §2.5)."""
+REJECT_ALL = "host all all 0.0.0.0/0 reject"
+
+HOST_TYPES = ("host", "hostssl", "hostnossl", "hostgssenc", "hostnogssenc")
+ANY_TYPE = (*HOST_TYPES, "local")
+METHODS = MappingProxyType(
+    {
+        "scram-sha-256": ANY_TYPE,
+        "reject": ANY_TYPE,
+        "trust": ANY_TYPE,
+        "password": ANY_TYPE,
+        "md5": ANY_TYPE,
+        "peer": ("local",),
+        "ident": HOST_TYPES,
+        "gss": HOST_TYPES,
+        "sspi": HOST_TYPES,
+        "ldap": ANY_TYPE,
+        "radius": ANY_TYPE,
+        "cert": ("hostssl",),
+        "pam": ANY_TYPE,
+        "bsd": ANY_TYPE,
+    }
+)
+_TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
+_HOST_NAME = re.compile(r"\.?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_OPTION = re.compile(r"[a-z_]+=.+")
+_FORM = "`host <database> <user> <address> <method>` or `local <database> <user> <method>`"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule in its parts; `address` is empty for `local`, and as written otherwise."""
+
+    type: str
+    database: str
+    user: str
+    address: str
+    method: str
+
+    @property
+    def network(self) -> IPv4Network | None:
+        """The sources it is for, where they are an IPv4 range."""
+        if self.address == "all":
+            return IPv4Network("0.0.0.0/0")
+        try:
+            return IPv4Network(self.address, strict=False)
+        except ValueError:
+            return None
+
+
+def parse_rule(line: str) -> Rule | str:
+    """The rule, or in words why there is none."""
+    if not line.isprintable():
+        return "must be one line of plain characters, with spaces between its parts"
+    if line.count('"') % 2:
+        return "has a quote that is never closed"
+    words = _TOKEN.findall(re.sub(r",\s+", ",", line))
+    if not words:
+        return f"is empty; a rule is {_FORM}"
+    if "#" in line or words[0].startswith(("@", "include")):
+        return "must be a rule alone, without comments or included files"
+    kind, *rest = words
+    if kind not in ANY_TYPE:
+        meant = did_you_mean(kind, ANY_TYPE)
+        return f"starts with {describe(kind)}; a rule is {_FORM}{meant}"
+    if kind == "local":
+        return _finish(kind, rest[:2], "", rest[2:])
+    address, after = (rest[2] if len(rest) > 2 else ""), rest[3:]
+    if "/" not in address and after and _is_address(after[0]) and _is_address(address):
+        address, after = f"{address}/{after[0]}", after[1:]
+    complaint = _address_complaint(address) if address else None
+    return complaint or _finish(kind, rest[:2], address, after)
+
+
+def _finish(kind: str, who: list[str], address: str, rest: list[str]) -> Rule | str:
+    if not rest:
+        return f"ends early: {_FORM}"
+    method, *options = rest
+    if method not in METHODS:
+        meant = did_you_mean(method, METHODS)
+        return f"{describe(method)} is not an authentication method{meant}"
+    if kind not in METHODS[method]:
+        return f"the method {method} is not for {kind} rules; {' or '.join(METHODS[method])} only"
+    if method == "md5":
+        return "md5 is not to be used; write scram-sha-256 (spec: §5)"
+    for option in options:
+        if not _OPTION.fullmatch(option):
+            return f"{describe(option)} after the method is not an option of the form name=value"
+    return Rule(kind, who[0], who[1], address, method)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _address_complaint(address: str) -> str | None:
+    if address in {"all", "samehost", "samenet"}:
+        return None
+    if "/" in address:
+        try:
+            ipaddress.ip_network(address)
+        except ValueError as error:
+            if "host bits" in str(error):
+                network = ipaddress.ip_interface(address).network
+                return f"{describe(address)} has host bits set; the network is written {network}"
+            return f"{describe(address)} is not a network such as 192.168.20.0/24"
+        return None
+    if _is_address(address):
+        return f"{describe(address)} needs a prefix: {address}/32 is that host alone"
+    if not _HOST_NAME.fullmatch(address) or re.fullmatch(r"[\d.]+", address):
+        return f"{describe(address)} is not a network, a host name, all, samehost or samenet"
+    return None
+
+
+def warning(rule: Rule, lan_subnet: IPv4Network) -> str | None:
+    """What a valid rule's author may not expect; None when there is nothing."""
+    if rule.method == "trust":
+        return "trust lets anyone in without a password; scram-sha-256 asks for one"
+    if rule.method == "password":
+        return "password sends passwords readable over the network; use scram-sha-256"
+    if rule.database.split(",") == ["replication"]:
+        return None
+    if rule.type == "local":
+        return "never takes effect: the contract's rule 2 decides every local connection first"
+    network = rule.network
+    for number, covered in ((5, lan_subnet), (6, OVERLAY_RANGE), (7, BRIDGE_RANGE)):
+        if network is not None and network.subnet_of(covered):
+            return (
+                f"never takes effect: the contract's rule {number} decides every connection from "
+                f"{covered} first"
+            )
+    return None
+
+
+def access_rules(lan_subnet: IPv4Network, extra: Sequence[str]) -> tuple[str, ...]:
+    """The contract's eight rules in their order, the deployer's between the last two (§2.5)."""
+    hosts = [
+        f"host {database} {user} {source} scram-sha-256"
+        for database, user, source in (
+            ("replication", REPLICATION_USER, lan_subnet),
+            ("replication", REPLICATION_USER, OVERLAY_RANGE),
+            ("all", "all", lan_subnet),
+            ("all", "all", OVERLAY_RANGE),
+            ("all", "all", BRIDGE_RANGE),
+        )
+    ]
+    local = [f"local all {SUPERUSER} peer", "local all all scram-sha-256"]
+    return (*local, *hosts, *extra, REJECT_ALL)

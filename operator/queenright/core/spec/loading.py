@@ -1,0 +1,177 @@
+"""Texts in, documents and problems out: the whole way from a file to what may take effect.
+
+Decides which documents are valid, and tells everything that is wrong with the others at once, each
+with file, line and field. A document with any error is left out; whatever the text, nothing is
+raised.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from queenright.core.spec.document import Resource
+from queenright.core.spec.kinds import API_VERSIONS, KINDS, Kind
+from queenright.core.spec.phrasing import findings_of
+from queenright.core.spec.problems import (
+    Clash,
+    Document,
+    Finding,
+    Loaded,
+    Origin,
+    Path,
+    Problem,
+    path_text,
+)
+from queenright.core.spec.repair import repaired
+from queenright.core.spec.wording import describe, did_you_mean
+from queenright.core.spec.yaml_lines import YamlDocument, read_yaml
+
+_REPAIRS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One document of a file: its name as far as it can be told, and the document if valid."""
+
+    origin: Origin
+    identity: tuple[str, str] | None
+    document: Document | None
+    problems: tuple[Problem, ...]
+
+
+def load(files: Mapping[str, str]) -> Loaded:
+    """The valid documents of some texts, by file name, and every problem in order of place."""
+    judged: list[_Judged] = []
+    problems: list[Problem] = []
+    for file in sorted(files):
+        written, broken = read_yaml(file, files[file])
+        judged += [
+            _judge(document, Origin(file, document.line, document.lines)) for document in written
+        ]
+        problems += broken
+        if not written and not broken:
+            problems.append(_nothing_in(file, files[file]))
+    problems += [problem for one in judged for problem in one.problems]
+    repeated = list(_repeated(judged))
+    problems += [problem for problem, _ in repeated]
+    twice = {identity for _, identity in repeated}
+    documents = [one.document for one in judged if one.document and one.identity not in twice]
+    clashes = list(_clashes(documents))
+    problems += [clash.later.origin.problem(clash.finding) for clash in clashes]
+    clashing = {
+        id(document)
+        for clash in clashes
+        if clash.finding.severity == "error"
+        for document in (clash.earlier, clash.later)
+    }
+    kept = tuple(document for document in documents if id(document) not in clashing)
+    return Loaded(kept, tuple(sorted(set(problems))))
+
+
+def _nothing_in(file: str, text: str) -> Problem:
+    what = "has no document in it" if text.strip() else "is empty"
+    return Problem(file, 1, "file", f"{what}; a file that is meant to hold nothing is removed")
+
+
+def _judge(written: YamlDocument, origin: Origin) -> _Judged:
+    value = written.value
+    findings: list[Finding] = []
+    resource: Resource | None = None
+    if isinstance(value, dict):
+        kind, value, findings = _kind_of(value)
+        if kind is not None:
+            resource, more = _validate(kind, value, origin)
+            findings += more
+    elif not written.problems:
+        findings = [Finding((), f"must be a mapping of fields, not {describe(value)}")]
+    problems = (*written.problems, *map(origin.problem, findings))
+    sound = resource is not None and not any(p.severity == "error" for p in problems)
+    document = Document(resource, origin) if resource is not None and sound else None
+    return _Judged(origin, _identity(value), document, problems)
+
+
+def _kind_of(value: dict[str, Any]) -> tuple[Kind | None, dict[str, Any], list[Finding]]:
+    """The document's kind, the document as if its head were right, and what is wrong with it."""
+    findings = []
+    version, name = value.get("apiVersion"), value.get("kind")
+    if version not in API_VERSIONS:
+        findings.append(_head_finding(value, "apiVersion", API_VERSIONS))
+        value = {**value, "apiVersion": API_VERSIONS[0]}
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        findings.append(_head_finding(value, "kind", tuple(KINDS)))
+    return kind, value, findings
+
+
+def _head_finding(value: dict[str, Any], field: str, known: Sequence[str]) -> Finding:
+    if field not in value:
+        misspelt = [name for name in value if did_you_mean(name, [field])]
+        hint = f' (written as "{misspelt[0]}"?)' if misspelt else ""
+        return Finding((field,), f"is missing{hint}; write `{field}: {known[0]}`")
+    given = value[field]
+    meant = did_you_mean(given, known) if isinstance(given, str) else ""
+    return Finding((field,), f"must be {' or '.join(known)}, not {describe(given)}{meant}")
+
+
+def _validate(
+    kind: Kind, value: dict[str, Any], origin: Origin
+) -> tuple[Resource | None, list[Finding]]:
+    """The resource if the model takes it, and the findings of model and checks."""
+    findings: list[Finding] = []
+    refused: list[Path] = []
+    for _ in range(_REPAIRS):
+        try:
+            resource = kind.model.model_validate(value)
+        except ValidationError as error:
+            found = list(findings_of(error, kind.model))
+            if not refused:
+                findings += [one for one in found if _was_written(one, origin)]
+            refused += [one.path for one in found]
+            value = repaired(value, kind.model, [one.path for one in found])
+        else:
+            checked = kind.check(resource)
+            findings += [one for one in checked if not _rests_on(one, refused)]
+            return (None if refused else resource), findings
+    return None, findings
+
+
+def _was_written(finding: Finding, origin: Origin) -> bool:
+    """False for a value that was derived from another one, which has its own finding."""
+    return path_text(finding.path) in origin.lines or finding.message.startswith("is missing")
+
+
+def _rests_on(finding: Finding, refused: Iterable[Path]) -> bool:
+    """Whether a finding's field, or one that it involves, is refused or within what is; or a part
+    of an involved one is."""
+    return any(
+        path[: len(bad)] == bad for bad in refused for path in (finding.path, *finding.involves)
+    ) or any(bad[: len(path)] == path for bad in refused for path in finding.involves)
+
+
+def _identity(value: object) -> tuple[str, str] | None:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    return (kind, name) if isinstance(kind, str) and isinstance(name, str) else None
+
+
+def _repeated(judged: Sequence[_Judged]) -> Iterator[tuple[Problem, tuple[str, str]]]:
+    first: dict[tuple[str, str], Origin] = {}
+    for one in judged:
+        if one.identity is None:
+            continue
+        if one.identity in first:
+            where = first[one.identity]
+            place = f"{where.file}:{where.line}"
+            kind, name = one.identity
+            message = f"{describe(name)} is also the name of the {describe(kind)} at {place}"
+            finding = Finding(("metadata", "name"), message)
+            yield one.origin.problem(finding), one.identity
+        first.setdefault(one.identity, one.origin)
+
+
+def _clashes(documents: Sequence[Document]) -> Iterator[Clash]:
+    for name, kind in KINDS.items():
+        yield from kind.check_together([one for one in documents if one.kind == name])

@@ -1,0 +1,95 @@
+"""What is wrong with documents that are each valid but can't live side by side.
+
+Decides from all valid clusters at once. Two clusters may share nodes, but no port of a node, no
+placement label, no network and no name; sharing a password is unwise, not impossible.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+
+from queenright.core.spec.postgres_cluster import PostgresCluster
+from queenright.core.spec.problems import Clash, Document, Finding, Path
+
+PairCheck = Callable[[PostgresCluster, PostgresCluster, str], Iterator[Finding]]
+
+
+def check_clusters_together(documents: Sequence[Document]) -> Iterator[Clash]:
+    """Findings between any two clusters, at the later one."""
+    for earlier, later in combinations(documents, 2):
+        whose = f"cluster {earlier.name} ({earlier.origin.file}:{earlier.origin.line})"
+        for check in PAIR_CHECKS:
+            for finding in check(earlier.cluster, later.cluster, whose):
+                yield Clash(earlier, later, finding)
+
+
+def _labels(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
+    taken = {earlier.spec.node_labels.member, earlier.spec.node_labels.proxy}
+    for field, key in (
+        ("member", later.spec.node_labels.member),
+        ("proxy", later.spec.node_labels.proxy),
+    ):
+        if key in taken:
+            yield Finding(
+                ("spec", "nodeLabels", field),
+                f'"{key}" also places the tasks of {whose}, so that either could land on the '
+                f'other\'s nodes; write another key such as "{key}-{later.metadata.name}"',
+            )
+
+
+def _ports(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
+    taken: dict[tuple[str, int], str] = {
+        (node, port): path[-1] for nodes, path, port in _uses(earlier) for node in nodes
+    }
+    for nodes, path, port in _uses(later):
+        clashes = [node for node in nodes if (node, port) in taken]
+        if clashes:
+            yield Finding(
+                path,
+                f"{port} is also used by {whose} on {', '.join(sorted(clashes))}; write another "
+                "port or use other nodes",
+            )
+
+
+def _uses(cluster: PostgresCluster) -> Iterable[tuple[tuple[str, ...], tuple[str, ...], int]]:
+    spec = cluster.spec
+    nodes = tuple(member.node for member in spec.members)
+    proxies = ("spec", "proxies", "ports")
+    return (
+        (nodes, ("spec", "ports", "postgresql"), spec.ports.postgresql),
+        (nodes, ("spec", "ports", "raft"), spec.ports.raft),
+        (nodes, ("spec", "ports", "restApi"), spec.ports.rest_api),
+        (spec.proxies.nodes, (*proxies, "primary"), spec.proxies.ports.primary),
+        (spec.proxies.nodes, (*proxies, "replicas"), spec.proxies.ports.replicas),
+        (spec.proxies.nodes, (*proxies, "statistics"), spec.proxies.ports.statistics),
+    )
+
+
+def _network(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
+    first, second = earlier.spec.network, later.spec.network
+    path: Path = ("spec", "network")
+    if first.name == second.name:
+        message = f'"{second.name}" is also the network of {whose}; write another name'
+        yield Finding((*path, "name"), message)
+    if first.subnet and second.subnet and first.subnet.overlaps(second.subnet):
+        message = f"{second.subnet} overlaps the {first.subnet} of {whose}; write another range"
+        yield Finding((*path, "subnet"), message)
+
+
+def _secrets(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
+    first, second = earlier.spec.secrets, later.spec.secrets
+    taken = {first.replication, first.superuser, first.rest_api}
+    for field, name in (
+        ("replication", second.replication),
+        ("superuser", second.superuser),
+        ("restApi", second.rest_api),
+    ):
+        if name in taken:
+            yield Finding(
+                ("spec", "secrets", field),
+                f'"{name}" is also a secret of {whose}: who learns the one cluster\'s password has '
+                f'the other\'s too; write another name such as "{later.metadata.name}_{name}"',
+                "warning",
+            )
+
+
+PAIR_CHECKS: tuple[PairCheck, ...] = (_labels, _ports, _network, _secrets)
