@@ -42,9 +42,9 @@ CONFLICT_WORDS = ("out of sequence", "already exists", "name conflicts with an e
 class DockerSwarm:
     """A manager's Docker engine. Counts its API calls in ``api_calls``."""
 
-    def __init__(self, docker_host: str | None, timeout_s: float, environment: Mapping[str, str]):
-        variables = {**environment, **({"DOCKER_HOST": docker_host} if docker_host else {})}
-        arguments = kwargs_from_env(environment=variables)
+    def __init__(self, environment: Mapping[str, str], timeout_s: float) -> None:
+        """``environment`` as the SDK reads it: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH."""
+        arguments = kwargs_from_env(environment=environment)
         self._client: Any = docker.APIClient(
             version=API_VERSION, timeout=round(timeout_s), num_pools=CONCURRENT_CALLS, **arguments
         )

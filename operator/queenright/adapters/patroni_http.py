@@ -39,17 +39,6 @@ class PatroniHttp:
         answer = await self._client.request("OPTIONS", f"{url}/primary")
         found.append(answer.status_code == OK)
 
-    async def lags(self, address: str, port: int) -> dict[str, int | None]:
-        try:
-            with anyio.fail_after(self._timeout_s):
-                answer = await self._client.get(f"http://{address}:{port}/cluster")
-            return {
-                str(member["name"]): lag if isinstance(lag := member.get("lag"), int) else None
-                for member in answer.json()["members"]
-            }
-        except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError):
-            return {}
-
     async def aclose(self) -> None:
         await self._client.aclose()
 
@@ -71,6 +60,7 @@ def decode_member(raw: dict[str, Any], *, holds_lock: bool) -> MemberStatus:
         timeline=timeline if isinstance(timeline, int) else None,
         replication_state=raw.get("replication_state") or "",
         holds_lock=holds_lock,
+        location=location_of(raw.get("xlog") or {}),
         paused=bool(raw.get("pause", False)),
         pending_restart=bool(raw.get("pending_restart", False)),
         cluster_unlocked=bool(raw.get("cluster_unlocked", False)),
@@ -78,3 +68,13 @@ def decode_member(raw: dict[str, Any], *, holds_lock: bool) -> MemberStatus:
         server_version=raw.get("server_version") or 0,
         tags=raw.get("tags") or {},
     )
+
+
+def location_of(xlog: dict[str, Any]) -> int | None:
+    """A leader's WAL position, or the furthest that a replica has received or replayed."""
+    found = [
+        value
+        for name in ("location", "received_location", "replayed_location")
+        if isinstance(value := xlog.get(name), int)
+    ]
+    return max(found, default=None)

@@ -151,8 +151,9 @@ class SwarmState:
 class MemberStatus:
     """What one member says of itself: ``GET /patroni``, always 200 while Patroni runs.
 
-    ``holds_lock`` is whether its ``GET /primary`` answered 200 in the same round: lock held *and*
-    read-write (spec: §4.1). ``lag_bytes`` is from ``/cluster``; None when it is not known there.
+    ``holds_lock`` is whether its ``/primary`` answered 200 in the same round: lock held *and*
+    read-write (spec: §4.1). ``location`` is its WAL position in bytes, ``lag_bytes`` its distance
+    from the leader's; None when either is not known.
     """
 
     state: str
@@ -160,6 +161,7 @@ class MemberStatus:
     timeline: int | None = None
     replication_state: str = ""
     holds_lock: bool = False
+    location: int | None = None
     lag_bytes: int | None = None
     paused: bool = False
     pending_restart: bool = False

@@ -33,6 +33,11 @@ class UnavailableError(SwarmError):
 class Swarm(Protocol):
     """A swarm's manager."""
 
+    @property
+    def api_calls(self) -> int:
+        """How many calls were made so far."""
+        ...
+
     async def observe(self) -> SwarmState:
         """The whole swarm, in a number of calls that does not depend on its size."""
         ...

@@ -1,0 +1,288 @@
+"""What a cluster's document means in the swarm's terms.
+
+Decides every property of every object from the document and the nodes' addresses alone.
+Invariant: the same document and addresses give the same objects, so a converged cluster shows no
+difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from queenright.core.digest import digest
+from queenright.core.render.haproxy_cfg import render_haproxy_cfg
+from queenright.core.render.patroni_yml import local_part, render_patroni_template
+from queenright.core.resources import (
+    CLUSTER_LABEL,
+    STACK_LABEL,
+    Attachment,
+    Config,
+    FileReference,
+    HealthCheck,
+    Mount,
+    Network,
+    NodeLabels,
+    Port,
+    Resources,
+    RestartPolicy,
+    Secret,
+    Service,
+    UpdatePolicy,
+)
+from queenright.core.spec.postgres_cluster import Member, PostgresCluster
+
+ROLE_LABEL = "queenright.role"
+ADDRESS_LABEL = "queenright.address"
+"""Label of a member's service: the address by which Raft knows it."""
+LOCAL_DIGEST_LABEL = "queenright.local-digest"
+"""Label of a template: digest of all but its bootstrap section, which a running member ignores."""
+DELETION_POLICY_LABEL = "queenright.deletion-policy"
+BOOTSTRAPPED_LABEL = "queenright.bootstrapped"
+NODE_LABELS_LABEL = "queenright.node-labels"
+PROXY_LABEL_VALUE = "true"
+
+POSTGRES_ID = "999"
+"""User and group of PostgreSQL in the member image (spec: database-cluster §2.3)."""
+SECRET_MODE = 0o400
+SCRATCH_MODE = 0o1777
+TEMPLATE_TARGET = "/etc/patroni/patroni.yml.tpl"
+HAPROXY_TARGET = "/usr/local/etc/haproxy/haproxy.cfg"
+ANCHOR_TEXT = b"Queenright keeps its notes about this cluster in the labels of this config.\n"
+PROXY_UPDATE_DELAY_S = 10.0
+"""Between two proxies' replacements: the first has passed its two checks before the second goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredMember:
+    """A database member: its service, and where others reach it."""
+
+    name: str
+    node: str
+    address: str
+    service: Service
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredCluster:
+    """Everything that one document asks of the swarm."""
+
+    name: str
+    members: tuple[DesiredMember, ...]
+    proxy: Service
+    proxy_nodes: tuple[str, ...]
+    network: Network
+    secrets: tuple[Secret, ...]
+    template: Config
+    haproxy: Config
+    anchor: Config
+    node_labels: tuple[NodeLabels, ...]
+    member_label: str
+    proxy_label: str
+    rest_api_port: int
+
+    @property
+    def configs(self) -> tuple[Config, ...]:
+        return (self.template, self.haproxy, self.anchor)
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        return (*(member.service for member in self.members), self.proxy)
+
+    @property
+    def digest(self) -> str:
+        return digest(self)
+
+
+def addresses_of(cluster: PostgresCluster, nodes: Mapping[str, str]) -> dict[str, str]:
+    """Each member's address by member name; ``nodes`` gives the nodes' own by node name.
+
+    Raises KeyError for a node that is not there: placement is checked first.
+    """
+    return {member.name: member.address or nodes[member.node] for member in cluster.spec.members}
+
+
+def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster:
+    """The document in the swarm's terms; ``nodes`` maps node names to addresses."""
+    scope, spec = cluster.metadata.name, cluster.spec
+    addresses = addresses_of(cluster, nodes)
+    owned = {CLUSTER_LABEL: scope}
+    text = render_patroni_template(cluster)
+    template = Config(
+        f"{scope}_patroni-{digest(text)}",
+        text.encode(),
+        {**owned, LOCAL_DIGEST_LABEL: digest(local_part(text))},
+    )
+    proxy_text = render_haproxy_cfg(cluster, addresses)
+    haproxy = Config(f"{scope}_haproxy-{digest(proxy_text)}", proxy_text.encode(), owned)
+    anchor = Config(
+        f"{scope}_cluster",
+        ANCHOR_TEXT,
+        {
+            **owned,
+            DELETION_POLICY_LABEL: spec.deletion_policy,
+            NODE_LABELS_LABEL: f"{spec.node_labels.member},{spec.node_labels.proxy}",
+        },
+    )
+    members = tuple(
+        DesiredMember(
+            name=member.name,
+            node=member.node,
+            address=addresses[member.name],
+            service=member_service(cluster, member, index, addresses, template.name),
+        )
+        for index, member in enumerate(spec.members, start=1)
+    )
+    return DesiredCluster(
+        name=scope,
+        members=members,
+        proxy=proxy_service(cluster, haproxy.name),
+        proxy_nodes=tuple(spec.proxies.nodes),
+        network=Network(
+            spec.network.name,
+            subnet=str(spec.network.subnet) if spec.network.subnet else "",
+            labels=owned,
+        ),
+        secrets=tuple(Secret(name, owned) for name, _ in secret_files(cluster)),
+        template=template,
+        haproxy=haproxy,
+        anchor=anchor,
+        node_labels=tuple(node_labels(cluster)),
+        member_label=spec.node_labels.member,
+        proxy_label=spec.node_labels.proxy,
+        rest_api_port=spec.ports.rest_api,
+    )
+
+
+def service_name(scope: str, name: str) -> str:
+    """As ``docker stack deploy`` names services: the scope, an underscore, the name."""
+    return f"{scope}_{name}"
+
+
+def secret_files(cluster: PostgresCluster) -> list[tuple[str, str]]:
+    """Names of the secrets, and of the files that they are mounted as (spec: §2.3)."""
+    names = cluster.spec.secrets
+    files = [(names.replication, "pg_replication_pw"), (names.superuser, "pg_superuser_pw")]
+    if cluster.spec.rest_api.authentication != "none":
+        files.append((names.rest_api, "pg_rest_pw"))
+    return files
+
+
+def node_labels(cluster: PostgresCluster) -> Iterable[NodeLabels]:
+    """The labels of §2.7, one value a node: a member's number, and the mark of a proxy node."""
+    keys = cluster.spec.node_labels
+    wanted: dict[str, dict[str, str | None]] = {}
+    for index, member in enumerate(cluster.spec.members, start=1):
+        wanted.setdefault(member.node, {})[keys.member] = str(index)
+    for node in cluster.spec.proxies.nodes:
+        wanted.setdefault(node, {})[keys.proxy] = PROXY_LABEL_VALUE
+    return (NodeLabels(node, labels) for node, labels in sorted(wanted.items()))
+
+
+def service_labels(scope: str, role: str) -> dict[str, str]:
+    return {CLUSTER_LABEL: scope, STACK_LABEL: scope, ROLE_LABEL: role}
+
+
+def member_service(
+    cluster: PostgresCluster,
+    member: Member,
+    index: int,
+    addresses: Mapping[str, str],
+    template: str,
+) -> Service:
+    """A member's service, with every property of §2.7 and §8."""
+    scope, spec = cluster.metadata.name, cluster.spec
+    check, restart = spec.health_check, spec.restart_policy
+    partners = [
+        f"{address}:{spec.ports.raft}" for name, address in addresses.items() if name != member.name
+    ]
+    name = service_name(scope, member.name)
+    return Service(
+        name=name,
+        image=spec.image,
+        labels={**service_labels(scope, "member"), ADDRESS_LABEL: addresses[member.name]},
+        container_labels={CLUSTER_LABEL: scope, STACK_LABEL: scope},
+        environment={
+            "NODE_NAME": member.name,
+            "RAFT_SELF": f"{addresses[member.name]}:{spec.ports.raft}",
+            "RAFT_PARTNERS": json.dumps(partners),
+            "NODE_CONNECT": addresses[member.name],
+            "FAILOVER_PRIORITY": str(member.failover_priority),
+        },
+        hostname=member.name,
+        init=True,
+        stop_grace_s=spec.stop_grace_period_s,
+        networks=(Attachment(spec.network.name, (member.name,)),),
+        constraints=(f"node.labels.{spec.node_labels.member}=={index}",),
+        endpoint_mode="dnsrr",
+        ports=host_ports(spec.ports.postgresql, spec.ports.raft, spec.ports.rest_api),
+        mounts=tuple(
+            sorted(
+                (
+                    Mount("/home/postgres/pgdata", source=f"{name}-data"),
+                    Mount("/home/postgres/raft", source=f"{name}-raft"),
+                    scratch("/tmp", spec.tmpfs.tmp_bytes),  # noqa: S108  # the contract's mount
+                    scratch("/run", spec.tmpfs.run_bytes),
+                    scratch("/var/run/postgresql", spec.tmpfs.postgresql_bytes),
+                )
+            )
+        ),
+        configs=(FileReference(template, TEMPLATE_TARGET, POSTGRES_ID, POSTGRES_ID, SECRET_MODE),),
+        secrets=tuple(
+            sorted(
+                FileReference(secret, target, POSTGRES_ID, POSTGRES_ID, SECRET_MODE)
+                for secret, target in secret_files(cluster)
+            )
+        ),
+        health_check=HealthCheck(
+            test=("CMD", "healthcheck", str(spec.ports.rest_api)),
+            interval_s=check.interval_s,
+            timeout_s=check.timeout_s,
+            start_period_s=check.start_period_s,
+            retries=check.retries,
+        ),
+        resources=Resources(spec.memory.limit_bytes, spec.memory.reservation_bytes),
+        restart=RestartPolicy(
+            restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
+        ),
+    )
+
+
+def proxy_service(cluster: PostgresCluster, haproxy: str) -> Service:
+    """The proxies' global service, with every property of §2.7 and §8."""
+    scope, spec = cluster.metadata.name, cluster.spec
+    proxies = spec.proxies
+    restart = proxies.restart_policy
+    return Service(
+        name=service_name(scope, "proxy"),
+        image=proxies.image,
+        mode="global",
+        labels=service_labels(scope, "proxy"),
+        container_labels={CLUSTER_LABEL: scope, STACK_LABEL: scope},
+        read_only=True,
+        stop_grace_s=proxies.stop_grace_period_s,
+        networks=(Attachment(spec.network.name, ("proxy",)),),
+        constraints=(f"node.labels.{spec.node_labels.proxy}=={PROXY_LABEL_VALUE}",),
+        endpoint_mode="dnsrr",
+        ports=host_ports(proxies.ports.primary, proxies.ports.replicas, proxies.ports.statistics),
+        mounts=(
+            scratch("/run", proxies.tmpfs.run_bytes),
+            scratch("/tmp", proxies.tmpfs.tmp_bytes),  # noqa: S108  # the contract's mount
+        ),
+        configs=(FileReference(haproxy, HAPROXY_TARGET, mode=0o444),),
+        resources=Resources(proxies.memory.limit_bytes, proxies.memory.reservation_bytes),
+        restart=RestartPolicy(
+            restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
+        ),
+        update=UpdatePolicy(delay_s=PROXY_UPDATE_DELAY_S),
+    )
+
+
+def host_ports(*numbers: int) -> tuple[Port, ...]:
+    """Ports published in host mode under their own number (spec: §2.6)."""
+    return tuple(sorted(Port(number, number) for number in numbers))
+
+
+def scratch(target: str, size_bytes: int) -> Mount:
+    return Mount(target, kind="tmpfs", size_bytes=size_bytes, mode=SCRATCH_MODE)

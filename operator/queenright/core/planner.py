@@ -1,0 +1,130 @@
+"""One cluster's plan: the ordered rules, then patience, then at most one disturbance.
+
+Pure: the same document, observation and moment give the same plan, whatever order things came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from queenright.core.actions import Action
+from queenright.core.backoff import hold_back
+from queenright.core.desired import ADDRESS_LABEL, DesiredCluster, expand, service_name
+from queenright.core.observed import Observed, SwarmState
+from queenright.core.plan import Hold, Plan
+from queenright.core.preflight import deployment_holds, placement_holds, swarm_or_hold
+from queenright.core.retirement import plan_retirement
+from queenright.core.rules.configs import plan_configs
+from queenright.core.rules.members import plan_members
+from queenright.core.rules.networks import plan_networks
+from queenright.core.rules.nodes import plan_nodes
+from queenright.core.rules.proxies import plan_proxies
+from queenright.core.rules.secrets import plan_secrets
+from queenright.core.servicing import unresolved_image
+from queenright.core.situation import Situation
+from queenright.core.spec import Document
+
+Rule: TypeAlias = Callable[[Situation], Iterable[Action | Hold]]
+
+RULES: tuple[Rule, ...] = (
+    plan_nodes,
+    plan_networks,
+    plan_secrets,
+    plan_configs,
+    plan_members,
+    plan_proxies,
+)
+"""In the contract's deployment order: labels, network, secrets, configs, members, proxies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A plan, and the desired state that it serves (None where it could not be derived)."""
+
+    plan: Plan
+    desired: DesiredCluster | None = None
+
+
+def make_plan(document: Document, observed: Observed, now: datetime) -> Decision:
+    """The next safe steps for one cluster."""
+    name = document.name
+    swarm = swarm_or_hold(observed)
+    if isinstance(swarm, Hold):
+        return Decision(Plan(name, "", holds=(swarm,)))
+    misplaced = tuple(placement_holds(document, swarm))
+    desired = expand_here(document, swarm)
+    if desired is None:
+        return Decision(Plan(name, "", holds=misplaced))
+    situation = Situation(desired, swarm, observed.members, observed.images, now)
+    steps: Iterable[Action | Hold] = misplaced
+    if situation.is_deployed:
+        steps = [*misplaced, *apply_rules(situation)]
+    elif not misplaced and not (held := list(deployment_holds(situation))):
+        steps = apply_rules(situation)
+    elif not misplaced:
+        steps = held
+    return Decision(arrange(name, desired.digest, steps, observed, now), desired)
+
+
+def make_retirement_plan(cluster: str, observed: Observed, now: datetime) -> Decision:
+    """The next safe steps for a cluster that no document describes."""
+    swarm = swarm_or_hold(observed)
+    if isinstance(swarm, Hold):
+        return Decision(Plan(cluster, "", holds=(swarm,)))
+    return Decision(arrange(cluster, "", plan_retirement(cluster, swarm), observed, now))
+
+
+def images_needed(desired: DesiredCluster, swarm: SwarmState) -> frozenset[str]:
+    """Image references that must be looked up before the services can be planned."""
+    found = (unresolved_image(s, swarm.service(s.name)) for s in desired.services)
+    return frozenset(reference for reference in found if reference)
+
+
+def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
+    """The desired state with the nodes' addresses; a node that is gone keeps the address under
+    which its member was deployed. None when a node was never there."""
+    cluster = document.cluster
+    nodes = {node.name: node.address for node in swarm.nodes}
+    for member in cluster.spec.members:
+        live = swarm.service(service_name(cluster.metadata.name, member.name))
+        if live is not None and member.node not in nodes:
+            nodes[member.node] = live.value.labels.get(ADDRESS_LABEL, "")
+    if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
+        return None
+    return expand(cluster, nodes)
+
+
+def apply_rules(situation: Situation) -> Iterator[Action | Hold]:
+    for rule in RULES:
+        yield from rule(situation)
+
+
+def arrange(
+    name: str,
+    desired_digest: str,
+    steps: Iterable[Action | Hold],
+    observed: Observed,
+    now: datetime,
+) -> Plan:
+    """The plan out of the steps: repeated ones held back, and one disturbance at the most."""
+    actions: list[Action] = []
+    holds: list[Hold] = []
+    disturbed = ""
+    for step in steps:
+        kept = step if isinstance(step, Hold) else hold_back(step, observed.attempts, now)
+        if isinstance(kept, Hold):
+            holds.append(kept)
+        elif kept.disturbs and disturbed and kept.disturbs != disturbed:
+            holds.append(Hold(kept.key, f"waits its turn: {disturbed} is disturbed first"))
+        else:
+            disturbed = kept.disturbs or disturbed
+            actions.append(kept)
+    return Plan(
+        name,
+        desired_digest,
+        tuple(actions),
+        tuple(sorted(set(holds), key=lambda h: (h.key, h.reason))),
+    )

@@ -1,0 +1,65 @@
+"""Configs: immutable and named by digest, so a change is a new one and the old is removed later.
+
+Also keeps the anchor, a config whose labels hold what can't be derived from the swarm: the
+deletion policy that the owner wrote, and whether the cluster was whole once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
+from queenright.core.desired import BOOTSTRAPPED_LABEL, LOCAL_DIGEST_LABEL
+from queenright.core.diff import diff
+from queenright.core.plan import Hold
+from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.situation import Situation
+
+
+def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
+    desired, swarm = situation.desired, situation.swarm
+    if any(swarm.secret(secret.name) is None for secret in desired.secrets):
+        return
+    for config in desired.configs:
+        live = swarm.config(config.name)
+        if live is None:
+            yield CreateConfig(config, reason=f"config {config.name} is not in the swarm")
+        elif live.value.data != config.data:
+            yield Hold(
+                f"config/{config.name}",
+                f"config {config.name} has other content than its name says; rename or remove it",
+                wants_attention=True,
+            )
+        else:
+            labels = {**live.value.labels, **config.labels}
+            if config == desired.anchor and next(situation.unwell(), None) is None:
+                labels[BOOTSTRAPPED_LABEL] = "true"
+            wanted = replace(live.value, labels=labels)
+            if changes := diff(wanted, live.value):
+                yield LabelConfig(
+                    live.id,
+                    live.version,
+                    wanted,
+                    reason=f"the labels of config {config.name} are the operator's notes",
+                    changes=changes,
+                )
+    yield from remove_outdated(situation)
+
+
+def remove_outdated(situation: Situation) -> Iterator[Action]:
+    """Configs of ours that no service refers to, nor would after a rollback."""
+    desired, swarm = situation.desired, situation.swarm
+    if not all(swarm.service(service.name) for service in desired.services):
+        return
+    used = {config.name for config in desired.configs}
+    for live_service in swarm.services:
+        used |= {reference.name for reference in live_service.value.configs}
+        used |= live_service.previous_configs
+    for live in swarm.configs:
+        owned = live.value.labels.get(CLUSTER_LABEL) == desired.name
+        rendered = LOCAL_DIGEST_LABEL in live.value.labels or "haproxy-" in live.value.name
+        if owned and rendered and live.value.name not in used:
+            yield RemoveConfig(
+                live.id, live.value.name, reason=f"no service uses config {live.value.name} now"
+            )

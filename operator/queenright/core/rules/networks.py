@@ -1,0 +1,34 @@
+"""The cluster's overlay network: created when missing, never changed under what it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.actions import Action, CreateNetwork
+from queenright.core.plan import Hold
+from queenright.core.situation import Situation
+
+
+def plan_networks(situation: Situation) -> Iterator[Action | Hold]:
+    wanted = situation.desired.network
+    live = situation.swarm.network(wanted.name)
+    if live is None:
+        yield CreateNetwork(wanted, reason=f"network {wanted.name} is not in the swarm")
+        return
+    found = live.value
+    wrong = [
+        f"{name} is {old}, not {new}"
+        for name, old, new in (
+            ("attachable", found.attachable, wanted.attachable),
+            ("internal", found.internal, wanted.internal),
+            ("subnet", found.subnet, wanted.subnet or found.subnet),
+        )
+        if old != new
+    ]
+    if wrong:
+        yield Hold(
+            f"network/{wanted.name}",
+            f"network {wanted.name}: {', '.join(wrong)}; swarm can't change a network that is in "
+            "use: name another in spec.network.name, or remove it while nothing uses it",
+            wants_attention=True,
+        )

@@ -1,0 +1,189 @@
+"""One service from desired to live: create, update field by field, or start again.
+
+Shared by the rules for members and for proxies. Invariant: a running task is only ever restarted
+when ``obstacle`` is None.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import timedelta
+
+from queenright.core.actions import (
+    Action,
+    CreateService,
+    FieldChange,
+    RestartService,
+    UpdateService,
+)
+from queenright.core.desired import LOCAL_DIGEST_LABEL
+from queenright.core.diff import UNDISTURBING, diff, disturbs, keep_foreign_labels
+from queenright.core.observed import ImageFound, ImageMissing, Known, LiveService, Task, Unknown
+from queenright.core.plan import Hold
+from queenright.core.resources import IMAGE_LABEL, Service
+from queenright.core.situation import Situation
+
+RESTART_MARGIN = timedelta(seconds=5)
+"""How long after its own delay swarm is given before a finished task counts as given up."""
+
+
+def plan_service(
+    situation: Situation, service: Service, obstacle: str | None
+) -> Iterator[Action | Hold]:
+    """The next safe step for one service; ``obstacle`` says why its task may not be restarted."""
+    live = situation.swarm.service(service.name)
+    pinned = pin_image(situation, service, live)
+    if isinstance(pinned, Hold):
+        yield pinned
+    elif live is None:
+        yield CreateService(pinned, reason=f"{service.name} is in the file and not in the swarm")
+    else:
+        wanted = keep_equivalent_configs(situation, keep_foreign_labels(pinned, live.value), live)
+        changes = diff(wanted, live.value)
+        if changes:
+            yield from plan_update(situation, live, wanted, changes, obstacle)
+        else:
+            yield from watch_tasks(situation, live)
+
+
+def pin_image(situation: Situation, service: Service, live: LiveService | None) -> Service | Hold:
+    """The service with its image by digest, so that every node runs the same."""
+    reference = unresolved_image(service, live)
+    if not reference:
+        pinned = service.image
+        if live is not None and "@" not in pinned:
+            pinned = live.value.labels[IMAGE_LABEL]
+    else:
+        match situation.images.get(reference):
+            case Known(ImageFound(image_digest)):
+                pinned = f"{reference}@{image_digest}"
+            case Known(ImageMissing(why)):
+                return Hold(
+                    f"image/{service.name}",
+                    f"image {reference} is not in its registry ({why}): push it, or correct the "
+                    "file",
+                    wants_attention=True,
+                )
+            case Unknown(why):
+                return Hold(f"image/{service.name}", f"image {reference}: {why}")
+            case None:
+                return Hold(f"image/{service.name}", f"image {reference} is being looked up")
+    labels = {**service.labels, IMAGE_LABEL: pinned}
+    return dataclasses.replace(service, image=pinned, labels=labels)
+
+
+def unresolved_image(service: Service, live: LiveService | None) -> str:
+    """The reference that must be looked up, or "" when its digest is written or was deployed."""
+    deployed = live.value.labels.get(IMAGE_LABEL, "") if live else ""
+    known = "@" in service.image or deployed.startswith(f"{service.image}@")
+    return "" if known else service.image
+
+
+def keep_equivalent_configs(situation: Situation, wanted: Service, live: LiveService) -> Service:
+    """A template that differs in its bootstrap section alone is as good as the wanted one for a
+    member that runs: it reads that section once in its life."""
+    deployed = {reference.target: reference for reference in live.value.configs}
+
+    def local(name: str) -> str:
+        found = situation.swarm.config(name)
+        return found.value.labels.get(LOCAL_DIGEST_LABEL, "") if found else ""
+
+    configs = tuple(
+        dataclasses.replace(item, name=old.name)
+        if (old := deployed.get(item.target))
+        and local(item.name)
+        and local(item.name) == local(old.name)
+        else item
+        for item in wanted.configs
+    )
+    return dataclasses.replace(wanted, configs=configs)
+
+
+def plan_update(
+    situation: Situation,
+    live: LiveService,
+    wanted: Service,
+    changes: tuple[FieldChange, ...],
+    obstacle: str | None,
+) -> Iterator[Action | Hold]:
+    """The whole update where no running task is restarted or it may be; else its harmless part."""
+    name = wanted.name
+    fields = ", ".join(change.path for change in changes)
+    restarts = disturbs(changes) and any(situation.running_tasks(live))
+    if restarts and live.update_state == "updating":
+        yield Hold(f"update-service/{name}", f"{name}: swarm is still carrying out an update")
+        return
+    if restarts and obstacle is not None:
+        yield Hold(f"update-service/{name}", f"{fields}: {obstacle}", wants_attention=True)
+        harmless = {item: getattr(wanted, item) for item in UNDISTURBING}
+        wanted = dataclasses.replace(live.value, **harmless)
+        changes = diff(wanted, live.value)
+        restarts = False
+        if not changes:
+            return
+    yield UpdateService(
+        live.id,
+        live.version,
+        wanted,
+        live.force_update,
+        reason=f"{name} differs from the file in {fields}",
+        changes=changes,
+        disturbs=name if restarts else "",
+    )
+
+
+def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Hold]:
+    """Starts again what swarm has given up on; says what keeps a task from running."""
+    service, tasks = live.value, list(situation.swarm.tasks_of(live.id))
+    for task in tasks:
+        if task.is_alive and task.state == "pending" and task.error:
+            yield Hold(
+                f"task/{service.name}",
+                f"swarm can't place {service.name}: {task.error}",
+                wants_attention=True,
+            )
+    stranded = list(given_up(situation, live, tasks))
+    if not stranded:
+        return
+    last = max(stranded, key=lambda task: task.at)
+    ready_at = last.at + timedelta(seconds=service.restart.delay_s) + RESTART_MARGIN
+    ended = f"its last task ended {describe_end(last)}"
+    if last.state != "complete" and situation.now < ready_at:
+        yield Hold(f"restart-service/{service.name}", f"{service.name}: {ended}", ready_at)
+        return
+    others = service.mode == "global" and any(situation.running_tasks(live))
+    yield RestartService(
+        live.id,
+        live.version,
+        service,
+        live.force_update + 1,
+        reason=f"swarm does not start {service.name} again: {ended}",
+        disturbs=service.name if others else "",
+    )
+
+
+def given_up(situation: Situation, live: LiveService, tasks: list[Task]) -> Iterator[Task]:
+    """The last tasks of the places (slot or node) in which nothing runs or will run."""
+    if live.value.mode == "global":
+        places = {t.node_id: [u for u in tasks if u.node_id == t.node_id] for t in tasks}
+        wanted = {node.id for node in situation.swarm.nodes if is_eligible(node.labels, live.value)}
+        groups = [found for node_id, found in places.items() if node_id in wanted]
+    else:
+        groups = [tasks] if tasks and live.value.replicas else []
+    for group in groups:
+        if not any(task.is_alive for task in group):
+            yield max(group, key=lambda task: task.at)
+
+
+def is_eligible(labels: object, service: Service) -> bool:
+    """Whether a node with these labels meets the service's label constraints."""
+    have = labels if isinstance(labels, dict) else {}
+    wanted = (item.removeprefix("node.labels.").split("==") for item in service.constraints)
+    return all(have.get(key.strip()) == value.strip() for key, value in wanted)
+
+
+def describe_end(task: Task) -> str:
+    code = "" if task.exit_code is None else f" with exit status {task.exit_code}"
+    why = f" ({task.error})" if task.error else ""
+    return f"{task.state}{code}{why}"

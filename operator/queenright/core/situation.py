@@ -1,0 +1,127 @@
+"""One cluster's desired state and everything observed, with the questions that rules ask.
+
+Answers only; decides nothing. Invariant: an answer that rests on an unknown source is the careful
+one (not healthy, not idle, not safe).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from queenright.core.desired import BOOTSTRAPPED_LABEL, DesiredCluster, DesiredMember
+from queenright.core.observed import (
+    ImageFound,
+    ImageMissing,
+    Known,
+    LiveService,
+    MemberStatus,
+    Node,
+    SwarmState,
+    Task,
+    Unknown,
+)
+from queenright.core.resources import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a rule decides from; ``now`` is the pass's one moment."""
+
+    desired: DesiredCluster
+    swarm: SwarmState
+    members: Mapping[str, Known[MemberStatus] | Unknown]
+    images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown]
+    now: datetime
+
+    @property
+    def is_deployed(self) -> bool:
+        """Whether any member's service is there: from then on data may exist."""
+        return any(self.swarm.service(member.service.name) for member in self.desired.members)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether members may have been started with the present secrets."""
+        return self.is_deployed or self.swarm.config(self.desired.anchor.name) is not None
+
+    @property
+    def is_bootstrapped(self) -> bool:
+        """Whether the cluster was whole once."""
+        anchor = self.swarm.config(self.desired.anchor.name)
+        return anchor is not None and BOOTSTRAPPED_LABEL in anchor.value.labels
+
+    def status(self, member: DesiredMember) -> MemberStatus | None:
+        match self.members.get(member.service.name):
+            case Known(status):
+                return status
+            case _:
+                return None
+
+    def why_unknown(self, member: DesiredMember) -> str:
+        match self.members.get(member.service.name):
+            case Unknown(why):
+                return why
+            case _:
+                return "not asked yet"
+
+    @property
+    def leader(self) -> DesiredMember | None:
+        """The one member that proves the lock; None when there is none, or more than one claim."""
+        claims = [m for m in self.desired.members if (s := self.status(m)) and s.is_leader]
+        return claims[0] if len(claims) == 1 else None
+
+    def is_leader(self, member: DesiredMember) -> bool:
+        status = self.status(member)
+        return status is not None and (status.is_leader or status.holds_lock)
+
+    def running_tasks(self, live: LiveService) -> Iterator[Task]:
+        """Tasks that can really be running: alive, on a node that is not down."""
+        return (
+            task
+            for task in self.swarm.tasks_of(live.id)
+            if task.state == "running" and self.swarm.runs(task)
+        )
+
+    def node_of(self, task: Task) -> Node | None:
+        return self.swarm.node_by_id(task.node_id)
+
+    def unwell(self) -> Iterator[str]:
+        """Why the database is not whole: a line a reason; nothing when one leader leads and every
+        other member streams from it."""
+        leader = self.leader
+        if leader is None:
+            yield "there is no leader yet"
+        for member in self.desired.members:
+            status = self.status(member)
+            if status is None:
+                yield f"{member.name} does not answer ({self.why_unknown(member)})"
+            elif member is not leader and not status.is_streaming:
+                yield f"{member.name} is {status.state}, not streaming"
+
+    def why_not_disturb(self, member: DesiredMember) -> str | None:
+        """Why this member's task may not be restarted now; None when it may.
+
+        Never the leader, never while another member is not well, never on an unknown.
+        """
+        leader = self.leader
+        if leader is None:
+            return "there is no leader that every observation agrees on"
+        if self.is_leader(member):
+            return (
+                f"{member.name} is the leader and would be restarted; move the leader to another "
+                "member (patronictl switchover), then this is done by itself"
+            )
+        for other in self.desired.members:
+            status = self.status(other)
+            if status is None:
+                return f"{other.name} does not answer ({self.why_unknown(other)})"
+            if other is not leader and other is not member and not status.is_streaming:
+                return f"{other.name} is {status.state}, not streaming"
+            if status.paused:
+                return "Patroni is paused"
+        return None
+
+    def owner_of(self, service: Service) -> DesiredMember | None:
+        """The member whose service this is."""
+        return next((m for m in self.desired.members if m.service.name == service.name), None)

@@ -1,0 +1,102 @@
+"""What the owner wrote, as far as it is valid: the last good state stays in force.
+
+Invariant: ``documents`` only ever changes to a state in which every file is valid; an invalid,
+empty, vanished or half-written file changes ``problems`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import anyio.to_thread
+import structlog
+
+from queenright.core.audit import Trigger
+from queenright.core.spec import ChangedField, Document, Problem, changed_fields, load
+from queenright.engine.world import Ports
+
+log = structlog.get_logger()
+
+
+class DesiredState:
+    """The documents in force, and what is wrong with the files as they are now."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self.documents: tuple[Document, ...] = ()
+        self.problems: tuple[Problem, ...] = ()
+        self.is_known = False
+        """Whether there is a desired state at all: without one nothing is done."""
+        self.stale_since: datetime | None = None
+        """Since when the files differ from what is in force because they are not valid."""
+        self.read_fingerprint: str | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        return self.stale_since is not None
+
+    async def fingerprint(self) -> str:
+        """Changes whenever the files may have changed; cheap."""
+        return await anyio.to_thread.run_sync(self._ports.manifests.fingerprint)
+
+    async def restore(self) -> None:
+        """Take up the last good state that an earlier process saved."""
+        files = await anyio.to_thread.run_sync(self._ports.last_good.load)
+        loaded = load(files) if files else None
+        if loaded and loaded.documents and not loaded.errors:
+            self.documents = loaded.documents
+            self.is_known = True
+
+    async def refresh(self, cause: Trigger | None = None) -> Trigger:
+        """Read the files. Returns the trigger to give for it: the first field that changed, with
+        its file and line; or ``cause``, where one is given."""
+        self.read_fingerprint = await self.fingerprint()
+        reading = await anyio.to_thread.run_sync(self._ports.manifests.read)
+        loaded = load(reading.files) if reading.files else None
+        documents = loaded.documents if loaded else ()
+        problems = (*reading.problems, *(loaded.problems if loaded else ()))
+        errors = [problem for problem in problems if problem.severity == "error"]
+        self._note_problems(problems)
+        if errors or not documents:
+            if self.stale_since is None:
+                self.stale_since = self._ports.clock.now()
+            return cause or Trigger("file", "not valid; the last good state stays in force")
+        changed = self._changes(documents)
+        self._accept(documents, reading.files)
+        return cause or trigger_of(changed)
+
+    def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
+        self.documents = documents
+        self.is_known = True
+        self.stale_since = None
+        self._ports.last_good.save(files)
+
+    def _note_problems(self, problems: tuple[Problem, ...]) -> None:
+        if problems != self.problems:
+            for problem in problems:
+                line = str(problem)
+                (log.error if problem.severity == "error" else log.warning)("manifest", problem=line)
+            if not problems:
+                log.info("manifest", problem="none any more")
+        self.problems = problems
+
+    def _changes(self, documents: tuple[Document, ...]) -> list[ChangedField]:
+        before = {(old.kind, old.name): old for old in self.documents}
+        changed: list[ChangedField] = []
+        for new in documents:
+            changed += changed_fields(before.pop((new.kind, new.name), None), new)
+        return changed + [
+            ChangedField("document", old.origin.file, old.origin.line, old.name, None)
+            for old in before.values()
+        ]
+
+
+def trigger_of(changed: list[ChangedField]) -> Trigger:
+    """The edit as a cause: its first field in full, and how many more there are."""
+    if not changed:
+        return Trigger("file", "rewritten without a change of meaning")
+    first = changed[0]
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    detail = f"{first.path}: {first.old} -> {first.new}{more}"
+    return Trigger("file", detail, first.file, first.line)

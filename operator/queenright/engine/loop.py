@@ -1,0 +1,130 @@
+"""The level-triggered loop: wake, pass, wait; until it is asked to stop.
+
+Nothing is carried from pass to pass that a restart would miss. A pass that acted is followed by
+another at once, since its deeds are the next one's observation.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import anyio
+import structlog
+
+from queenright.core.audit import Trigger
+from queenright.core.observed import Known
+from queenright.engine.desired_state import DesiredState
+from queenright.engine.reconcile import Memory, PassResult, reconcile
+from queenright.engine.wakeup import Wakeup
+from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
+from queenright.engine.world import Ports, Tempo
+
+log = structlog.get_logger()
+
+SHORTEST_WAIT_S = 0.05
+
+
+class Loop:
+    """The operator's main loop. ``stop`` lets the step in hand finish."""
+
+    def __init__(self, ports: Ports, state: DesiredState, tempo: Tempo) -> None:
+        self._ports = ports
+        self._state = state
+        self._tempo = tempo
+        self._wakeup = Wakeup()
+        self._memory = Memory()
+        self._members: tuple[MemberAddress, ...] = ()
+        self._stopping = False
+        self.passes = 0
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._wakeup.notify(Trigger("command", "stop"))
+
+    async def run(self) -> None:
+        """Passes until ``stop``; watchers run beside them and end with them."""
+        async with anyio.create_task_group() as group:
+            await self._state.restore()
+            self._wakeup.notify(await self._state.refresh(Trigger("start")))
+            group.start_soon(watch_files, self._state, self._wakeup, self._tempo)
+            group.start_soon(watch_swarm, self._ports, self._wakeup)
+            group.start_soon(
+                watch_members, self._ports, self._wakeup, self._tempo, lambda: self._members
+            )
+            wait_s = self._tempo.resync_s
+            while not self._stopping:
+                trigger = await self._wakeup.wait(wait_s)
+                while not self._stopping:
+                    result = await self._pass(trigger)
+                    if result is None or not result.has_acted or result.failures:
+                        break
+                wait_s = self._next_wait_s(result) if not self._stopping else 0.0
+            group.cancel_scope.cancel()
+
+    async def _pass(self, trigger: Trigger) -> PassResult | None:
+        """One pass and its canonical line; None when it broke, which the next pass survives."""
+        began, calls = anyio.current_time(), self._ports.swarm.api_calls
+        self.passes += 1
+        if not self._state.is_known:
+            log.warning("pass", trigger=trigger.kind, waiting="for a first valid file")
+            return None
+        try:
+            with anyio.fail_after(self._tempo.pass_limit_s):
+                result = await reconcile(
+                    self._ports,
+                    self._state.documents,
+                    trigger,
+                    self._memory,
+                    lambda: self._stopping,
+                )
+        except Exception:  # noqa: BLE001  # level-triggered: a broken pass must not end the operator
+            log.exception("pass", trigger=trigger.kind, broken=True)
+            return None
+        self._members = deployed_members(result)
+        self._tell(result, trigger, began, calls)
+        return result
+
+    def _tell(self, result: PassResult, trigger: Trigger, began: float, calls: int) -> None:
+        views = result.survey.clusters
+        holds = {hold.key: hold.reason for view in views for hold in view.plan.holds}
+        log.info(
+            "pass",
+            trigger=trigger.kind,
+            trigger_detail=trigger.detail,
+            clusters=[view.name for view in views],
+            plan_ids=[view.plan.id for view in views],
+            actions=sum(len(found.tried) for found in result.results),
+            failures=list(result.failures),
+            refusals=[refusal.reason for refusal in result.refusals],
+            holds=holds,
+            problems=[str(problem) for problem in self._state.problems],
+            api_calls=self._ports.swarm.api_calls - calls,
+            duration_ms=round((anyio.current_time() - began) * 1000, 1),
+            converged=result.is_converged,
+        )
+
+    def _next_wait_s(self, result: PassResult | None) -> float:
+        """Until the timer, or earlier where time alone may change a hold."""
+        if result is None:
+            return self._tempo.resync_s
+        due = [at for view in result.survey.clusters if (at := view.plan.recheck_at)]
+        return earliest(due, self._ports.clock.now(), self._tempo.resync_s)
+
+
+def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:
+    waits = [(at - now).total_seconds() for at in due]
+    return max(SHORTEST_WAIT_S, min([*waits, limit_s]))
+
+
+def deployed_members(result: PassResult) -> tuple[MemberAddress, ...]:
+    """The members that a watcher can ask: those whose service is in the swarm."""
+    swarm = result.survey.observed.swarm
+    if not isinstance(swarm, Known):
+        return ()
+    return tuple(
+        (member.service.name, member.address, view.desired.rest_api_port)
+        for view in result.survey.clusters
+        if view.desired
+        for member in view.desired.members
+        if swarm.value.service(member.service.name)
+    )

@@ -1,0 +1,99 @@
+"""Reads the world: one concurrent, bounded look at the swarm and at every member.
+
+Decides nothing. Invariant: a source that fails is Unknown with its reason; no failure of one
+source hides another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+import anyio
+
+from queenright.core.desired import DesiredCluster
+from queenright.core.observed import (
+    Attempt,
+    ImageFound,
+    ImageMissing,
+    Known,
+    MemberStatus,
+    Observed,
+    SwarmState,
+    Unknown,
+)
+from queenright.core.planner import expand_here, images_needed
+from queenright.core.preflight import engine_hold
+from queenright.core.spec import Document
+from queenright.engine.world import Ports
+from queenright.ports.swarm import SwarmError
+
+MemberReading = Known[MemberStatus] | Unknown
+ImageReading = Known[ImageFound | ImageMissing] | Unknown
+
+
+async def observe(
+    ports: Ports, documents: Sequence[Document], attempts: Mapping[str, Attempt]
+) -> Observed:
+    """Everything that the rules may rest on, as of now."""
+    try:
+        swarm = await ports.swarm.observe()
+    except SwarmError as error:
+        return Observed(Unknown(str(error)), attempts=attempts)
+    if engine_hold(swarm.engine):
+        return Observed(Known(swarm), attempts=attempts)
+    found = (expand_here(document, swarm) for document in documents)
+    desired = [cluster for cluster in found if cluster is not None]
+    members: dict[str, MemberReading] = {}
+    images: dict[str, ImageReading] = {}
+    async with anyio.create_task_group() as group:
+        for cluster in desired:
+            group.start_soon(observe_members, ports, cluster, swarm, members)
+        for reference in {ref for cluster in desired for ref in images_needed(cluster, swarm)}:
+            group.start_soon(observe_image, ports, reference, images)
+    return Observed(Known(swarm), members, images, attempts)
+
+
+async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:
+    try:
+        found[reference] = Known(await ports.swarm.resolve_image(reference))
+    except SwarmError as error:
+        found[reference] = Unknown(str(error))
+
+
+async def observe_members(
+    ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: dict[str, MemberReading]
+) -> None:
+    """Each deployed member's own word, with its lag behind the leader among them."""
+    readings: dict[str, MemberReading] = {}
+
+    async def ask(name: str, address: str) -> None:
+        readings[name] = await ports.patroni.status(address, cluster.rest_api_port)
+
+    async with anyio.create_task_group() as group:
+        for member in cluster.members:
+            if swarm.service(member.service.name) is None:
+                readings[member.service.name] = Unknown("its service is not in the swarm")
+            else:
+                group.start_soon(ask, member.service.name, member.address)
+    found.update(with_lags(readings))
+
+
+def with_lags(readings: Mapping[str, MemberReading]) -> dict[str, MemberReading]:
+    """The readings with each replica's distance from the leader's WAL location, where both are
+    known. Patroni's own figure in ``/cluster`` is as old as the replica's last loop."""
+    leader = next((status for status in statuses(readings) if status.is_leader), None)
+
+    def place(reading: MemberReading) -> MemberReading:
+        if isinstance(reading, Unknown) or leader is None or reading.value.is_leader:
+            return reading
+        ahead, behind = leader.location, reading.value.location
+        if ahead is None or behind is None:
+            return reading
+        return Known(dataclasses.replace(reading.value, lag_bytes=max(0, ahead - behind)))
+
+    return {name: place(reading) for name, reading in readings.items()}
+
+
+def statuses(readings: Mapping[str, MemberReading]) -> Iterable[MemberStatus]:
+    return (reading.value for reading in readings.values() if isinstance(reading, Known))

@@ -1,0 +1,83 @@
+"""One pass: observe, plan, guard, execute. Reads as the architecture does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from queenright.core.audit import Trigger
+from queenright.core.guards import first_refusal
+from queenright.core.observed import Known
+from queenright.core.plan import Refusal
+from queenright.core.spec import Document
+from queenright.engine.attempts import Attempts
+from queenright.engine.execute import Result, execute
+from queenright.engine.survey import ClusterView, Survey, survey
+from queenright.engine.world import Ports
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the passes of one process hand on: attempts, and the refusals already recorded."""
+
+    attempts: Attempts = field(default_factory=Attempts)
+    refused: dict[str, Refusal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PassResult:
+    """What was seen, what was tried, and what a guard stopped."""
+
+    survey: Survey
+    results: tuple[Result, ...]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def has_acted(self) -> bool:
+        return any(result.tried for result in self.results)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        return tuple(failure for result in self.results for failure in result.failures)
+
+    @property
+    def is_converged(self) -> bool:
+        return all(view.plan.is_converged for view in self.survey.clusters)
+
+
+async def reconcile(
+    ports: Ports,
+    documents: Sequence[Document],
+    trigger: Trigger,
+    memory: Memory,
+    is_stopping: Callable[[], bool],
+) -> PassResult:
+    """One pass over every cluster."""
+    found = await survey(ports, documents, memory.attempts.counted)
+    results, refusals = [], []
+    for view in found.clusters:
+        if refusal := first_refusal(view.plan, found.observed):
+            refuse(ports, view, trigger, refusal, memory)
+            refusals.append(refusal)
+            continue
+        memory.refused.pop(view.name, None)
+        result = await execute(ports, view.plan, trigger, is_stopping)
+        memory.attempts.record((action.key for action, _ in result.tried), ports.clock.now())
+        results.append(result)
+    remember(memory, found, ports)
+    return PassResult(found, tuple(results), tuple(refusals))
+
+
+def refuse(
+    ports: Ports, view: ClusterView, trigger: Trigger, refusal: Refusal, memory: Memory
+) -> None:
+    """Record a refusal once, not again for every pass in which it stands."""
+    if memory.refused.get(view.name) != refusal:
+        ports.audit.refused(view.plan, trigger, refusal)
+    memory.refused[view.name] = refusal
+
+
+def remember(memory: Memory, found: Survey, ports: Ports) -> None:
+    if isinstance(found.observed.swarm, Known):
+        plans = [view.plan for view in found.clusters]
+        memory.attempts.forget_satisfied(plans, ports.clock.now())

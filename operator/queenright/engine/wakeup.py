@@ -1,0 +1,33 @@
+"""Many causes, one wake-up: what arrives while a pass runs is one more pass, not a queue."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from queenright.core.audit import Trigger
+
+RANK: Final = {"start": 0, "command": 0, "file": 1, "docker": 2, "member": 3, "timer": 4}
+"""Which cause a coalesced wake-up is told under: the one nearest to a person."""
+
+
+class Wakeup:
+    """``notify`` from anywhere on the event loop; ``wait`` from the loop that runs the passes."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+        self._cause: Trigger | None = None
+
+    def notify(self, trigger: Trigger) -> None:
+        if self._cause is None or RANK[trigger.kind] < RANK[self._cause.kind]:
+            self._cause = trigger
+        self._event.set()
+
+    async def wait(self, limit_s: float) -> Trigger:
+        """The most telling cause since the last call; the timer itself after ``limit_s``."""
+        with anyio.move_on_after(limit_s):
+            await self._event.wait()
+        cause, self._cause = self._cause, None
+        self._event = anyio.Event()
+        return cause or Trigger("timer")
