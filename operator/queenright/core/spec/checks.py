@@ -18,6 +18,9 @@ Check = Callable[[PostgresCluster], Iterator[Finding]]
 SWARM_PORTS = {2377: "swarm management", 7946: "swarm node discovery"}
 """TCP ports that every node's engine has taken (spec: database-cluster §2.6)."""
 
+PROXY_NAME = "proxy"
+"""Name of the proxies' service within the cluster, and their alias on its network."""
+
 LEAST_MEMBER_MEMORY = 2 * GIBI
 LEAST_CONTAINER_MEMORY = 6 * MEBI
 """What a member needs (spec: §7, §8), and the least that Docker takes."""
@@ -60,14 +63,11 @@ def _members_odd(cluster: PostgresCluster) -> Iterator[Finding]:
         yield Finding(("spec", "members"), message, "warning")
 
 
-def _someone_can_lead(cluster: PostgresCluster) -> Iterator[Finding]:
-    priorities = [member.failover_priority for member in cluster.spec.members]
-    if priorities and not any(priorities):
-        paths: list[Path] = [
-            ("spec", "members", i, "failoverPriority") for i in range(len(priorities))
-        ]
-        message = "is 0 like all the others', so none may be promoted; give one 1 or more"
-        yield Finding(paths[0], message, involves=tuple(paths))
+def _member_names_free(cluster: PostgresCluster) -> Iterator[Finding]:
+    for index, member in enumerate(cluster.spec.members):
+        if member.name == PROXY_NAME:
+            message = f'"{PROXY_NAME}" is what the proxies\' service is called; write another name'
+            yield Finding(("spec", "members", index, "name"), message)
 
 
 def _addresses_in_lan(cluster: PostgresCluster) -> Iterator[Finding]:
@@ -296,7 +296,7 @@ def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
 CHECKS: tuple[Check, ...] = (
     _members_differ,
     _members_odd,
-    _someone_can_lead,
+    _member_names_free,
     _addresses_in_lan,
     _networks_apart,
     _patroni_times,

@@ -47,9 +47,9 @@ def _message(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
         case "literal_error":
             return _choice(field_at(model, path), value)
         case "greater_than_equal":
-            return f"must be at least {_bound(path, context['ge'])}, not {describe(value)}"
+            return f"must be at least {_bound(path, context['ge'], model)}, not {describe(value)}"
         case "less_than_equal":
-            return f"must be at most {_bound(path, context['le'])}, not {describe(value)}"
+            return f"must be at most {_bound(path, context['le'], model)}, not {describe(value)}"
     expected = _TYPES.get(details["type"].partition("_")[0])
     if expected:
         return f"must be {expected}, not {describe(value)}{_type_hint(expected, value)}"
@@ -78,9 +78,12 @@ def _choice(field: FieldInfo | None, value: object) -> str:
     return f"must be {' or '.join(choices)}, not {describe(value)}{meant}"
 
 
-def _bound(path: Path, bound: float) -> str:
-    parts = {"ttl", "loopWait", "retryTimeout"}
-    return format_duration(bound) if path and path[-1] in parts else str(bound)
+def _bound(path: Path, bound: float, model: type[BaseModel]) -> str:
+    """A bound in the unit that the field's attribute is named for."""
+    part = part_at(model, path[:-1])
+    fields = part.model_fields if part else {}
+    attribute = next((name for name, field in fields.items() if field.alias == path[-1]), "")
+    return format_duration(bound) if attribute.endswith("_s") else str(bound)
 
 
 def _unknown(path: Path, model: type[BaseModel]) -> str:

@@ -55,10 +55,10 @@ class Member(Part):
     )
     failover_priority: int = Field(
         default=ORDINARY_PRIORITY,
-        ge=0,
+        ge=1,
         le=1000,
-        description="Patroni's tag: the higher, the rather promoted; 0 means never. Default: 3 for "
-        "the first member listed, 1 for the others (spec: §2.2).",
+        description="Patroni's tag: of the replicas that are equally far, the highest is promoted. "
+        "Default: 3 for the first member listed, 1 for the others (spec: §2.2).",
         json_schema_extra={"default": None},
     )
 

@@ -7,6 +7,9 @@ from queenright.core.spec.document import Part, Sequence
 from queenright.core.spec.identifiers import Image, NodeName, Port
 from queenright.core.spec.quantities import Duration, Seconds
 
+MOST_S = 24 * 86400
+"""HAProxy counts milliseconds in 31 bits: just under 25 days."""
+
 
 class ProxyPorts(Part):
     """The proxies' listeners, published in host mode (spec: database-cluster §2.6)."""
@@ -19,11 +22,16 @@ class ProxyPorts(Part):
 class ProxyTimeouts(Part):
     """HAProxy's timeouts (spec: database-cluster §4.2, §8)."""
 
-    connect_s: Duration = Field(default=5, description="Time to reach a member.")
-    client_s: Duration = Field(default=1800, description="Silence after which a client is cut off.")
-    server_s: Duration = Field(default=1800, description="Silence after which a member is cut off.")
+    connect_s: Duration = Field(default=5, le=MOST_S, description="Time to reach a member.")
+    client_s: Duration = Field(
+        default=1800, le=MOST_S, description="Silence after which a client is cut off."
+    )
+    server_s: Duration = Field(
+        default=1800, le=MOST_S, description="Silence after which a member is cut off."
+    )
     check_s: Duration = Field(
         default=3,
+        le=MOST_S,
         description="Time in which a health check has to answer. Above the check interval it makes "
         "a dead host slower to notice.",
     )
@@ -32,7 +40,7 @@ class ProxyTimeouts(Part):
 class ProxyCheck(Part):
     """Health checks of the members, by their REST API (spec: database-cluster §4.2, §8)."""
 
-    interval_s: Duration = Field(default=3, description="Time between two checks.")
+    interval_s: Duration = Field(default=3, le=MOST_S, description="Time between two checks.")
     fall: int = Field(
         default=3, ge=1, le=100, description="Failures in a row that take a member out."
     )
