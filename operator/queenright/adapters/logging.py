@@ -72,6 +72,8 @@ def tell_audit_plainly(_logger: object, _method: str, event: EventDict) -> Event
     """An audit record as a person reads it: what and why, without numbers and hashes."""
     if event.get("event") != "audit":
         return event
+    if event.get("repeated"):
+        raise structlog.DropEvent
     told = {key: event[key] for key in ("timestamp", "level") if key in event}
     phase = str(event.get("phase", ""))
     action = event.get("action")

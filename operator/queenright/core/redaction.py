@@ -21,10 +21,14 @@ _SECRET_NAME = re.compile(
     """
 )
 _SECRET_TEXTS = (
-    # A generated secret: 32 bytes in base64 (spec: database-cluster §2.3).
-    re.compile(r"(?<![A-Za-z0-9+/=])(?P<secret>[A-Za-z0-9+/]{43}=)(?![A-Za-z0-9+/=])"),
-    re.compile(r"[a-z][a-z0-9+.\-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@", re.IGNORECASE),
-    re.compile(r"\b(?:basic|bearer)\s+(?P<secret>[a-z0-9+/=._~\-]{8,})", re.IGNORECASE),
+    # A generated secret is 32 bytes in base64 (spec: database-cluster §2.3); longer ones go too.
+    re.compile(r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{43,}={1,2})"),
+    re.compile(
+        r"(?<![a-z0-9])[a-z][a-z0-9+.\-]{0,30}://[^\s:/@]*:(?P<secret>[^\s/@]+)@", re.IGNORECASE
+    ),
+    re.compile(
+        r"\b(?:basic|bearer)\s+(?=\S*[0-9=])(?P<secret>[a-z0-9+/=._~\-]{8,})", re.IGNORECASE
+    ),
     re.compile(
         r"(?:password|passwd|passphrase)\s*[=:]\s*"
         r"(?P<secret>'[^']*'|\"[^\"]*\"|(?!\(hidden\))[^\s'\",;)}\]]+)",
