@@ -23,7 +23,7 @@ from queenright.core.plan import Guard, Plan, Refusal
 from queenright.core.resources import CLUSTER_LABEL
 
 
-def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:  # noqa: ARG001  # a Guard
+def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
     """Never more than one service disturbed by one plan."""
     disturbed = sorted({action.disturbs for action in plan.actions if action.disturbs})
     if len(disturbed) > 1:
@@ -59,7 +59,7 @@ def unknown_is_not_down(plan: Plan, observed: Observed) -> Refusal | None:
     return None
 
 
-def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:  # noqa: ARG001
+def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     """Services and networks go only with a cluster that has no document, and configs only while
     no service refers to them."""
     for action in plan.actions:

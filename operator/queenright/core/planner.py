@@ -25,7 +25,7 @@ from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
 from queenright.core.servicing import unresolved_image
 from queenright.core.situation import Situation
-from queenright.core.spec import Document
+from queenright.core.spec.problems import Document
 
 Rule: TypeAlias = Callable[[Situation], Iterable[Action | Hold]]
 
@@ -54,19 +54,20 @@ def make_plan(document: Document, observed: Observed, now: datetime) -> Decision
     swarm = swarm_or_hold(observed)
     if isinstance(swarm, Hold):
         return Decision(Plan(name, "", holds=(swarm,)))
-    misplaced = tuple(placement_holds(document, swarm))
+    deployed = is_deployed(document, swarm)
+    misplaced = tuple(placement_holds(document, swarm, is_deployed=deployed))
     desired = expand_here(document, swarm)
-    if desired is None:
-        return Decision(Plan(name, "", holds=misplaced))
+    if desired is None or (misplaced and not deployed):
+        return Decision(Plan(name, "", holds=misplaced), desired)
     situation = Situation(desired, swarm, observed.members, observed.images, now)
-    steps: Iterable[Action | Hold] = misplaced
-    if situation.is_deployed:
-        steps = [*misplaced, *apply_rules(situation)]
-    elif not misplaced and not (held := list(deployment_holds(situation))):
-        steps = apply_rules(situation)
-    elif not misplaced:
-        steps = held
+    held = [] if deployed else list(deployment_holds(situation))
+    steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(situation)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
+
+
+def is_deployed(document: Document, swarm: SwarmState) -> bool:
+    names = (service_name(document.name, m.name) for m in document.cluster.spec.members)
+    return any(swarm.service(name) for name in names)
 
 
 def make_retirement_plan(cluster: str, observed: Observed, now: datetime) -> Decision:

@@ -23,7 +23,8 @@ from queenright.core.observed import (
 from queenright.core.plan import Hold
 from queenright.core.resources import CLUSTER_LABEL, Service
 from queenright.core.situation import Situation
-from queenright.core.spec import Document, placement_problems
+from queenright.core.spec.placement import placement_problems
+from queenright.core.spec.problems import Document
 
 
 def engine_hold(engine: Engine) -> Hold | None:
@@ -52,10 +53,15 @@ def swarm_or_hold(observed: Observed) -> SwarmState | Hold:
             return engine_hold(swarm.engine) or swarm
 
 
-def placement_holds(document: Document, swarm: SwarmState) -> Iterator[Hold]:
-    """Errors of placement, each with file and line; warnings are the reader's business."""
+LABEL_FIELDS = "spec.nodeLabels"
+
+
+def placement_holds(document: Document, swarm: SwarmState, *, is_deployed: bool) -> Iterator[Hold]:
+    """Errors of placement, each with file and line; warnings are the reader's business. Once the
+    cluster is deployed, a label in a wrong place is drift, which a rule puts right."""
     for problem in placement_problems(document, swarm.nodes):
-        if problem.severity == "error":
+        drift = is_deployed and problem.field.startswith(LABEL_FIELDS)
+        if problem.severity == "error" and not drift:
             yield Hold(f"preflight/{problem.field}", str(problem), wants_attention=True)
 
 

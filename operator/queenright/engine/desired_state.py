@@ -13,7 +13,9 @@ import anyio.to_thread
 import structlog
 
 from queenright.core.audit import Trigger
-from queenright.core.spec import ChangedField, Document, Problem, changed_fields, load
+from queenright.core.spec.changes import ChangedField, changed_fields
+from queenright.core.spec.loading import load
+from queenright.core.spec.problems import Document, Problem
 from queenright.engine.world import Ports
 
 log = structlog.get_logger()
@@ -51,8 +53,8 @@ class DesiredState:
     async def refresh(self, cause: Trigger | None = None) -> Trigger:
         """Read the files. Returns the trigger to give for it: the first field that changed, with
         its file and line; or ``cause``, where one is given."""
-        self.read_fingerprint = await self.fingerprint()
         reading = await anyio.to_thread.run_sync(self._ports.manifests.read)
+        self.read_fingerprint = reading.fingerprint
         loaded = load(reading.files) if reading.files else None
         documents = loaded.documents if loaded else ()
         problems = (*reading.problems, *(loaded.problems if loaded else ()))
@@ -76,7 +78,9 @@ class DesiredState:
         if problems != self.problems:
             for problem in problems:
                 line = str(problem)
-                (log.error if problem.severity == "error" else log.warning)("manifest", problem=line)
+                (log.error if problem.severity == "error" else log.warning)(
+                    "manifest", problem=line
+                )
             if not problems:
                 log.info("manifest", problem="none any more")
         self.problems = problems
@@ -85,7 +89,9 @@ class DesiredState:
         before = {(old.kind, old.name): old for old in self.documents}
         changed: list[ChangedField] = []
         for new in documents:
-            changed += changed_fields(before.pop((new.kind, new.name), None), new)
+            old = before.pop((new.kind, new.name), None)
+            whole = ChangedField("document", new.origin.file, new.origin.line, None, new.name)
+            changed += changed_fields(old, new) if old else [whole]
         return changed + [
             ChangedField("document", old.origin.file, old.origin.line, old.name, None)
             for old in before.values()

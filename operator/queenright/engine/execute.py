@@ -6,10 +6,11 @@ the next pass observes again.
 
 from __future__ import annotations
 
-import anyio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
+
+import anyio
 
 from queenright.core.actions import (
     Action,

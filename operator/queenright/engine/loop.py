@@ -54,12 +54,17 @@ class Loop:
             wait_s = self._tempo.resync_s
             while not self._stopping:
                 trigger = await self._wakeup.wait(wait_s)
-                while not self._stopping:
-                    result = await self._pass(trigger)
-                    if result is None or not result.has_acted or result.failures:
-                        break
-                wait_s = self._next_wait_s(result) if not self._stopping else 0.0
+                wait_s = self._next_wait_s(await self._passes(trigger))
             group.cancel_scope.cancel()
+
+    async def _passes(self, trigger: Trigger) -> PassResult | None:
+        """Passes until one has nothing to do or fails; the result of the last."""
+        result: PassResult | None = None
+        while not self._stopping:
+            result = await self._pass(trigger)
+            if result is None or not result.has_acted or result.failures:
+                break
+        return result
 
     async def _pass(self, trigger: Trigger) -> PassResult | None:
         """One pass and its canonical line; None when it broke, which the next pass survives."""
@@ -77,7 +82,7 @@ class Loop:
                     self._memory,
                     lambda: self._stopping,
                 )
-        except Exception:  # noqa: BLE001  # level-triggered: a broken pass must not end the operator
+        except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
         self._members = deployed_members(result)

@@ -24,7 +24,7 @@ from queenright.core.observed import (
 )
 from queenright.core.planner import expand_here, images_needed
 from queenright.core.preflight import engine_hold
-from queenright.core.spec import Document
+from queenright.core.spec.problems import Document
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 

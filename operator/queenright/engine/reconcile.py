@@ -9,7 +9,7 @@ from queenright.core.audit import Trigger
 from queenright.core.guards import first_refusal
 from queenright.core.observed import Known
 from queenright.core.plan import Refusal
-from queenright.core.spec import Document
+from queenright.core.spec.problems import Document
 from queenright.engine.attempts import Attempts
 from queenright.engine.execute import Result, execute
 from queenright.engine.survey import ClusterView, Survey, survey

@@ -13,7 +13,7 @@ from queenright.core.observed import Attempt, Known, Observed
 from queenright.core.plan import Plan
 from queenright.core.planner import make_plan, make_retirement_plan
 from queenright.core.retirement import owned_clusters
-from queenright.core.spec import Document
+from queenright.core.spec.problems import Document
 from queenright.engine.observe import observe
 from queenright.engine.world import Ports
 

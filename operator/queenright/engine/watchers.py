@@ -63,7 +63,9 @@ async def watch_members(
         await anyio.sleep(tempo.member_poll_s)
         found: dict[str, tuple[object, ...]] = {}
 
-        async def ask(name: str, address: str, port: int, found: dict[str, tuple[object, ...]] = found) -> None:
+        async def ask(
+            name: str, address: str, port: int, found: dict[str, tuple[object, ...]] = found
+        ) -> None:
             found[name] = signature(await ports.patroni.status(address, port))
 
         async with anyio.create_task_group() as group:

@@ -60,7 +60,8 @@ def plan_nodes(situation: Situation) -> Iterator[Action | Hold]:
 
 def member_placed_by(situation: Situation, node: Node) -> DesiredMember | None:
     """The member whose running task the node's present label holds there."""
-    constraint = f"node.labels.{situation.desired.member_label}=={node.labels.get(situation.desired.member_label)}"
+    label = situation.desired.member_label
+    constraint = f"node.labels.{label}=={node.labels.get(label)}"
     for member in situation.desired.members:
         live = situation.swarm.service(member.service.name)
         if live is None or constraint not in member.service.constraints:
