@@ -101,7 +101,7 @@ def _unknown(path: Path, model: type[BaseModel]) -> str:
 
 def _homes(part: type[BaseModel], name: str, path: Path = ()) -> Iterator[Path]:
     for alias, field in fields_of(part).items():
-        inner = _part(field.annotation)
+        inner = inner_part(field.annotation)
         if alias == name and path:
             yield path
         if inner is not None:
@@ -131,14 +131,14 @@ def part_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
             return None
         if isinstance(step, str):
             field = fields_of(part).get(step)
-            part = _part(field.annotation) if field else None
+            part = inner_part(field.annotation) if field else None
     return part
 
 
-def _part(annotation: Any) -> type[Part] | None:
+def inner_part(annotation: Any) -> type[Part] | None:
     """The model within an annotation such as `Member`, `tuple[Member, ...]` or `Member | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return annotation
     if get_origin(annotation) is None:
         return None
-    return next((part for part in map(_part, get_args(annotation)) if part is not None), None)
+    return next((part for part in map(inner_part, get_args(annotation)) if part is not None), None)

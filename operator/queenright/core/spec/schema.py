@@ -1,0 +1,110 @@
+"""JSON Schema of every kind, for editors: completion, hover texts and first errors as one types.
+
+Decides the schema's text from the models alone; what only several fields or the swarm can tell is
+left to `queenright validate`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from queenright.core.spec.document import Resource
+from queenright.core.spec.kinds import KINDS
+from queenright.core.spec.parameter_table import CUSTOM_PATTERN, MANAGED, Parameter, parameters
+from queenright.core.spec.phrasing import fields_of, inner_part
+from queenright.core.spec.quantities import format_duration, format_size
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_HEAD = ("apiVersion", "kind", "metadata", "spec")
+_VALUE = {"$ref": "#/$defs/ParameterValue"}
+
+
+def schemas() -> Mapping[str, str]:
+    """The text of each kind's schema by its file name."""
+    return {
+        kind.schema_file: json.dumps(schema_of(kind.model), indent=1, ensure_ascii=False) + "\n"
+        for kind in KINDS.values()
+    }
+
+
+def schema_of(model: type[Resource]) -> dict[str, Any]:
+    """A kind's JSON Schema as data."""
+    schema = model.model_json_schema(mode="validation")
+    parts = schema["$defs"]
+    for part in _parts_of(model):
+        for attribute, field in part.model_fields.items():
+            if part is not model:
+                _finish(parts[part.__name__]["properties"][field.alias], attribute, part)
+    if "PostgreSQL" in parts:
+        parts["PostgreSQL"]["properties"]["parameters"] |= _parameters_schema()
+        parts["ParameterValue"] = {"type": ["string", "number", "boolean"]}
+    return {
+        "$schema": DIALECT,
+        "title": model.KIND,
+        "description": schema["description"],
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(_HEAD),
+        "properties": {name: schema["properties"][name] for name in _HEAD},
+        "$defs": {name: parts[name] for name in sorted(parts)},
+    }
+
+
+def _parts_of(part: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield part
+    for field in fields_of(part).values():
+        inner = inner_part(field.annotation)
+        if inner is not None:
+            yield from _parts_of(inner)
+
+
+def _finish(schema: dict[str, Any], attribute: str, part: type[BaseModel]) -> None:
+    """Puts a field's default and bounds as a person writes them, and leaves out defaults that say
+    nothing: null, and a part's, whose fields have their own."""
+    field = part.model_fields[attribute]
+    default = schema.get("default")
+    if default is None or "$ref" in schema:
+        schema.pop("default", None)
+    elif isinstance(default, int | float) and attribute.endswith("_s"):
+        schema["default"] = format_duration(default)
+    elif isinstance(default, int) and attribute.endswith("_bytes"):
+        schema["default"] = format_size(default)
+    for bound in field.metadata:
+        for name, keyword in (("ge", "minimum"), ("le", "maximum")):
+            if hasattr(bound, name) and "anyOf" in schema:
+                schema["anyOf"][0] = {**schema["anyOf"][0], keyword: getattr(bound, name)}
+
+
+def _parameters_schema() -> dict[str, Any]:
+    """PostgreSQL's parameters by name, so that an editor completes them and marks unknown ones."""
+    return {
+        "properties": {
+            name: {**_parameter_type(parameter), "description": _parameter_text(parameter)}
+            for name, parameter in parameters().items()
+            if name not in MANAGED and not name.startswith("recovery_target")
+        },
+        "patternProperties": {CUSTOM_PATTERN: _VALUE},
+        "additionalProperties": False,
+    }
+
+
+def _parameter_type(parameter: Parameter) -> dict[str, Any]:
+    if parameter.type == "bool":
+        return {"enum": [True, False, "on", "off", "true", "false", "yes", "no", 1, 0, "1", "0"]}
+    if parameter.type == "enum":
+        switch = [True, False] if {"on", "off"} <= {*parameter.words} else []
+        return {"enum": [*parameter.words, *switch]}
+    return _VALUE
+
+
+def _parameter_text(parameter: Parameter) -> str:
+    words = [{"bool": "switch", "enum": "word", "string": "text"}.get(parameter.type, "number")]
+    if parameter.unit:
+        words.append(f"counts {parameter.unit} without a unit")
+    if parameter.maximum != float("inf"):
+        words.append(f"{parameter.minimum:.10g} to {parameter.maximum:.10g}")
+    if parameter.needs_restart:
+        words.append("a change needs a restart")
+    return "; ".join(words)
