@@ -33,7 +33,7 @@ class PatroniHttp:
             return Known(decode_member(answer.json(), holds_lock=lock[0]))
         except* (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError) as failures:
             why = describe(failures)
-        return Unknown(f"{url} does not answer: {why}")
+        return Unknown(f"{url}: {why}")
 
     async def _holds_lock(self, url: str, found: list[bool]) -> None:
         answer = await self._client.request("OPTIONS", f"{url}/primary")

@@ -7,7 +7,7 @@ when ``obstacle`` is None.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from queenright.core.actions import (
@@ -135,15 +135,15 @@ def plan_update(
 
 def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Hold]:
     """Starts again what swarm has given up on; says what keeps a task from running."""
-    service, tasks = live.value, list(situation.swarm.tasks_of(live.id))
-    for task in tasks:
-        if task.is_alive and task.state == "pending" and task.error:
-            yield Hold(
-                f"task/{service.name}",
-                f"swarm can't place {service.name}: {task.error}",
-                wants_attention=True,
-            )
-    stranded = list(given_up(situation, live, tasks))
+    yield from why_not_running(situation, live)
+    yield from absent_nodes(situation, live)
+    service = live.value
+    stranded = [
+        last
+        for tasks in places(situation, live).values()
+        if tasks and not any(task.is_alive for task in tasks)
+        for last in [max(tasks, key=lambda task: task.at)]
+    ]
     if not stranded:
         return
     last = max(stranded, key=lambda task: task.at)
@@ -163,24 +163,55 @@ def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Ho
     )
 
 
-def given_up(situation: Situation, live: LiveService, tasks: list[Task]) -> Iterator[Task]:
-    """The last tasks of the places (slot or node) in which nothing runs or will run."""
+def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
+    """A hold for each place whose task is on its way, with swarm's own words where it has any."""
+    service = live.value
+    for place, tasks in places(situation, live).items():
+        if any(task.state == "running" and situation.swarm.runs(task) for task in tasks):
+            continue
+        coming = max((task for task in tasks if task.is_alive), key=lambda t: t.at, default=None)
+        where = f" on {place}" if service.mode == "global" else ""
+        failed = max((task for task in tasks if task.error), key=lambda t: t.at, default=None)
+        why = f": {failed.error}" if failed else ""
+        if coming is not None or not tasks:
+            state = coming.state if coming else "not there yet"
+            if state == "running":
+                state = "on a node that is down"
+            yield Hold(
+                f"task/{service.name}" + (f"/{place}" if place else ""),
+                f"{service.name}{where} is {state}{why}",
+                wants_attention=bool(why),
+            )
+
+
+def absent_nodes(situation: Situation, live: LiveService) -> Iterator[Hold]:
+    """Nodes that a global service is meant for, but that can't run it now."""
+    for node in situation.swarm.nodes:
+        if live.value.mode == "global" and is_eligible(node.labels, live.value):
+            if not node.is_ready:
+                why = node.state if node.state != "ready" else f"set to {node.availability}"
+                yield Hold(
+                    f"task/{live.value.name}/{node.name}",
+                    f"{live.value.name} does not run on {node.name}, which is {why}",
+                    wants_attention=True,
+                )
+
+
+def places(situation: Situation, live: LiveService) -> dict[str, list[Task]]:
+    """The service's tasks by place: by node where it is global, else all in one. A node that is
+    down or drained is no place: swarm starts nothing there, and forcing it would not help."""
+    tasks = list(situation.swarm.tasks_of(live.id))
     if live.value.mode == "global":
-        places = {t.node_id: [u for u in tasks if u.node_id == t.node_id] for t in tasks}
-        wanted = {node.id for node in situation.swarm.nodes if is_eligible(node.labels, live.value)}
-        groups = [found for node_id, found in places.items() if node_id in wanted]
-    else:
-        groups = [tasks] if tasks and live.value.replicas else []
-    for group in groups:
-        if not any(task.is_alive for task in group):
-            yield max(group, key=lambda task: task.at)
+        ready = [node for node in situation.swarm.nodes if node.is_ready]
+        nodes = [node for node in ready if is_eligible(node.labels, live.value)]
+        return {n.name: [task for task in tasks if task.node_id == n.id] for n in nodes}
+    return {"": tasks} if live.value.replicas else {}
 
 
-def is_eligible(labels: object, service: Service) -> bool:
+def is_eligible(labels: Mapping[str, str], service: Service) -> bool:
     """Whether a node with these labels meets the service's label constraints."""
-    have = labels if isinstance(labels, dict) else {}
     wanted = (item.removeprefix("node.labels.").split("==") for item in service.constraints)
-    return all(have.get(key.strip()) == value.strip() for key, value in wanted)
+    return all(labels.get(key.strip()) == value.strip() for key, value in wanted)
 
 
 def describe_end(task: Task) -> str:

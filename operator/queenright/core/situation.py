@@ -88,16 +88,19 @@ class Situation:
 
     def unwell(self) -> Iterator[str]:
         """Why the database is not whole: a line a reason; nothing when one leader leads and every
-        other member streams from it."""
+        other member streams from it. Until it was whole once, a replica's lag must be 0 too (spec:
+        Deployment order, 6); a busy database always has some."""
         leader = self.leader
         if leader is None:
-            yield "there is no leader yet"
+            yield "there is no leader"
         for member in self.desired.members:
             status = self.status(member)
             if status is None:
                 yield f"{member.name} does not answer ({self.why_unknown(member)})"
             elif member is not leader and not status.is_streaming:
                 yield f"{member.name} is {status.state}, not streaming"
+            elif member is not leader and not self.is_bootstrapped and status.lag_bytes != 0:
+                yield f"{member.name} lags by {status.lag_bytes} bytes"
 
     def why_not_disturb(self, member: DesiredMember) -> str | None:
         """Why this member's task may not be restarted now; None when it may.

@@ -8,6 +8,7 @@ import anyio
 
 from queenright.core.audit import Trigger
 
+SETTLE_S: Final = 0.05
 RANK: Final = {"start": 0, "command": 0, "file": 1, "docker": 2, "member": 3, "timer": 4}
 """Which cause a coalesced wake-up is told under: the one nearest to a person."""
 
@@ -25,9 +26,13 @@ class Wakeup:
         self._event.set()
 
     async def wait(self, limit_s: float) -> Trigger:
-        """The most telling cause since the last call; the timer itself after ``limit_s``."""
+        """The most telling cause since the last call; the timer itself after ``limit_s``.
+
+        Causes come in bursts: one wake-up answers for all that arrive within ``SETTLE_S``.
+        """
         with anyio.move_on_after(limit_s):
             await self._event.wait()
+            await anyio.sleep(SETTLE_S)
         cause, self._cause = self._cause, None
         self._event = anyio.Event()
         return cause or Trigger("timer")

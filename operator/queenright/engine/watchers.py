@@ -21,8 +21,6 @@ from queenright.ports.swarm import SwarmError
 
 log = structlog.get_logger()
 
-SETTLE_S = 0.05
-"""Docker events come in bursts; one pass answers for all of them."""
 LISTEN_AGAIN_S = 5.0
 
 MemberAddress = tuple[str, str, int]
@@ -47,7 +45,6 @@ async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
         try:
             async with aclosing(ports.swarm.events()) as events:
                 async for text in events:
-                    await anyio.sleep(SETTLE_S)
                     wakeup.notify(Trigger("docker", text))
         except SwarmError as error:
             log.warning("docker events are not heard; the timer goes on", error=str(error))

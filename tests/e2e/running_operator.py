@@ -1,0 +1,140 @@
+"""The operator as a process on this machine, against the lab's manager; and what its log says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.lab.lab import Lab
+
+Record = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class RunningOperator:
+    """`queenright run` with its own manifests and state directories.
+
+    ``command`` replaces the program, for an operator that is made to crash.
+    """
+
+    def __init__(self, lab: Lab, directory: Path, command: Sequence[str] = ()) -> None:
+        self.manifests = directory / "manifests"
+        self.state = directory / "state"
+        self.manifests.mkdir(parents=True, exist_ok=True)
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            **lab.manager.client_environment(),
+            "QUEENRIGHT_MANIFESTS": str(self.manifests),
+            "QUEENRIGHT_STATE_DIR": str(self.state),
+            "QUEENRIGHT_LOG_FORMAT": "json",
+        }
+        self.records: list[Record] = []
+        self.lines: list[str] = []
+        self._command = list(command) or [sys.executable, "-m", "queenright", "run"]
+        self._process: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
+
+    def write(self, text: str, name: str = "cluster.yaml") -> None:
+        """Replace a manifest whole, as editors do."""
+        fresh = self.manifests / f".{name}.new"
+        fresh.write_text(text)
+        fresh.replace(self.manifests / name)
+
+    def start(self) -> RunningOperator:
+        self._process = subprocess.Popen(
+            self._command,
+            env=self.environment,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+        )
+        self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
+        self._reader.start()
+        return self
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        for line in process.stdout:
+            self.lines.append(line)
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            self.records.append({**record, "seen_at": time.monotonic()})
+
+    @property
+    def pid(self) -> int:
+        assert self._process
+        return self._process.pid
+
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def wait(self, timeout_s: float = 60) -> int:
+        """The exit code of a process that ends by itself (negative: a signal)."""
+        assert self._process
+        assert self._reader
+        code = self._process.wait(timeout_s)
+        self._reader.join(timeout_s)
+        return code
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it and give its exit code (negative: a signal)."""
+        assert self._process
+        if self.is_running():
+            self._process.send_signal(number)
+        return self.wait()
+
+    def __enter__(self) -> RunningOperator:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(signal.SIGKILL)
+
+    # -- what the log says -------------------------------------------------------------------
+
+    def passes(self) -> Iterator[Record]:
+        return (record for record in list(self.records) if record.get("event") == "pass")
+
+    def audit(self, phase: str = "") -> list[Record]:
+        """Audit records, or those of one phase (``intent``, ``outcome``, …)."""
+        found = [record for record in list(self.records) if record.get("event") == "audit"]
+        return [record for record in found if not phase or record.get("phase") == phase]
+
+    def wait_for(
+        self, condition: Callable[[], object], what: str, timeout_s: float = 60
+    ) -> float:
+        """Seconds until the condition holds; AssertionError with the log's end when it does not."""
+        began = time.monotonic()
+        while not condition():
+            if time.monotonic() - began > timeout_s:
+                tail = "".join(self.lines[-25:])
+                raise AssertionError(f"waited {timeout_s:.0f} s for {what}; the log ends:\n{tail}")
+            if self._process is not None and not self.is_running():
+                raise AssertionError(f"the operator ended:\n{''.join(self.lines[-25:])}")
+            time.sleep(0.02)
+        return time.monotonic() - began
+
+    def wait_converged(self, timeout_s: float = 120, since: int = 0) -> float:
+        """Until a pass after the first ``since`` passes says that all is as desired."""
+        return self.wait_for(
+            lambda: any(found["converged"] for found in list(self.passes())[since:]),
+            "a converged pass",
+            timeout_s,
+        )
+
+    def holds(self) -> dict[str, str]:
+        """The holds of the last pass."""
+        last = list(self.passes())
+        return dict(last[-1].get("holds", {})) if last else {}

@@ -1,0 +1,137 @@
+"""What the lab's swarm and databases really are, asked past the operator."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import psycopg
+
+from tests.lab.lab import Lab
+from tests.lab.node import Node
+
+MEMBER_NODES = ("node2", "node3", "node4")
+CLUSTER = """\
+apiVersion: queenright/v1alpha1
+kind: PostgresCluster
+metadata: {{name: main}}
+spec:
+  image: {registry}/queenright-member:16
+  lanSubnet: {subnet}
+  members:
+    - {{name: member-1, node: node2, failoverPriority: 3}}
+    - {{name: member-2, node: node3}}
+    - {{name: member-3, node: node4}}
+  proxies:
+    image: {registry}/queenright-proxy:3.0-alpine
+"""
+
+
+def manifest(lab: Lab, extra: str = "") -> str:
+    """The usual cluster on nodes 2 to 4; ``extra`` is further YAML under ``spec`` or later."""
+    text = CLUSTER.format(registry=lab.registry, subnet=lab.settings.subnet)
+    return text + extra
+
+
+def eventually(condition: Callable[[], Any], what: str, timeout_s: float = 30) -> Any:
+    """The condition's first truthy value; AssertionError after ``timeout_s`` seconds."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {timeout_s:.0f} s for {what}")
+        time.sleep(0.1)
+
+
+def patroni(lab: Lab, node: str) -> dict[str, Any]:
+    """A member's own status, empty when it does not answer."""
+    try:
+        found: dict[str, Any] = httpx.get(
+            f"http://{lab.node(node).address}:8008/patroni", timeout=2
+        ).json()
+    except (httpx.HTTPError, ValueError):
+        return {}
+    return found
+
+
+def leader_node(lab: Lab) -> str:
+    """The node of the member whose ``/primary`` answers 200; empty when none does."""
+    for node in MEMBER_NODES:
+        try:
+            answer = httpx.get(f"http://{lab.node(node).address}:8008/primary", timeout=2)
+        except httpx.HTTPError:
+            continue
+        if answer.status_code == httpx.codes.OK:
+            return node
+    return ""
+
+
+def cluster_table(lab: Lab) -> list[dict[str, Any]]:
+    """The members as Patroni lists them."""
+    for node in MEMBER_NODES:
+        try:
+            answer = httpx.get(f"http://{lab.node(node).address}:8008/cluster", timeout=2)
+            return list(answer.json()["members"])
+        except (httpx.HTTPError, ValueError, KeyError):
+            continue
+    return []
+
+
+def is_whole(lab: Lab) -> bool:
+    """One leader and two streaming replicas with lag 0, in Patroni's own words."""
+    members = cluster_table(lab)
+    leaders = [m for m in members if m["role"] == "leader" and m["state"] == "running"]
+    replicas = [m for m in members if m.get("state") == "streaming" and m.get("lag") == 0]
+    return len(leaders) == 1 and len(replicas) == len(MEMBER_NODES) - 1
+
+
+def container_of(node: Node, service: str) -> str:
+    """Id of the service's running container on the node, empty when there is none."""
+    label = f"label=com.docker.swarm.service.name={service}"
+    return node.docker("ps", "-q", "--filter", label).stdout.strip().partition("\n")[0]
+
+
+def read_secret(lab: Lab, name: str) -> str:
+    """A secret's value, as a member sees it."""
+    for number, node in enumerate(MEMBER_NODES, start=1):
+        found = container_of(lab.node(node), f"main_member-{number}")
+        if found:
+            return lab.node(node).docker("exec", found, "cat", f"/run/secrets/{name}").stdout
+    raise AssertionError("no member runs")
+
+
+def connect(
+    lab: Lab, node: str, port: int = 5000, timeout_s: int = 5
+) -> psycopg.Connection[tuple[Any, ...]]:
+    """A superuser's connection through a node's proxy, in autocommit."""
+    return psycopg.connect(
+        host=lab.node(node).address,
+        port=port,
+        user="postgres",
+        password=read_secret(lab, "pg_superuser_pw"),
+        dbname="postgres",
+        connect_timeout=timeout_s,
+        autocommit=True,
+    )
+
+
+def service(lab: Lab, name: str) -> dict[str, Any]:
+    """``docker service inspect``, empty when there is no such service."""
+    answer = lab.manager.docker("service", "inspect", name, check=False)
+    found: list[dict[str, Any]] = json.loads(answer.stdout or "[]")
+    return found[0] if found else {}
+
+
+def versions(lab: Lab) -> dict[str, int]:
+    """The version index of every object in the swarm: any write moves one of them."""
+    found: dict[str, int] = {}
+    for kind in ("service", "secret", "config", "node"):
+        ids = lab.manager.docker(kind, "ls", "-q").stdout.split()
+        for raw in json.loads(lab.manager.docker(kind, "inspect", *ids).stdout) if ids else []:
+            found[f"{kind}/{raw['ID']}"] = raw["Version"]["Index"]
+    return found
