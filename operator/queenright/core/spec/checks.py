@@ -7,11 +7,11 @@ finds; what could destroy nothing but is likely unwanted is a warning.
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address
 
-from queenright.core.spec import access_rules, parameter_table
 from queenright.core.spec.containers import GIBI, MEBI
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Finding, Path, path_text
 from queenright.core.spec.quantities import format_duration, format_size
+from queenright.core.spec.server_checks import SERVER_CHECKS
 
 Check = Callable[[PostgresCluster], Iterator[Finding]]
 
@@ -208,7 +208,7 @@ def _times_positive(cluster: PostgresCluster) -> Iterator[Finding]:
 def _proxy_nodes(cluster: PostgresCluster) -> Iterator[Finding]:
     nodes = cluster.spec.proxies.nodes
     path: Path = ("spec", "proxies", "nodes")
-    if not nodes:
+    if not nodes and cluster.spec.members:
         message = "must have at least one node; without the field, the members' nodes are taken"
         yield Finding(path, message)
     for index, node in enumerate(nodes):
@@ -238,61 +238,6 @@ def _names_apart(cluster: PostgresCluster) -> Iterator[Finding]:
         seen.setdefault(name, field)
 
 
-def _parameters(cluster: PostgresCluster) -> Iterator[Finding]:
-    for name, value in cluster.spec.postgresql.parameters.items():
-        refusal = parameter_table.refusal(name, value)
-        if refusal:
-            yield Finding((*PARAMETERS, name), refusal)
-
-
-PARAMETERS: Path = ("spec", "postgresql", "parameters")
-
-
-def _amount(cluster: PostgresCluster, name: str, default: int) -> float:
-    value = cluster.spec.postgresql.parameters.get(name, default)
-    amount = parameter_table.amount_of(parameter_table.parameters()[name], value)
-    return default if amount is None else amount
-
-
-def _parameters_fit(cluster: PostgresCluster) -> Iterator[Finding]:
-    others = len(cluster.spec.members) - 1
-    for name in ("max_wal_senders", "max_replication_slots"):
-        amount = _amount(cluster, name, 10)
-        if amount < others:
-            message = (
-                f"{amount:.0f} is too few: {others + 1} members need {others}, one for each "
-                "replica; better two more"
-            )
-            yield Finding((*PARAMETERS, name), message, involves=(("spec", "members"),))
-    connections = _amount(cluster, "max_connections", 100)
-    reserved = _amount(cluster, "superuser_reserved_connections", 3)
-    reserved += _amount(cluster, "reserved_connections", 0)
-    if reserved >= connections:
-        message = f"{connections:.0f} leaves none beside the {reserved:.0f} reserved connections"
-        yield Finding((*PARAMETERS, "max_connections"), message)
-    buffers = 8192 * _amount(cluster, "shared_buffers", 16384)
-    limit = cluster.spec.memory.limit_bytes
-    if buffers >= limit:
-        message = (
-            f"{format_size(int(buffers))} does not fit into the member's memory limit of "
-            f"{format_size(limit)}; a quarter of it is usual"
-        )
-        path: Path = (*PARAMETERS, "shared_buffers")
-        yield Finding(path, message, involves=(("spec", "memory", "limit"),))
-
-
-def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
-    for index, line in enumerate(cluster.spec.postgresql.access_rules):
-        path: Path = ("spec", "postgresql", "accessRules", index)
-        rule = access_rules.parse_rule(line)
-        if isinstance(rule, str):
-            yield Finding(path, rule)
-            continue
-        warning = access_rules.warning(rule, cluster.spec.lan_subnet)
-        if warning:
-            yield Finding(path, warning, "warning", (("spec", "lanSubnet"),))
-
-
 CHECKS: tuple[Check, ...] = (
     _members_differ,
     _members_odd,
@@ -306,7 +251,5 @@ CHECKS: tuple[Check, ...] = (
     _times_positive,
     _proxy_nodes,
     _names_apart,
-    _parameters,
-    _parameters_fit,
-    _access_rules,
+    *SERVER_CHECKS,
 )

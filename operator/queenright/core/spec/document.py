@@ -13,6 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from queenright.core.spec.identifiers import Name
 
 API_VERSION = "queenright/v1alpha1"
+HEAD = ("apiVersion", "kind", "metadata", "spec")
+"""The fields of every document, in the order in which people write them."""
 
 
 def yaml_name(attribute: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from queenright.core.spec.document import Resource
+from queenright.core.spec.document import HEAD, Resource
 from queenright.core.spec.kinds import API_VERSIONS, KINDS, Kind
 from queenright.core.spec.phrasing import findings_of
 from queenright.core.spec.problems import (
@@ -25,7 +25,7 @@ from queenright.core.spec.problems import (
     path_text,
 )
 from queenright.core.spec.repair import repaired
-from queenright.core.spec.wording import describe, did_you_mean
+from queenright.core.spec.wording import describe, did_you_mean, nearest
 from queenright.core.spec.yaml_lines import YamlDocument, read_yaml
 
 _REPAIRS = 3
@@ -72,7 +72,7 @@ def load(files: Mapping[str, str]) -> Loaded:
 
 def _nothing_in(file: str, text: str) -> Problem:
     what = "has no document in it" if text.strip() else "is empty"
-    return Problem(file, 1, "file", f"{what}; a file that is meant to hold nothing is removed")
+    return Problem(file, 1, "file", f"{what}; to take its clusters out, remove the file")
 
 
 def _judge(written: YamlDocument, origin: Origin) -> _Judged:
@@ -83,7 +83,8 @@ def _judge(written: YamlDocument, origin: Origin) -> _Judged:
         kind, value, findings = _kind_of(value)
         if kind is not None:
             resource, more = _validate(kind, value, origin)
-            findings += more
+            told = {problem.field for problem in written.problems}
+            findings += [one for one in more if path_text(one.path) not in told]
     elif not written.problems:
         findings = [Finding((), f"must be a mapping of fields, not {describe(value)}")]
     problems = (*written.problems, *map(origin.problem, findings))
@@ -95,24 +96,29 @@ def _judge(written: YamlDocument, origin: Origin) -> _Judged:
 def _kind_of(value: dict[str, Any]) -> tuple[Kind | None, dict[str, Any], list[Finding]]:
     """The document's kind, the document as if its head were right, and what is wrong with it."""
     findings = []
-    version, name = value.get("apiVersion"), value.get("kind")
-    if version not in API_VERSIONS:
-        findings.append(_head_finding(value, "apiVersion", API_VERSIONS))
-        value = {**value, "apiVersion": API_VERSIONS[0]}
-    kind = KINDS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        findings.append(_head_finding(value, "kind", tuple(KINDS)))
-    return kind, value, findings
+    for field, known in (("apiVersion", API_VERSIONS), ("kind", tuple(KINDS))):
+        given = value.get(field)
+        if isinstance(given, str) and given in known:
+            continue
+        misspelt = nearest(field, [name for name in value if name not in HEAD])
+        findings.append(_head_finding(value, field, known, misspelt))
+        value = {name: item for name, item in value.items() if name != misspelt}
+        if field == "apiVersion":
+            value["apiVersion"] = API_VERSIONS[0]
+    return KINDS.get(str(value.get("kind"))), value, findings
 
 
-def _head_finding(value: dict[str, Any], field: str, known: Sequence[str]) -> Finding:
-    if field not in value:
-        misspelt = [name for name in value if did_you_mean(name, [field])]
-        hint = f' (written as "{misspelt[0]}"?)' if misspelt else ""
-        return Finding((field,), f"is missing{hint}; write `{field}: {known[0]}`")
-    given = value[field]
-    meant = did_you_mean(given, known) if isinstance(given, str) else ""
-    return Finding((field,), f"must be {' or '.join(known)}, not {describe(given)}{meant}")
+def _head_finding(
+    value: dict[str, Any], field: str, known: Sequence[str], misspelt: str | None
+) -> Finding:
+    if field in value:
+        given = value[field]
+        meant = did_you_mean(given, known) if isinstance(given, str) else ""
+        message = f"must be {' or '.join(known)}, not {describe(given)}{meant}"
+        return Finding((field,), message)
+    if misspelt is not None:
+        return Finding((misspelt,), f'is not a field here; did you mean "{field}"?')
+    return Finding((field,), f"is missing; write `{field}: {known[0]}`")
 
 
 def _validate(

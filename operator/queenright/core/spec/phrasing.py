@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from queenright.core.spec.document import Part
+from queenright.core.spec.document import HEAD, Part
 from queenright.core.spec.problems import Finding, Path, path_text
 from queenright.core.spec.quantities import format_duration
 from queenright.core.spec.wording import describe, did_you_mean
@@ -47,9 +47,9 @@ def _message(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
         case "literal_error":
             return _choice(field_at(model, path), value)
         case "greater_than_equal":
-            return f"must be at least {_bound(path, context['ge'], model)}, not {describe(value)}"
+            return _out_of_bounds("at least", context["ge"], value, path, model)
         case "less_than_equal":
-            return f"must be at most {_bound(path, context['le'], model)}, not {describe(value)}"
+            return _out_of_bounds("at most", context["le"], value, path, model)
     expected = _TYPES.get(details["type"].partition("_")[0])
     if expected:
         return f"must be {expected}, not {describe(value)}{_type_hint(expected, value)}"
@@ -69,7 +69,8 @@ def _missing(path: Path, field: FieldInfo | None) -> str:
         return "is missing"
     if field.examples and isinstance(field.examples[0], str):
         return f"is missing; write for example `{path[-1]}: {field.examples[0]}`"
-    return f"is missing: {(field.description or '').split('. ')[0].rstrip('.')}"
+    meaning = (field.description or "").split(". ")[0].rstrip(".")
+    return f"is missing: {meaning[:1].lower()}{meaning[1:]}"
 
 
 def _choice(field: FieldInfo | None, value: object) -> str:
@@ -78,12 +79,14 @@ def _choice(field: FieldInfo | None, value: object) -> str:
     return f"must be {' or '.join(choices)}, not {describe(value)}{meant}"
 
 
-def _bound(path: Path, bound: float, model: type[BaseModel]) -> str:
-    """A bound in the unit that the field's attribute is named for."""
+def _out_of_bounds(how: str, bound: float, value: Any, path: Path, model: type[BaseModel]) -> str:
+    """Bound and value in the unit that the field's attribute is named for."""
     part = part_at(model, path[:-1])
     fields = part.model_fields if part else {}
     attribute = next((name for name, field in fields.items() if field.alias == path[-1]), "")
-    return format_duration(bound) if attribute.endswith("_s") else str(bound)
+    if attribute.endswith("_s"):
+        return f"must be {how} {format_duration(bound)}, not {format_duration(value)}"
+    return f"must be {how} {bound}, not {describe(value)}"
 
 
 def _unknown(path: Path, model: type[BaseModel]) -> str:
@@ -95,7 +98,7 @@ def _unknown(path: Path, model: type[BaseModel]) -> str:
         return f"is not a field here{meant}"
     homes = [path_text(home) for home in _homes(model, name)]
     if homes:
-        return f"is not a field here; it belongs to {' or '.join(homes[:3])}"
+        return f"is not a field here; there is one in {' and '.join(homes[:3])}"
     return f"is not a field here; the fields are {', '.join(known)}"
 
 
@@ -111,7 +114,7 @@ def _homes(part: type[BaseModel], name: str, path: Path = ()) -> Iterator[Path]:
 def fields_of(part: type[BaseModel]) -> Mapping[str, FieldInfo]:
     """A part's fields by the names that a person writes, the document's head first."""
     fields = {field.alias or name: field for name, field in part.model_fields.items()}
-    head = [name for name in ("apiVersion", "kind", "metadata", "spec") if name in fields]
+    head = [name for name in HEAD if name in fields]
     return {name: fields[name] for name in [*head, *(name for name in fields if name not in head)]}
 
 

@@ -86,7 +86,7 @@ def format_duration(seconds: float) -> str:
     if seconds != int(seconds):
         return f"{Decimal(str(seconds)) * 1000:f}".rstrip("0").rstrip(".") + "ms"
     whole = int(seconds)
-    for unit, size in (("h", 3600), ("m", 60)):
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
         if whole and whole % size == 0:
             return f"{whole // size}{unit}"
     return f"{whole}s"

@@ -10,15 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from queenright.core.spec.document import Resource
+from queenright.core.spec.document import HEAD, Resource
 from queenright.core.spec.kinds import KINDS
 from queenright.core.spec.parameter_table import CUSTOM_PATTERN, MANAGED, Parameter, parameters
 from queenright.core.spec.phrasing import fields_of, inner_part
 from queenright.core.spec.quantities import format_duration, format_size
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_HEAD = ("apiVersion", "kind", "metadata", "spec")
 _VALUE = {"$ref": "#/$defs/ParameterValue"}
+_SWITCH = {"$ref": "#/$defs/Switch"}
 
 
 def schemas() -> Mapping[str, str]:
@@ -40,14 +40,17 @@ def schema_of(model: type[Resource]) -> dict[str, Any]:
     if "PostgreSQL" in parts:
         parts["PostgreSQL"]["properties"]["parameters"] |= _parameters_schema()
         parts["ParameterValue"] = {"type": ["string", "number", "boolean"]}
+        parts["Switch"] = {
+            "enum": [True, False, "on", "off", "true", "false", "yes", "no", 1, 0, "1", "0"]
+        }
     return {
         "$schema": DIALECT,
         "title": model.KIND,
         "description": schema["description"],
         "type": "object",
         "additionalProperties": False,
-        "required": list(_HEAD),
-        "properties": {name: schema["properties"][name] for name in _HEAD},
+        "required": list(HEAD),
+        "properties": {name: schema["properties"][name] for name in HEAD},
         "$defs": {name: parts[name] for name in sorted(parts)},
     }
 
@@ -92,7 +95,7 @@ def _parameters_schema() -> dict[str, Any]:
 
 def _parameter_type(parameter: Parameter) -> dict[str, Any]:
     if parameter.type == "bool":
-        return {"enum": [True, False, "on", "off", "true", "false", "yes", "no", 1, 0, "1", "0"]}
+        return _SWITCH
     if parameter.type == "enum":
         switch = [True, False] if {"on", "off"} <= {*parameter.words} else []
         return {"enum": [*parameter.words, *switch]}

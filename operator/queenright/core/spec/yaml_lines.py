@@ -19,7 +19,7 @@ from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from queenright.core.spec.problems import Path, Problem, path_text
-from queenright.core.spec.wording import describe
+from queenright.core.spec.wording import describe, printable
 
 MOST_DEPTH = 30
 MOST_NODES = 50_000
@@ -120,7 +120,9 @@ class _Builder:
         if self._left < 0 or len(path) > MOST_DEPTH:
             if self._left >= -1:
                 self._left = -1
-                self._complain(node, path, "is nested too deeply or too large, perhaps by aliases")
+                self._complain(
+                    node, path[:3], "is nested too deeply or too large, perhaps by aliases"
+                )
             return None
         if isinstance(node, MappingNode) and node.tag == _TAG + "map":
             return self._mapping(node, path)
@@ -212,7 +214,7 @@ _SYNTAX = (
     ),
     (
         r"could not find expected ':'",
-        "a colon is missing, in this line or above it: a field is written `name: value`",
+        "a colon is missing: a field is written `name: value`",
     ),
     (
         r"expected <block end>",
@@ -221,14 +223,14 @@ _SYNTAX = (
             "one list start in one column"
         ),
     ),
-    (r"unexpected end of stream", "the text ends within quotes that were never closed"),
+    (r"unexpected end of stream", "quotes that open here are never closed"),
     (
         r"expected ',' or '[\]}]', but got '<stream end>'",
-        "the text ends within a bracket that was never closed",
+        "a bracket that opens here is never closed",
     ),
     (
         r"expected ',' or '([\]}])'",
-        r"a comma or the closing \1 is missing, here or in a line above",
+        r"a comma or the closing \1 is missing after what opens here",
     ),
     (r"found undefined alias", "an alias (*name) whose anchor (&name) does not exist"),
     (
@@ -241,10 +243,15 @@ _SYNTAX = (
 )
 
 
+_WHERE_IT_OPENED = re.compile(r"expected ':'|end of stream|expected ',' or")
+
+
 def _syntax_problem(file: str, text: str, error: yaml.MarkedYAMLError) -> Problem:
-    mark = error.problem_mark or error.context_mark
-    line = int(mark.line) + 1 if mark else 1
     raw = error.problem or "is not YAML"
+    mark = error.problem_mark or error.context_mark
+    if _WHERE_IT_OPENED.search(raw):
+        mark = error.context_mark or mark
+    line = int(mark.line) + 1 if mark else 1
     lines = text.splitlines() or [""]
     if re.match(r" *\t", lines[min(line, len(lines)) - 1]):
         return Problem(file, line, "yaml", _SYNTAX[0][1])
@@ -254,4 +261,4 @@ def _syntax_problem(file: str, text: str, error: yaml.MarkedYAMLError) -> Proble
             return Problem(
                 file, line, "yaml", match.expand(message) if match.re.groups else message
             )
-    return Problem(file, line, "yaml", f"is not YAML: {raw}")
+    return Problem(file, line, "yaml", f"is not YAML: {printable(raw)}")

@@ -1,0 +1,75 @@
+"""What is wrong with the database server's settings: its parameters and access rules.
+
+Decides from one valid `PostgresCluster`, as `checks` does for the rest of it.
+"""
+
+from collections.abc import Callable, Iterator
+
+from queenright.core.spec import access_rules, parameter_table
+from queenright.core.spec.postgres_cluster import PostgresCluster
+from queenright.core.spec.problems import Finding, Path
+from queenright.core.spec.quantities import format_size
+
+PARAMETERS: Path = ("spec", "postgresql", "parameters")
+ACCESS_RULES: Path = ("spec", "postgresql", "accessRules")
+BLOCK_BYTES = 8192
+"""PostgreSQL's block, in which it counts `shared_buffers`."""
+
+
+def _parameters(cluster: PostgresCluster) -> Iterator[Finding]:
+    for name, value in cluster.spec.postgresql.parameters.items():
+        refusal = parameter_table.refusal(name, value)
+        if refusal:
+            yield Finding((*PARAMETERS, name), refusal)
+
+
+def _amount(cluster: PostgresCluster, name: str, default: int) -> float:
+    value = cluster.spec.postgresql.parameters.get(name, default)
+    amount = parameter_table.amount_of(parameter_table.parameters()[name], value)
+    return default if amount is None else amount
+
+
+def _parameters_fit(cluster: PostgresCluster) -> Iterator[Finding]:
+    others = len(cluster.spec.members) - 1
+    for name in ("max_wal_senders", "max_replication_slots"):
+        amount = _amount(cluster, name, 10)
+        if amount < others:
+            message = (
+                f"{amount:.0f} is too few: {others + 1} members need {others}, one for each "
+                "replica; better two more"
+            )
+            yield Finding((*PARAMETERS, name), message, involves=(("spec", "members"),))
+    connections = _amount(cluster, "max_connections", 100)
+    reserved = _amount(cluster, "superuser_reserved_connections", 3)
+    reserved += _amount(cluster, "reserved_connections", 0)
+    if reserved >= connections:
+        message = f"{connections:.0f} leaves none beside the {reserved:.0f} reserved connections"
+        yield Finding((*PARAMETERS, "max_connections"), message)
+    buffers = BLOCK_BYTES * _amount(cluster, "shared_buffers", 16384)
+    limit = cluster.spec.memory.limit_bytes
+    if buffers >= limit:
+        message = (
+            f"{format_size(int(buffers))} does not fit into the member's memory limit of "
+            f"{format_size(limit)}; a quarter of it is usual"
+        )
+        path: Path = (*PARAMETERS, "shared_buffers")
+        yield Finding(path, message, involves=(("spec", "memory", "limit"),))
+
+
+def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
+    for index, line in enumerate(cluster.spec.postgresql.access_rules):
+        path: Path = (*ACCESS_RULES, index)
+        rule = access_rules.parse_rule(line)
+        if isinstance(rule, str):
+            yield Finding(path, rule)
+            continue
+        warning = access_rules.warning(rule, cluster.spec.lan_subnet)
+        if warning:
+            yield Finding(path, warning, "warning", (("spec", "lanSubnet"),))
+
+
+SERVER_CHECKS: tuple[Callable[[PostgresCluster], Iterator[Finding]], ...] = (
+    _parameters,
+    _parameters_fit,
+    _access_rules,
+)

@@ -1,0 +1,62 @@
+"""An edit as the audit trail names it: field, file, line, before and after."""
+
+from queenright.core.spec import ChangedField, changed_fields
+from tests.unit.spec.documents import BASE, document, edited
+
+OLD = document()
+
+
+def test_the_same_document_has_no_changes() -> None:
+    assert changed_fields(OLD, document()) == ()
+
+
+def test_a_comment_or_another_spelling_is_no_change() -> None:
+    text = edited(more="patroni: {ttl: 30}  # as ever\nmemory: {limit: 2048M}")
+    assert changed_fields(OLD, document(text)) == ()
+
+
+def test_a_changed_field_has_its_line_and_both_values() -> None:
+    new = document(edited(("member:16", "member:16.1"), more="patroni:\n  ttl: 1m"))
+    assert changed_fields(OLD, new) == (
+        ChangedField(
+            "spec.image",
+            "cluster.yaml",
+            5,
+            "registry:5000/queenright-member:16",
+            "registry:5000/queenright-member:16.1",
+        ),
+        ChangedField("spec.patroni.ttl", "cluster.yaml", 14, "30s", "1m"),
+    )
+
+
+def test_a_field_that_was_taken_out_is_told_where_it_was() -> None:
+    old = document(edited(more="patroni:\n  ttl: 1m\n  loopWait: 5s"))
+    new = document(edited(more="patroni:\n  loopWait: 5s"))
+    assert changed_fields(old, new) == (
+        ChangedField("spec.patroni.ttl", "cluster.yaml", 13, "1m", "30s"),
+    )
+
+
+def test_an_added_member_is_told_field_by_field() -> None:
+    more = "    - {name: member-4, node: n4}\n    - {name: member-5, node: n5}\n  proxies:"
+    changes = changed_fields(OLD, document(edited(("  proxies:", more))))
+    assert [(one.path, one.line, one.old, one.new) for one in changes if "[3]" in one.path] == [
+        ("spec.members[3].failoverPriority", 11, None, 1),
+        ("spec.members[3].name", 11, None, "member-4"),
+        ("spec.members[3].node", 11, None, "n4"),
+        ("spec.proxies.nodes[3]", 13, None, "n4"),
+    ]
+
+
+def test_a_new_document_is_all_change() -> None:
+    changes = changed_fields(None, document(BASE))
+    assert {one.old for one in changes} == {None}
+    assert ("metadata.name", 3, "main") in {(one.path, one.line, one.new) for one in changes}
+
+
+def test_a_parameter_with_a_dot_in_its_name_has_its_own_line() -> None:
+    more = "postgresql:\n  parameters:\n    pg_stat_statements.max: 5"
+    (change,) = changed_fields(OLD, document(edited(more=more)))
+    assert str(change) == (
+        "cluster.yaml:15: spec.postgresql.parameters.pg_stat_statements.max: None -> 5"
+    )

@@ -1,0 +1,54 @@
+"""What a person is told: for every mistake the exact line, and nothing is accepted or lost."""
+
+import re
+
+import pytest
+
+from queenright.core.spec import load
+from tests.golden.compare import assert_golden
+from tests.unit.spec.documents import BASE, lines, loaded
+from tests.unit.spec.error_cases import CASES
+
+PROBLEM_LINE = re.compile(r"^[^:]+:\d+: \S+: .+$")
+
+
+def test_what_is_told_for_every_mistake() -> None:
+    told = [f"## {name}\n" + "\n".join(lines(text)) + "\n" for name, text in CASES.items()]
+    assert_golden("manifest_errors.txt", "\n".join(told))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_told_in_whole_lines_and_keeps_the_document_out(name: str) -> None:
+    result = loaded(CASES[name])
+    assert result.problems
+    for problem in result.problems:
+        assert PROBLEM_LINE.match(str(problem)), str(problem)
+        assert 1 <= problem.line <= CASES[name].count("\n") + 1
+    assert bool(result.documents) is not bool(result.errors)
+
+
+def test_the_base_of_all_cases_is_sound() -> None:
+    assert lines(BASE) == []
+
+
+def test_a_sound_document_beside_a_broken_one_is_still_there() -> None:
+    result = load({"a.yaml": BASE, "b.yaml": "nonsense"})
+    assert [one.name for one in result.documents] == ["main"]
+    assert [problem.file for problem in result.errors] == ["b.yaml"]
+
+
+def test_documents_before_a_syntax_error_are_still_judged() -> None:
+    result = loaded(f"{BASE}---\na: [\n")
+    assert [one.name for one in result.documents] == ["main"]
+    assert [problem.field for problem in result.problems] == ["yaml"]
+
+
+def test_problems_come_in_the_order_of_the_file() -> None:
+    problems = loaded(CASES["all at once"]).problems
+    assert [problem.line for problem in problems] == sorted(problem.line for problem in problems)
+    assert len({problem.line for problem in problems}) == 7
+
+
+def test_terminal_escapes_never_reach_the_message() -> None:
+    told = "\n".join(lines(BASE.replace("lanSubnet", '"lan\\e[31mSubnet"')))
+    assert "\x1b" not in told
