@@ -150,34 +150,3 @@ def _finish(phase: Phase, details: Mapping[str, object]) -> Body:
     body = redact({"phase": phase, **details})
     assert isinstance(body, dict)  # noqa: S101 (a mapping stays a mapping)
     return body
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassSummary:
-    """One pass of the loop, for its one canonical log line (event ``pass``)."""
-
-    trigger: Trigger
-    clusters: tuple[str, ...] = ()
-    plan_ids: tuple[str, ...] = ()
-    actions: int = 0
-    holds: int = 0
-    problems: int = 0
-    api_calls: int = 0
-    duration_ms: float = 0.0
-    converged: bool = False
-
-    def fields(self) -> dict[str, object]:
-        """The line's fields, JSON-ready; ``trigger`` says what woke the pass, in one text."""
-        where = f"{self.trigger.file}:{self.trigger.line}" if self.trigger.file else ""
-        said = " ".join(part for part in (self.trigger.kind, where, self.trigger.detail) if part)
-        return {
-            "trigger": said,
-            "clusters": list(self.clusters),
-            "plan_ids": list(self.plan_ids),
-            "actions": self.actions,
-            "holds": self.holds,
-            "problems": self.problems,
-            "api_calls": self.api_calls,
-            "duration_ms": round(self.duration_ms, 1),
-            "converged": self.converged,
-        }

@@ -1,0 +1,232 @@
+"""``queenright audit``: check the trail's hash chain, and read what was done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from queenright.adapters.audit_log import FILE_NAME, trail_files
+from queenright.adapters.audit_reader import newest_records
+from queenright.adapters.system_clock import SystemClock
+from queenright.cli import trail
+from queenright.cli.environment import settings_from_environment
+from queenright.cli.exits import FAILURE, OK, USAGE, CommandError
+from queenright.cli.output import Output, print_json
+from queenright.core.audit_chain import Break, Verification, decode
+from queenright.core.audit_chain import verify as verify_lines
+from queenright.core.spec.quantities import parse_duration
+
+STDIN = Path("-")
+DEFAULT_SHOWN = 20
+
+VERIFY_EPILOG = """\b
+Exit codes: 0 sound, 1 broken or nothing to verify, 64 no such file
+
+\b
+Examples:
+  queenright audit verify
+  queenright audit verify /var/lib/queenright/audit.jsonl.1
+  docker service logs --raw queenright_operator | queenright audit verify -
+"""
+SHOW_EPILOG = """\b
+Examples:
+  queenright audit show
+  queenright audit show -n 100 --cluster main --since 24h
+  queenright audit show --since 2026-01-31T12:00 --json | jq .reason
+"""
+
+
+@click.group()
+def audit() -> None:
+    """Verify or show the audit trail: every action, its reason and its outcome."""
+
+
+@audit.command(epilog=VERIFY_EPILOG)
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.option("--head", metavar="HASH", help="A record's hash that the trail has to contain.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
+    """Check that no record was altered, removed, added or moved.
+
+    FILE is a trail's file, its directory (then all its files, oldest first), or - for a log stream
+    on standard input, with whatever other lines between. Without FILE it is the operator's own.
+    """
+    files = files_of(file)
+    reading = Reading(files, head)
+    try:
+        found = verify_lines(reading.lines())
+    except OSError as error:
+        raise unreadable(error, files[-1]) from error
+    problems = [reading.placed(broken) for broken in found.breaks]
+    if head and not reading.has_head:
+        problems.append(f"no record has the hash {head}: the trail was cut or replaced")
+    if not found.records:
+        problems.append(f"{files[-1]}: no audit record in it")
+    if as_json:
+        print_json({**asdict(found), "sound": not problems, "problems": problems})
+    else:
+        for problem in problems:
+            click.echo(problem)
+        for remark in remarks(found):
+            click.echo(remark)
+    return FAILURE if problems else OK
+
+
+@audit.command(epilog=SHOW_EPILOG)
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    default=DEFAULT_SHOWN,
+    show_default=True,
+    help="How many, counted from the newest.",
+)
+@click.option("--cluster", help="Only this cluster's.")
+@click.option(
+    "--since", "since_text", metavar="WHEN", help="From a moment on, or for a time (24h)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the records as they are, a line each.")
+def show(
+    file: Path | None, limit: int, cluster: str | None, since_text: str | None, *, as_json: bool
+) -> int:
+    """Show the last records, oldest first; intents only where no outcome followed.
+
+    FILE is a trail's file or directory, or - for a log stream on standard input.
+    """
+    earliest = moment_of(since_text) if since_text else None
+    path = trail_path(file)
+    try:
+        records = trail.told(trail.since(records_of(path), earliest))
+        wanted = (record for record in records if cluster in (None, record.get("cluster")))
+        chosen = list(islice(wanted, limit))[::-1]
+    except OSError as error:
+        raise unreadable(error, path) from error
+    if as_json:
+        for record in chosen:
+            print_json(record, compact=True)
+        return OK
+    out = Output()
+    if chosen:
+        trail.show_records(out, chosen)
+    else:
+        out.line("No record fits.")
+    out.flush()
+    return OK
+
+
+def trail_path(file: Path | None) -> Path:
+    """The trail's youngest file."""
+    if file is None:
+        directory = settings_from_environment().state_dir
+        if directory is None:
+            raise CommandError("QUEENRIGHT_STATE_DIR is empty: give a FILE, or - for a log", USAGE)
+        file = directory
+    return file / FILE_NAME if file.is_dir() or file.name == "" else file
+
+
+def files_of(file: Path | None) -> list[Path]:
+    path = trail_path(file)
+    if path in (STDIN, file):
+        return [path]
+    return trail_files(path) or [path]
+
+
+def records_of(path: Path) -> Iterator[trail.Record]:
+    """Newest first."""
+    if path == STDIN:
+        lines = sys.stdin.buffer.readlines()
+        return (record for line in reversed(lines) if (record := decode(line)) is not None)
+    return newest_records(path)
+
+
+def unreadable(error: OSError, path: Path) -> CommandError:
+    name = error.filename or path
+    if isinstance(error, FileNotFoundError):
+        return CommandError(
+            f"{name}: there is no audit trail here; the operator keeps one in "
+            "QUEENRIGHT_STATE_DIR, and in its log: "
+            "docker service logs --raw SERVICE | queenright audit verify -",
+            USAGE,
+        )
+    return CommandError(f"{name}: {error.strerror or error}")
+
+
+class Reading:
+    """The lines of some files as one trail, and the way back from a line's number to its place."""
+
+    def __init__(self, files: list[Path], head: str | None) -> None:
+        self._files = files
+        self._head = head.encode() if head else None
+        self._first_lines: list[tuple[int, Path]] = []
+        self.has_head = False
+
+    def lines(self) -> Iterator[bytes]:
+        number = 0
+        for file in self._files:
+            self._first_lines.append((number, file))
+            for line in lines_of(file):
+                number += 1
+                self.has_head = self.has_head or (self._head is not None and self._holds_head(line))
+                yield line
+
+    def _holds_head(self, line: bytes) -> bool:
+        return self._head is not None and b'"' + self._head + b'"' in line
+
+    def placed(self, broken: Break) -> str:
+        before, file = next(
+            place for place in reversed(self._first_lines) if place[0] < broken.line
+        )
+        name = "<stdin>" if file == STDIN else file
+        seq = f"seq {broken.seq}: " if broken.seq is not None else ""
+        return f"{name}:{broken.line - before}: {seq}{broken.what}"
+
+
+def lines_of(file: Path) -> Iterable[bytes]:
+    if file == STDIN:
+        yield from sys.stdin.buffer
+        return
+    with file.open("rb") as stream:
+        yield from stream
+
+
+def remarks(found: Verification) -> Iterator[str]:
+    """What was counted, and what is worth knowing besides."""
+    if not found.records:
+        return
+    counts = ", ".join(f"{number} {phase}" for phase, number in sorted(found.phases.items()))
+    word = "sound" if found.is_sound else "BROKEN"
+    yield f"{word}: {found.records} records ({counts}), seq {found.first_seq} to {found.last_seq}"
+    yield f"head: {found.head}"
+    if found.chains > 1:
+        yield f"{found.chains} chains: a process without a state directory begins a new one"
+    if found.starts_midway:
+        yield f"begins at seq {found.first_seq}: what was before it is not here"
+    if found.unfinished:
+        numbers = ", ".join(str(seq) for seq in found.unfinished[:10])
+        yield f"intents without an outcome, as a kill leaves them: {numbers}"
+    if found.torn_tail:
+        yield "the last line was cut short by a kill; the next start notes it"
+    if found.other_lines:
+        yield f"{found.other_lines} other lines passed over"
+
+
+def moment_of(text: str) -> datetime:
+    """``24h`` ago, or an ISO date or time (UTC unless it says otherwise)."""
+    try:
+        return SystemClock().now() - timedelta(seconds=float(parse_duration(text)))
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"must be a time such as 24h or 2026-01-31T12:00, not {text!r}", param_hint="--since"
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
