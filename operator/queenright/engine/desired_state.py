@@ -6,8 +6,9 @@ empty, vanished or half-written file changes ``problems`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from typing import Any
 
 import anyio.to_thread
 import structlog
@@ -20,12 +21,16 @@ from queenright.engine.world import Ports
 
 log = structlog.get_logger()
 
+Offload = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Calls a function that blocks, elsewhere: a thread, unless the clock is virtual."""
+
 
 class DesiredState:
     """The documents in force, and what is wrong with the files as they are now."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, offload: Offload = anyio.to_thread.run_sync) -> None:
         self._ports = ports
+        self._offload = offload
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
         self.is_known = False
@@ -40,11 +45,12 @@ class DesiredState:
 
     async def fingerprint(self) -> str:
         """Changes whenever the files may have changed; cheap."""
-        return await anyio.to_thread.run_sync(self._ports.manifests.fingerprint)
+        found: str = await self._offload(self._ports.manifests.fingerprint)
+        return found
 
     async def restore(self) -> None:
         """Take up the last good state that an earlier process saved."""
-        files = await anyio.to_thread.run_sync(self._ports.last_good.load)
+        files = await self._offload(self._ports.last_good.load)
         loaded = load(files) if files else None
         if loaded and loaded.documents and not loaded.errors:
             self.documents = loaded.documents
@@ -53,7 +59,7 @@ class DesiredState:
     async def refresh(self, cause: Trigger | None = None) -> Trigger:
         """Read the files. Returns the trigger to give for it: the first field that changed, with
         its file and line; or ``cause``, where one is given."""
-        reading = await anyio.to_thread.run_sync(self._ports.manifests.read)
+        reading = await self._offload(self._ports.manifests.read)
         self.read_fingerprint = reading.fingerprint
         loaded = load(reading.files) if reading.files else None
         documents = loaded.documents if loaded else ()
