@@ -41,13 +41,15 @@ def test_the_operators_own_labels_are_no_problem() -> None:
 def test_a_node_that_does_not_exist() -> None:
     assert told(("node2", "nodee2")) == [
         (
-            'cluster.yaml:8: spec.members[0].node: no node of this swarm is called "nodee2"; did you '
+            'cluster.yaml:8: spec.members[0].node: no node of this swarm is called "nodee2"; '
+            "did you "
             'mean "node2"?'
         )
     ]
     assert told(("node2", "xyz")) == [
         (
-            'cluster.yaml:8: spec.members[0].node: no node of this swarm is called "xyz"; the nodes '
+            'cluster.yaml:8: spec.members[0].node: no node of this swarm is called "xyz"; '
+            "the nodes "
             "are node1, node2, node3, node4, node5"
         )
     ]
@@ -56,7 +58,8 @@ def test_a_node_that_does_not_exist() -> None:
 def test_a_proxy_on_a_node_that_does_not_exist() -> None:
     assert told(("3.0-alpine\n", "3.0-alpine\n    nodes: [node2, node9]\n")) == [
         (
-            'cluster.yaml:13: spec.proxies.nodes[1]: no node of this swarm is called "node9"; did you '
+            "cluster.yaml:13: spec.proxies.nodes[1]: no node of this swarm is called "
+            '"node9"; did you '
             'mean "node5"?'
         )
     ]
@@ -65,7 +68,8 @@ def test_a_proxy_on_a_node_that_does_not_exist() -> None:
 def test_a_member_on_a_manager_is_a_warning() -> None:
     assert told(("node2", "node1")) == [
         (
-            'cluster.yaml:8: spec.members[0].node: warning: "node1" is a manager; a worker is better, '
+            'cluster.yaml:8: spec.members[0].node: warning: "node1" is a manager; a worker '
+            "is better, "
             "so that a busy database or its failing node does not shake the managers' quorum "
             "(spec: §1.7)"
         )
@@ -98,14 +102,16 @@ def test_a_label_that_another_node_has() -> None:
     assert told(nodes=changed("node5", labels={"pg-node": "2"})) == [
         (
             'cluster.yaml:4: spec.nodeLabels.member: node "node5" already has the label pg-node=2, '
-            "which is to mark node3; remove it (docker node update --label-rm pg-node node5), or write "
+            "which is to mark node3; remove it (docker node update --label-rm pg-node "
+            "node5), or write "
             "another key"
         )
     ]
     assert told(nodes=changed("node5", labels={"pg-ha-node": "true"})) == [
         (
             'cluster.yaml:4: spec.nodeLabels.proxy: warning: node "node5" has the label '
-            "pg-ha-node=true without being listed in proxies.nodes, so a proxy runs there too; list "
+            "pg-ha-node=true without being listed in proxies.nodes, so a proxy runs there "
+            "too; list "
             "it, or remove the label (docker node update --label-rm pg-ha-node node5)"
         )
     ]
@@ -118,7 +124,8 @@ def test_a_node_that_is_away_is_a_warning() -> None:
     ]
     assert told(nodes=changed("node2", availability="drain")) == [
         (
-            'cluster.yaml:8: spec.members[0].node: warning: "node2" has availability drain; nothing '
+            'cluster.yaml:8: spec.members[0].node: warning: "node2" has availability drain; '
+            "nothing "
             "starts there until `docker node update --availability active node2`"
         )
     ]

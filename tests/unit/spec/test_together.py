@@ -40,14 +40,16 @@ CLASHES = {
     "member port": (
         ("postgresql: 5442", "postgresql: 5432"),
         (
-            "b.yaml:14: spec.ports.postgresql: 5432 is also used by cluster main (a.yaml:1) on node4; "
+            "b.yaml:14: spec.ports.postgresql: 5432 is also used by cluster main (a.yaml:1) "
+            "on node4; "
             "write another port or use other nodes"
         ),
     ),
     "proxy port on a member's node": (
         ("primary: 5100", "primary: 5010"),
         (
-            "b.yaml:13: spec.proxies.ports.primary: 5010 is also used by cluster main (a.yaml:1) on "
+            "b.yaml:13: spec.proxies.ports.primary: 5010 is also used by cluster main "
+            "(a.yaml:1) on "
             "node4; write another port or use other nodes"
         ),
     ),
@@ -94,7 +96,8 @@ def test_overlapping_overlays_clash() -> None:
     )
     assert [str(problem) for problem in result.problems] == [
         (
-            "b.yaml:14: spec.network.subnet: 10.90.1.0/24 overlaps the 10.90.0.0/16 of cluster main "
+            "b.yaml:14: spec.network.subnet: 10.90.1.0/24 overlaps the 10.90.0.0/16 of "
+            "cluster main "
             "(a.yaml:1); write another range"
         )
     ]

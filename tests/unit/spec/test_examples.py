@@ -1,0 +1,49 @@
+"""The manifests that the project ships: valid, complete, and true to the contract."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from queenright.core.spec import load
+from queenright.core.spec.problems import path_text
+from tests.unit.spec.documents import document, loaded
+
+ROOT = Path(__file__).parents[3] / "manifests"
+EXAMPLES = sorted([ROOT / "cluster.yaml", *(ROOT / "examples").glob("*.yaml")])
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_an_example_has_no_problem_at_all(file: Path) -> None:
+    result = load({file.name: file.read_text()})
+    assert result.problems == ()
+    assert result.documents
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_an_example_names_its_schema(file: Path) -> None:
+    first = file.read_text().splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    assert (file.parent / first.partition("=")[2]).resolve().is_file()
+
+
+def test_the_full_example_writes_every_field_with_its_default() -> None:
+    full = loaded((ROOT / "examples/full.yaml").read_text()).documents[0]
+    minimal = document((ROOT / "examples/minimal.yaml").read_text())
+    full_dump, minimal_dump = (
+        one.resource.model_dump(mode="json", by_alias=True) for one in (full, minimal)
+    )
+    for member in full_dump["spec"]["members"]:
+        member["address"] = None
+    assert full_dump == minimal_dump
+    assert not {path for path in leaves(full_dump, ()) if path not in full.origin.lines}
+
+
+def leaves(value: Any, path: tuple[str | int, ...]) -> set[str]:
+    if isinstance(value, dict) and value:
+        return {leaf for key, item in value.items() for leaf in leaves(item, (*path, key))}
+    return {path_text(path)}
+
+
+def test_the_demos_file_is_twenty_lines() -> None:
+    assert len((ROOT / "cluster.yaml").read_text().splitlines()) == 20
