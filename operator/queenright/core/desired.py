@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from queenright.core.digest import digest
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
@@ -64,7 +65,7 @@ class DesiredMember:
     service: Service
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DesiredCluster:
     """Everything that one document asks of the swarm."""
 
@@ -90,7 +91,7 @@ class DesiredCluster:
     def services(self) -> tuple[Service, ...]:
         return (*(member.service for member in self.members), self.proxy)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return digest(self)
 

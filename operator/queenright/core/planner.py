@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeAlias
 
 from queenright.core.actions import Action
@@ -95,7 +96,29 @@ def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
             nodes[member.node] = live.value.labels.get(ADDRESS_LABEL, "")
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
-    return expand(cluster, nodes)
+    named = {m.node for m in cluster.spec.members}
+    return expand_once(Same(document), tuple((n, nodes[n]) for n in sorted(named & nodes.keys())))
+
+
+class Same:
+    """A document as a key: equal to itself alone. Documents are replaced whole, never changed."""
+
+    __slots__ = ("document",)
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.document is self.document
+
+    def __hash__(self) -> int:
+        return id(self.document)
+
+
+@lru_cache(maxsize=256)
+def expand_once(same: Same, nodes: tuple[tuple[str, str], ...]) -> DesiredCluster:
+    """``expand``, remembered: it renders every configuration file anew, and each pass asks twice."""
+    return expand(same.document.cluster, dict(nodes))
 
 
 def apply_rules(situation: Situation) -> Iterator[Action | Hold]:
