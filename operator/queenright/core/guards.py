@@ -78,9 +78,11 @@ GUARDS: tuple[Guard, ...] = (
 )
 
 
-def first_refusal(plan: Plan, observed: Observed) -> Refusal | None:
+def first_refusal(
+    plan: Plan, observed: Observed, guards: tuple[Guard, ...] = GUARDS
+) -> Refusal | None:
     """The first guard's refusal, or None when the plan may be carried out."""
-    return next((found for guard in GUARDS if (found := guard(plan, observed))), None)
+    return next((found for guard in guards if (found := guard(plan, observed))), None)
 
 
 def swarm_of(observed: Observed) -> SwarmState | None:

@@ -49,7 +49,9 @@ class Decision:
     desired: DesiredCluster | None = None
 
 
-def make_plan(document: Document, observed: Observed, now: datetime) -> Decision:
+def make_plan(
+    document: Document, observed: Observed, now: datetime, rules: tuple[Rule, ...] = RULES
+) -> Decision:
     """The next safe steps for one cluster."""
     name = document.name
     swarm = swarm_or_hold(observed)
@@ -62,7 +64,7 @@ def make_plan(document: Document, observed: Observed, now: datetime) -> Decision
         return Decision(Plan(name, "", holds=misplaced), desired)
     situation = Situation(desired, swarm, observed.members, observed.images, now)
     held = [] if deployed else list(deployment_holds(situation))
-    steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(situation)]
+    steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
 
 
@@ -117,12 +119,12 @@ class Same:
 
 @lru_cache(maxsize=256)
 def expand_once(same: Same, nodes: tuple[tuple[str, str], ...]) -> DesiredCluster:
-    """``expand``, remembered: it renders every configuration file anew, and each pass asks twice."""
+    """``expand``, remembered: it renders every configuration file, and each pass asks twice."""
     return expand(same.document.cluster, dict(nodes))
 
 
-def apply_rules(situation: Situation) -> Iterator[Action | Hold]:
-    for rule in RULES:
+def apply_rules(rules: tuple[Rule, ...], situation: Situation) -> Iterator[Action | Hold]:
+    for rule in rules:
         yield from rule(situation)
 
 

@@ -12,6 +12,7 @@ import anyio
 import structlog
 
 from queenright.core.audit import Trigger
+from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import Known
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.reconcile import Memory, PassResult, reconcile
@@ -27,10 +28,13 @@ SHORTEST_WAIT_S = 0.05
 class Loop:
     """The operator's main loop. ``stop`` lets the step in hand finish."""
 
-    def __init__(self, ports: Ports, state: DesiredState, tempo: Tempo) -> None:
+    def __init__(
+        self, ports: Ports, state: DesiredState, tempo: Tempo, doctrine: Doctrine = DOCTRINE
+    ) -> None:
         self._ports = ports
         self._state = state
         self._tempo = tempo
+        self._doctrine = doctrine
         self._wakeup = Wakeup()
         self._memory = Memory()
         self._members: tuple[MemberAddress, ...] = ()
@@ -81,6 +85,7 @@ class Loop:
                     trigger,
                     self._memory,
                     lambda: self._stopping,
+                    self._doctrine,
                 )
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)

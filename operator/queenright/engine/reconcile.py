@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from queenright.core.audit import Trigger
+from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.guards import first_refusal
 from queenright.core.observed import Known
 from queenright.core.plan import Refusal
@@ -51,12 +52,13 @@ async def reconcile(
     trigger: Trigger,
     memory: Memory,
     is_stopping: Callable[[], bool],
+    doctrine: Doctrine = DOCTRINE,
 ) -> PassResult:
     """One pass over every cluster."""
-    found = await survey(ports, documents, memory.attempts.counted)
+    found = await survey(ports, documents, memory.attempts.counted, doctrine)
     results, refusals = [], []
     for view in found.clusters:
-        if refusal := first_refusal(view.plan, found.observed):
+        if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
             refuse(ports, view, trigger, refusal, memory)
             refusals.append(refusal)
             continue

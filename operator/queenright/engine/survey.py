@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queenright.core.desired import DesiredCluster
+from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import Attempt, Known, Observed
 from queenright.core.plan import Plan
 from queenright.core.planner import make_plan, make_retirement_plan
@@ -35,14 +36,17 @@ class Survey:
 
 
 async def survey(
-    ports: Ports, documents: Sequence[Document], attempts: Mapping[str, Attempt] | None = None
+    ports: Ports,
+    documents: Sequence[Document],
+    attempts: Mapping[str, Attempt] | None = None,
+    doctrine: Doctrine = DOCTRINE,
 ) -> Survey:
     """Observe once, and plan for every cluster that is described or present."""
     observed = await observe(ports, documents, attempts or {})
     now = ports.clock.now()
     views = []
     for document in documents:
-        decision = make_plan(document, observed, now)
+        decision = make_plan(document, observed, now, doctrine.rules)
         views.append(ClusterView(document.name, document, decision.desired, decision.plan))
     for name in orphans(documents, observed):
         decision = make_retirement_plan(name, observed, now)
