@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import httpx
 import psycopg
 
+from tests.lab.client import Client
 from tests.lab.lab import Lab
 from tests.lab.node import Node
 
@@ -118,6 +120,16 @@ def connect(
         connect_timeout=timeout_s,
         autocommit=True,
     )
+
+
+def fetch(client: Client, url: str) -> dict[str, Any]:
+    """Status, headers and text of a GET from where the client stands."""
+    program = (
+        "import httpx, json, sys; r = httpx.get(sys.argv[1], timeout=5, trust_env=False);"
+        " print(json.dumps([r.status_code, dict(r.headers), r.text]))"
+    )
+    answer = client.run(sys.executable, "-c", program, url)
+    return dict(zip(("status", "headers", "text"), json.loads(answer.stdout), strict=True))
 
 
 def service(lab: Lab, name: str) -> dict[str, Any]:

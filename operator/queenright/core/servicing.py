@@ -187,14 +187,14 @@ def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
 def absent_nodes(situation: Situation, live: LiveService) -> Iterator[Hold]:
     """Nodes that a global service is meant for, but that can't run it now."""
     for node in situation.swarm.nodes:
-        if live.value.mode == "global" and is_eligible(node.labels, live.value):
-            if not node.is_ready:
-                why = node.state if node.state != "ready" else f"set to {node.availability}"
-                yield Hold(
-                    f"task/{live.value.name}/{node.name}",
-                    f"{live.value.name} does not run on {node.name}, which is {why}",
-                    wants_attention=True,
-                )
+        wanted = live.value.mode == "global" and is_eligible(node.labels, live.value)
+        if wanted and not node.is_ready:
+            why = node.state if node.state != "ready" else f"set to {node.availability}"
+            yield Hold(
+                f"task/{live.value.name}/{node.name}",
+                f"{live.value.name} does not run on {node.name}, which is {why}",
+                wants_attention=True,
+            )
 
 
 def places(situation: Situation, live: LiveService) -> dict[str, list[Task]]:

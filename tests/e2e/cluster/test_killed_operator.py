@@ -1,0 +1,115 @@
+"""A killed operator resumes with nothing lost, wherever it was killed during first convergence."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running_operator import RunningOperator
+from tests.e2e.swarm_facts import eventually, is_whole, manifest, read_secret
+from tests.lab.lab import Lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(900)]
+
+CRASHING = Path(__file__).with_name("crashing_operator.py")
+BEFORE_AND_AFTER = (0, 1)
+
+
+def crash(lab: Lab, directory: Path, boundary: int) -> bool:
+    """Start an operator that is killed at its ``boundary``; False when it converged instead."""
+    operator = RunningOperator(lab, directory, [sys.executable, str(CRASHING), str(boundary)])
+    operator.environment["PYTHONPATH"] = "operator:."
+    operator.start()
+    try:
+        operator.wait_for(
+            lambda: not operator.is_running() or any(p["converged"] for p in operator.passes()),
+            "a kill or convergence",
+            120,
+        )
+    except AssertionError:
+        if operator.is_running():
+            raise
+    if operator.is_running():
+        operator.stop()
+        return False
+    assert operator.wait() == -signal.SIGKILL, "".join(operator.lines[-20:])
+    return True
+
+
+def test_killed_at_each_action_boundary_it_always_converges(
+    lab: Lab, images: dict[str, str], own_operator: RunningOperator, tmp_path: Path
+) -> None:
+    """Each operator is killed at the first boundary that it meets, before and after the call in
+    turn, so that every action of the first convergence has its kill at both; every one starts on
+    what the killed one left."""
+    killed = 0
+    while crash(lab, tmp_path, BEFORE_AND_AFTER[killed % 2]):
+        killed += 1
+        assert killed < 100, "it never converges"
+    print(f"operators killed during first convergence: {killed}")
+    eventually(lambda: is_whole(lab), "a whole cluster")
+    # Labels on 3 nodes, network, 3 secrets, 3 configs, 3 members, the note that it was whole, proxy:
+    # each action killed once before its call, and once after it.
+    assert killed >= 2 * 15
+    assert_nothing_twice(lab)
+    said = (tmp_path / "state" / "audit.jsonl").read_text()
+    done = [json.loads(line) for line in said.splitlines() if '"create-secret' in line]
+    intents = [r["action"]["key"] for r in done if r["phase"] == "intent"]
+    assert all(intents.count(key) <= 2 for key in intents), "a secret was made again"
+    verify = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "queenright",
+            "audit",
+            "verify",
+            str(tmp_path / "state/audit.jsonl"),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert verify.returncode == 0, verify.stdout + verify.stderr
+
+
+def assert_nothing_twice(lab: Lab) -> None:
+    docker = lab.manager.docker
+    services = docker("service", "ls", "--format", "{{.Name}}").stdout.split()
+    assert sorted(services) == ["main_member-1", "main_member-2", "main_member-3", "main_proxy"]
+    secrets = docker("secret", "ls", "--format", "{{.Name}}").stdout.split()
+    assert sorted(secrets) == ["pg_replication_pw", "pg_rest_pw", "pg_superuser_pw"]
+    configs = docker("config", "ls", "--format", "{{.Name}}").stdout.split()
+    assert len(configs) == 3
+    networks = docker("network", "ls", "--format", "{{.Name}}", "-f", "driver=overlay").stdout
+    assert networks.split().count("main_patroni") == 1
+
+
+def test_sigterm_finishes_the_step_in_hand_and_exits_0(
+    lab: Lab, own_operator: RunningOperator
+) -> None:
+    own_operator.start()
+    own_operator.wait_for(lambda: own_operator.audit("intent"), "the first action")
+    assert own_operator.stop(signal.SIGTERM) == 0
+    intents = [r["action"]["key"] for r in own_operator.audit("intent")]
+    outcomes = [r["action"]["key"] for r in own_operator.audit("outcome")]
+    assert intents == outcomes
+    assert all(r["outcome"] == "done" for r in own_operator.audit("outcome"))
+
+
+def test_secrets_survive_a_restart_and_a_second_operator(
+    lab: Lab, own_operator: RunningOperator, tmp_path: Path
+) -> None:
+    with own_operator:
+        own_operator.wait_converged()
+        before = read_secret(lab, "pg_superuser_pw")
+        second = RunningOperator(lab, tmp_path / "second")
+        second.write(manifest(lab))
+        with second:
+            second.wait_converged(10)
+            assert not second.audit("intent"), "a converged world has nothing to do"
+    assert read_secret(lab, "pg_superuser_pw") == before

@@ -1,0 +1,152 @@
+"""What a person changes or removes by hand is put back, field by field, and safely."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.swarm_facts import (
+    connect,
+    container_of,
+    eventually,
+    is_whole,
+    leader_node,
+    service,
+)
+
+pytestmark = [pytest.mark.lab, pytest.mark.images]
+
+MEMBERS = {"node2": "main_member-1", "node3": "main_member-2", "node4": "main_member-3"}
+
+
+def environment_of(deployment: Deployment, name: str) -> list[str]:
+    found = service(deployment.lab, name)
+    return list(found["Spec"]["TaskTemplate"]["ContainerSpec"].get("Env") or []) if found else []
+
+
+def outcomes(deployment: Deployment, key: str, since: int) -> list[dict[str, object]]:
+    found = deployment.operator.audit("outcome")[since:]
+    return [record for record in found if record["action"]["key"] == key]
+
+
+def replica_node(deployment: Deployment) -> str:
+    leader = leader_node(deployment.lab)
+    assert leader
+    return next(node for node in MEMBERS if node != leader)
+
+
+def test_a_removed_service_is_created_again_within_two_seconds(settled: Deployment) -> None:
+    operator, since = settled.operator, len(settled.operator.audit("outcome"))
+    removed_at = time.monotonic()
+    settled.lab.manager.docker("service", "rm", "main_proxy")
+    operator.wait_for(lambda: outcomes(settled, "create-service/main_proxy", since), "the proxy")
+    took_s = operator.audit("outcome")[-1]["seen_at"] - removed_at
+    assert took_s < 2
+    eventually(lambda: container_of(settled.lab.node("node3"), "main_proxy"), "a proxy on node3")
+    record = operator.audit("intent")[-1]
+    assert record["trigger"]["kind"] == "docker"
+    assert record["reason"]
+
+
+def test_a_replicas_environment_is_put_back(settled: Deployment) -> None:
+    node = replica_node(settled)
+    name, since = MEMBERS[node], len(settled.operator.audit("outcome"))
+    settled.lab.manager.docker(
+        "service", "update", "-d", "--env-add", "FAILOVER_PRIORITY=7", "--env-add", "ODD=1", name
+    )
+    settled.operator.wait_for(
+        lambda: outcomes(settled, f"update-service/{name}", since), "the repair", 180
+    )
+    eventually(lambda: "ODD=1" not in environment_of(settled, name), "the environment")
+    record = outcomes(settled, f"update-service/{name}", since)[0]
+    # Nothing is disturbed when the change by hand has stopped the task already.
+    assert record["disturbs"] in {name, ""}
+    changes = {change["path"]: (change["old"], change["new"]) for change in record["changes"]}  # type: ignore[attr-defined]
+    assert changes["environment[FAILOVER_PRIORITY]"][0] == "7"
+    assert changes["environment[ODD]"] == ("(set)", "(absent)")
+    eventually(lambda: is_whole(settled.lab), "a whole cluster", 90)
+
+
+def test_the_leaders_service_is_held_and_not_restarted(settled: Deployment) -> None:
+    node = leader_node(settled.lab)
+    name, lab = MEMBERS[node], settled.lab
+    container = container_of(lab.node(node), name)
+    text = (settled.operator.manifests / "cluster.yaml").read_text()
+    before = len(list(settled.operator.passes()))
+    settled.operator.write(text.replace("  lanSubnet", "  stopGracePeriod: 90s\n  lanSubnet"))
+    try:
+        settled.operator.wait_for(
+            lambda: f"update-service/{name}" in settled.operator.holds(), "the hold", 180
+        )
+        assert "is the leader" in settled.operator.holds()[f"update-service/{name}"]
+        eventually(lambda: is_whole(lab), "the replicas, updated one by one", 180)
+        assert container_of(lab.node(node), name) == container
+        for other, updated in MEMBERS.items():
+            grace = service(lab, updated)["Spec"]["TaskTemplate"]["ContainerSpec"][
+                "StopGracePeriod"
+            ]
+            assert (grace == 90_000_000_000) is (other != node)
+    finally:
+        settled.operator.write(text)
+    disturbed = [
+        record["disturbs"] for record in settled.operator.audit("intent") if record["disturbs"]
+    ]
+    assert name not in disturbed
+    settled.operator.wait_converged(timeout_s=240, since=before + 1)
+
+
+def test_a_node_label_taken_away_is_given_back(settled: Deployment) -> None:
+    node = replica_node(settled)
+    settled.lab.manager.docker("node", "update", "--label-rm", "pg-node", node)
+    since = len(settled.operator.audit("outcome"))
+    settled.operator.wait_for(
+        lambda: outcomes(settled, f"label-node/{node}", since), "the label", 10
+    )
+    eventually(lambda: is_whole(settled.lab), "the replica, back where its data is", 90)
+
+
+def test_a_member_scaled_to_nothing_comes_back(settled: Deployment) -> None:
+    name = MEMBERS[replica_node(settled)]
+    since = len(settled.operator.audit("outcome"))
+    settled.lab.manager.docker("service", "scale", "-d", f"{name}=0")
+    settled.operator.wait_for(
+        lambda: outcomes(settled, f"update-service/{name}", since), "the repair", 10
+    )
+    assert service(settled.lab, name)["Spec"]["Mode"]["Replicated"]["Replicas"] == 1
+    eventually(lambda: is_whole(settled.lab), "a whole cluster", 120)
+
+
+def test_a_hand_stopped_proxy_comes_back_in_seconds(settled: Deployment) -> None:
+    node = settled.lab.node("node3")
+    container = container_of(node, "main_proxy")
+    node.docker("stop", container)
+    began = time.monotonic()
+    eventually(lambda: container_of(node, "main_proxy") not in ("", container), "a new proxy", 30)
+    assert time.monotonic() - began < 15
+
+
+def test_a_hand_stopped_member_is_started_again(settled: Deployment) -> None:
+    node = replica_node(settled)
+    name = MEMBERS[node]
+    container = container_of(settled.lab.node(node), name)
+    settled.lab.node(node).docker("stop", container)
+    eventually(lambda: container_of(settled.lab.node(node), name) not in ("", container), name, 60)
+    eventually(lambda: is_whole(settled.lab), "a whole cluster", 90)
+
+
+def test_a_removed_leader_service_comes_back_with_its_data(settled: Deployment) -> None:
+    lab = settled.lab
+    leader = leader_node(lab)
+    with connect(lab, "node3") as connection:
+        connection.execute("create table kept as select 1 as one")
+    lab.manager.docker("service", "rm", MEMBERS[leader])
+    eventually(lambda: service(lab, MEMBERS[leader]), "the service", 10)
+    eventually(lambda: is_whole(lab), "a whole cluster", 180)
+
+    def read() -> object:
+        with connect(lab, "node3") as connection:
+            return connection.execute("select one from kept").fetchone()
+
+    assert eventually(read, "the row", 60) == (1,)
