@@ -85,7 +85,7 @@ class Loop:
                     trigger,
                     self._memory,
                     lambda: self._stopping,
-                    self._doctrine,
+                    doctrine=self._doctrine,
                 )
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)

@@ -52,6 +52,7 @@ async def reconcile(
     trigger: Trigger,
     memory: Memory,
     is_stopping: Callable[[], bool],
+    *,
     doctrine: Doctrine = DOCTRINE,
 ) -> PassResult:
     """One pass over every cluster."""

@@ -1,0 +1,273 @@
+"""Documents and observations for tests: a converged cluster, and what differs from it.
+
+``three_nodes()`` is the observation of the converged cluster that ``MANIFEST`` describes; its
+arguments, and the ``with_…`` functions, say what is otherwise. Everything here is a value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from queenright.core.desired import BOOTSTRAPPED_LABEL, DesiredCluster, expand
+from queenright.core.observed import (
+    Engine,
+    ImageFound,
+    ImageMissing,
+    Known,
+    Live,
+    LiveService,
+    MemberStatus,
+    Node,
+    Observed,
+    SwarmState,
+    Task,
+    Unknown,
+)
+from queenright.core.plan import Plan
+from queenright.core.planner import make_plan
+from queenright.core.resources import IMAGE_LABEL, Service
+from queenright.core.spec.loading import load
+from queenright.core.spec.problems import Document
+
+MEMBER_IMAGE = "10.77.0.1:5000/queenright-member:16"
+PROXY_IMAGE = "10.77.0.1:5000/queenright-proxy:3.0-alpine"
+DIGESTS = {MEMBER_IMAGE: f"sha256:{'a' * 64}", PROXY_IMAGE: f"sha256:{'b' * 64}"}
+FILE = "/etc/queenright/cluster.yaml"
+MANIFEST = f"""\
+apiVersion: queenright/v1alpha1
+kind: PostgresCluster
+metadata:
+  name: main
+spec:
+  image: {MEMBER_IMAGE}
+  lanSubnet: 10.77.0.0/24
+  members:
+    - {{name: member-1, node: node2}}
+    - {{name: member-2, node: node3}}
+    - {{name: member-3, node: node4}}
+  proxies:
+    image: {PROXY_IMAGE}
+"""
+NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+LONG_AGO = NOW - timedelta(hours=1)
+MEMBERS = ("member-1", "member-2", "member-3")
+NODE_OF = {"member-1": "node2", "member-2": "node3", "member-3": "node4"}
+
+
+def manifest(**spec: object) -> str:
+    """``MANIFEST`` with further lines of spec, each a YAML flow value by its field."""
+    return MANIFEST + "".join(f"  {name}: {value}\n" for name, value in spec.items())
+
+
+@cache
+def document(text: str = MANIFEST) -> Document:
+    loaded = load({FILE: text})
+    assert not loaded.errors, loaded.errors
+    return loaded.documents[0]
+
+
+def nodes(down: Collection[str] = ()) -> tuple[Node, ...]:
+    """node1 is the manager, node2 to node4 are workers, without labels."""
+    return tuple(
+        Node(
+            id=f"id-node{k}",
+            name=f"node{k}",
+            address=f"10.77.0.{10 + k}",
+            role="manager" if k == 1 else "worker",
+            state="down" if f"node{k}" in down else "ready",
+            version=k,
+        )
+        for k in range(1, 5)
+    )
+
+
+def bare_swarm(down: Collection[str] = ()) -> Observed:
+    """A swarm in which nothing of ours is; the images are in their registry."""
+    return Observed(Known(SwarmState(Engine("id-node1"), nodes(down))), images=found_images())
+
+
+def found_images() -> dict[str, Known[ImageFound | ImageMissing] | Unknown]:
+    return {reference: Known(ImageFound(digest)) for reference, digest in DIGESTS.items()}
+
+
+@cache
+def desired(text: str = MANIFEST) -> DesiredCluster:
+    return expand(document(text).cluster, {node.name: node.address for node in nodes()})
+
+
+def pinned(service: Service) -> Service:
+    """As it is deployed: its image by digest, and noted in its label."""
+    image = f"{service.image}@{DIGESTS[service.image]}"
+    return dataclasses.replace(service, image=image, labels={**service.labels, IMAGE_LABEL: image})
+
+
+def three_nodes(
+    leader: str = "member-1",
+    down: Collection[str] = (),
+    unknown: Collection[str] = (),
+    text: str = MANIFEST,
+) -> Observed:
+    """The converged cluster. Members on ``down`` nodes, and the ``unknown`` ones, don't answer;
+    tasks on dead nodes stay "running", as swarm shows them."""
+    wanted = desired(text)
+    services = tuple(
+        LiveService(f"id-{s.name}", 100 + k, pinned(s), LONG_AGO, LONG_AGO)
+        for k, s in enumerate(wanted.services)
+    )
+    labels = {item.node: item.labels for item in wanted.node_labels}
+    anchored = dataclasses.replace(
+        wanted.anchor, labels={**wanted.anchor.labels, BOOTSTRAPPED_LABEL: "true"}
+    )
+    configs = (wanted.template, wanted.haproxy, anchored)
+    swarm = SwarmState(
+        engine=Engine("id-node1"),
+        nodes=tuple(
+            dataclasses.replace(node, labels=dict(labels.get(node.name, {})))  # type: ignore[arg-type]
+            for node in nodes(down)
+        ),
+        services=services,
+        tasks=tuple(all_tasks(wanted)),
+        networks=(Live("id-network", 0, wanted.network),),
+        secrets=tuple(Live(f"id-{s.name}", 50, s) for s in wanted.secrets),
+        configs=tuple(Live(f"id-{c.name}", 60, c) for c in configs),
+    )
+    silent = {name for name in MEMBERS if NODE_OF[name] in down} | set(unknown)
+    members = {
+        f"main_{name}": Unknown("timed out") if name in silent else Known(status(name, leader))
+        for name in MEMBERS
+    }
+    return Observed(Known(swarm), members)
+
+
+def all_tasks(wanted: DesiredCluster) -> Iterable[Task]:
+    for member in wanted.members:
+        yield task(member.service.name, member.node, slot=1)
+    for node in wanted.proxy_nodes:
+        yield task(wanted.proxy.name, node)
+
+
+def task(service: str, node: str, slot: int = 0, **fields: Any) -> Task:
+    """A running task of a service; ``fields`` say what is otherwise."""
+    plain = Task(
+        id=f"task-{service}-{node}",
+        service_id=f"id-{service}",
+        node_id=f"id-{node}" if node else "",
+        state="running",
+        desired_state="running",
+        at=LONG_AGO,
+        slot=slot,
+    )
+    return dataclasses.replace(plain, **fields)
+
+
+def status(name: str, leader: str, **fields: Any) -> MemberStatus:
+    """A member that is well: the leader, or a replica that streams without lag."""
+    leads = name == leader
+    plain = MemberStatus(
+        state="running",
+        role="primary" if leads else "replica",
+        timeline=1,
+        replication_state="" if leads else "streaming",
+        holds_lock=leads,
+        location=1000,
+        lag_bytes=None if leads else 0,
+    )
+    return dataclasses.replace(plain, **fields)
+
+
+def swarm_of(observed: Observed) -> SwarmState:
+    assert isinstance(observed.swarm, Known)
+    return observed.swarm.value
+
+
+def with_swarm(observed: Observed, **fields: Any) -> Observed:
+    swarm = dataclasses.replace(swarm_of(observed), **fields)
+    return dataclasses.replace(observed, swarm=Known(swarm))
+
+
+def with_service(observed: Observed, name: str, **fields: Any) -> Observed:
+    """A service as a person's hand left it."""
+    return with_live_service(
+        observed, name, value=dataclasses.replace(live(observed, name).value, **fields)
+    )
+
+
+def with_live_service(observed: Observed, name: str, **fields: Any) -> Observed:
+    services = tuple(
+        dataclasses.replace(found, **fields) if found.value.name == name else found
+        for found in swarm_of(observed).services
+    )
+    return with_swarm(observed, services=services)
+
+
+def live(observed: Observed, name: str) -> LiveService:
+    found = swarm_of(observed).service(name)
+    assert found is not None, f"there is no service {name}"
+    return found
+
+
+def without(observed: Observed, *names: str) -> Observed:
+    """Without the services (and their tasks), networks, secrets and configs of these names."""
+    swarm = swarm_of(observed)
+    gone = {found.id for found in swarm.services if found.value.name in names}
+    members = {
+        name: Unknown("its service is not in the swarm") if name in names else reading
+        for name, reading in observed.members.items()
+    }
+    return dataclasses.replace(
+        with_swarm(
+            observed,
+            services=tuple(f for f in swarm.services if f.value.name not in names),
+            tasks=tuple(t for t in swarm.tasks if t.service_id not in gone),
+            networks=tuple(f for f in swarm.networks if f.value.name not in names),
+            secrets=tuple(f for f in swarm.secrets if f.value.name not in names),
+            configs=tuple(f for f in swarm.configs if f.value.name not in names),
+        ),
+        members=members,
+    )
+
+
+def with_node(observed: Observed, name: str, **fields: Any) -> Observed:
+    changed = tuple(
+        dataclasses.replace(node, **fields) if node.name == name else node
+        for node in swarm_of(observed).nodes
+    )
+    return with_swarm(observed, nodes=changed)
+
+
+def with_tasks(observed: Observed, service: str, *tasks: Task) -> Observed:
+    """These tasks, and no others, for a service."""
+    kept = (t for t in swarm_of(observed).tasks if t.service_id != f"id-{service}")
+    return with_swarm(observed, tasks=(*kept, *tasks))
+
+
+def with_member(observed: Observed, name: str, reading: MemberStatus | Unknown) -> Observed:
+    found = reading if isinstance(reading, Unknown) else Known(reading)
+    return dataclasses.replace(observed, members={**observed.members, f"main_{name}": found})
+
+
+def with_config_labels(observed: Observed, name: str, labels: Mapping[str, str]) -> Observed:
+    configs = tuple(
+        dataclasses.replace(c, value=dataclasses.replace(c.value, labels=dict(labels)))
+        if c.value.name == name
+        else c
+        for c in swarm_of(observed).configs
+    )
+    return with_swarm(observed, configs=configs)
+
+
+def plan_for(observed: Observed, text: str = MANIFEST, now: datetime = NOW) -> Plan:
+    return make_plan(document(text), observed, now).plan
+
+
+def summary(plan: Plan) -> tuple[list[str], list[str]]:
+    """The whole plan in short: its actions' keys in order (with "!" where they disturb), and its
+    holds' keys."""
+    actions = [
+        action.key + (f" !{action.disturbs}" if action.disturbs else "") for action in plan.actions
+    ]
+    return actions, [hold.key for hold in plan.holds]

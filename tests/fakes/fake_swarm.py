@@ -1,0 +1,230 @@
+"""The ``Swarm`` port on the fake store: latency, faults on order, and what it was asked to do.
+
+Every call passes two boundaries, before and after its effect, at which an operator can be killed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import anyio
+
+from queenright.core.actions import LabelNode
+from queenright.core.observed import Engine, ImageFound, ImageMissing, SwarmState
+from queenright.core.resources import Config, Network, Secret, Service
+from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
+from tests.fakes.swarm_store import SwarmStore
+
+T = TypeVar("T")
+
+READS = ("info", "nodes", "services", "tasks", "networks", "secrets", "configs")
+CALL_S = 0.002
+
+
+@dataclass
+class Faults:
+    """Chances by call, 0 to 1. A call may fail before its effect, after it (the answer is lost),
+    by a version conflict, or take long; an event may be lost or come twice."""
+
+    unavailable: float = 0.0
+    answer_lost: float = 0.0
+    conflict: float = 0.0
+    slow: float = 0.0
+    slow_s: float = 3.0
+    torn_reads: bool = False
+    event_lost: float = 0.0
+    event_twice: float = 0.0
+    stream_ends: float = 0.0
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write that took effect; ``observed_at_s`` is when the pass behind it began to look."""
+
+    at_s: float
+    observed_at_s: float
+    kind: str
+    name: str
+
+
+@dataclass
+class Stream:
+    """One listener's events that it has not heard yet."""
+
+    wake: anyio.Event = field(default_factory=anyio.Event)
+    news: list[str] = field(default_factory=list)
+
+
+async def nothing(_: str) -> None:
+    """No boundary."""
+
+
+@dataclass
+class FakeSwarm:
+    """Typed by ``ports.swarm.Swarm``."""
+
+    store: SwarmStore
+    rng: random.Random
+    faults: Faults = field(default_factory=Faults)
+    images: dict[str, str] = field(default_factory=dict)
+    """Digest by reference; "" stands for a registry that does not answer."""
+    boundary: Callable[[str], Awaitable[None]] = nothing
+    before_write: list[Callable[[str, object], None]] = field(default_factory=list)
+    api_calls: int = 0
+    writes: list[Write] = field(default_factory=list)
+    created: Counter[str] = field(default_factory=Counter)
+    observed_at_s: float = 0.0
+    observations: int = 0
+    streams: list[Stream] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store.listeners.append(self._spread)
+
+    # Reads
+
+    async def observe(self) -> SwarmState:
+        self.observations += 1
+        self.observed_at_s = anyio.current_time()
+        self.api_calls += len(READS)
+        await self._come_and_go("observe")
+        if not self.faults.torn_reads:
+            return self.store.state()
+        return await self._observe_torn()
+
+    async def _observe_torn(self) -> SwarmState:
+        """Each list as of another moment, in any order, as concurrent calls see them."""
+        kinds = list(READS[1:])
+        self.rng.shuffle(kinds)
+        found: dict[str, object] = {}
+        state = self.store.state()
+        if state.engine != Engine(node_id=state.engine.node_id):
+            return state
+        for kind in kinds:
+            found[kind] = getattr(self.store.state(), kind)
+            await anyio.sleep(self.rng.uniform(0, 0.05))
+        return replace(state, **found)  # type: ignore[arg-type]
+
+    async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
+        self.api_calls += 1
+        await self._come_and_go("resolve-image")
+        if reference not in self.images:
+            return ImageMissing("manifest unknown")
+        if not self.images[reference]:
+            raise UnavailableError("the registry does not answer")
+        return ImageFound(self.images[reference])
+
+    async def events(self) -> AsyncGenerator[str, None]:
+        stream = Stream()
+        self.streams.append(stream)
+        try:
+            while True:
+                await stream.wake.wait()
+                stream.wake = anyio.Event()
+                while stream.news:
+                    yield stream.news.pop(0)
+                if self.rng.random() < self.faults.stream_ends:
+                    return
+        finally:
+            self.streams = [other for other in self.streams if other is not stream]
+
+    def _spread(self, kind: str, name: str, what: str) -> None:
+        if self.rng.random() < self.faults.event_lost:
+            return
+        times = 2 if self.rng.random() < self.faults.event_twice else 1
+        for stream in self.streams:
+            stream.news.extend([f"{kind} {name} {what}"] * times)
+            stream.wake.set()
+
+    # Writes
+
+    async def label_node(self, action: LabelNode) -> None:
+        await self._write(
+            "label-node",
+            action.node,
+            action,
+            lambda: self.store.label_node(action.node_id, action.version, action.labels),
+        )
+
+    async def create_network(self, network: Network) -> None:
+        await self._create("network", network, self.store.create_network)
+
+    async def remove_network(self, network_id: str) -> None:
+        await self._remove("network", network_id, self.store.remove_network)
+
+    async def create_secret(self, secret: Secret) -> None:
+        await self._create("secret", secret, self.store.create_secret)
+
+    async def create_config(self, config: Config) -> None:
+        await self._create("config", config, self.store.create_config)
+
+    async def label_config(self, config_id: str, version: int, config: Config) -> None:
+        await self._write(
+            "label-config",
+            config.name,
+            config,
+            lambda: self.store.label_config(config_id, version, config),
+        )
+
+    async def remove_config(self, config_id: str) -> None:
+        await self._remove("config", config_id, self.store.remove_config)
+
+    async def create_service(self, service: Service) -> None:
+        await self._create("service", service, self.store.create_service)
+
+    async def update_service(
+        self, service_id: str, version: int, service: Service, force_update: int
+    ) -> None:
+        await self._write(
+            "update-service",
+            service.name,
+            (service_id, service, force_update),
+            lambda: self.store.update_service(service_id, version, service, force_update),
+        )
+
+    async def remove_service(self, service_id: str) -> None:
+        await self._remove("service", service_id, self.store.remove_service)
+
+    async def aclose(self) -> None:
+        pass
+
+    async def _create(
+        self, kind: str, value: Network | Secret | Config | Service, do: Callable[..., object]
+    ) -> None:
+        def effect() -> None:
+            do(value)
+            self.created[f"{kind}/{value.name}"] += 1
+
+        await self._write(f"create-{kind}", value.name, value, effect)
+
+    async def _remove(self, kind: str, object_id: str, do: Callable[[str], None]) -> None:
+        await self._write(f"remove-{kind}", object_id, object_id, lambda: do(object_id))
+
+    async def _write(
+        self, kind: str, name: str, what: object, effect: Callable[[], object]
+    ) -> None:
+        """One write: it may fail before, in or after its effect."""
+        self.api_calls += 1
+        await self._come_and_go(f"{kind}/{name}")
+        if self.rng.random() < self.faults.conflict:
+            raise ConflictError("rpc error: code = Unknown desc = update out of sequence")
+        for listener in self.before_write:
+            listener(kind, what)
+        effect()
+        self.writes.append(Write(anyio.current_time(), self.observed_at_s, kind, name))
+        await self.boundary(f"{kind}/{name} was done")
+        if self.rng.random() < self.faults.answer_lost:
+            raise UnavailableError("Docker's engine does not answer: read timed out")
+
+    async def _come_and_go(self, what: str) -> None:
+        await self.boundary(what)
+        slow = self.rng.random() < self.faults.slow
+        await anyio.sleep(self.faults.slow_s if slow else CALL_S)
+        engine = self.store.engine
+        if self.rng.random() < self.faults.unavailable:
+            raise UnavailableError("Docker's engine does not answer: connection refused")
+        if engine.swarm_state == "error":
+            raise RejectedError(engine.error)

@@ -1,0 +1,119 @@
+"""Fakes of the small ports: manifests, the last good state, the clock and the audit trail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from queenright.core.actions import Action
+from queenright.core.audit import Outcome, Trigger
+from queenright.core.plan import Plan, Refusal
+from queenright.core.spec.problems import Problem
+from queenright.ports.manifests import ManifestTexts
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class FakeClock:
+    """The running event loop's time, as wall-clock time that begins at ``EPOCH``."""
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
+
+
+@dataclass
+class FakeManifests:
+    """Texts by file name, as a person's editor leaves them; ``broken`` stands for a file that was
+    changed while it was read."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    broken: bool = False
+    edits: int = 0
+
+    def write(self, name: str, text: str) -> None:
+        self.files[name] = text
+        self.edits += 1
+
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+        self.edits += 1
+
+    def fingerprint(self) -> str:
+        return f"{self.edits}/{self.broken}"
+
+    def read(self) -> ManifestTexts:
+        if self.broken:
+            problem = Problem("cluster.yaml", 1, "file", "was changed while it was read")
+            return ManifestTexts(self.fingerprint(), {}, (problem,))
+        if not self.files:
+            gone = Problem("cluster.yaml", 1, "file", "does not exist (any more)")
+            return ManifestTexts(self.fingerprint(), {}, (gone,))
+        return ManifestTexts(self.fingerprint(), dict(self.files))
+
+
+@dataclass
+class FakeLastGood:
+    """Outlives the operator, as its state directory does."""
+
+    saved: Mapping[str, str] = field(default_factory=dict)
+
+    def load(self) -> Mapping[str, str]:
+        return self.saved
+
+    def save(self, files: Mapping[str, str]) -> None:
+        self.saved = dict(files)
+
+
+@dataclass(frozen=True)
+class Intent:
+    plan: Plan
+    trigger: Trigger
+    action: Action
+
+
+@dataclass(frozen=True)
+class Ended:
+    plan: Plan
+    trigger: Trigger
+    action: Action
+    outcome: Outcome
+    duration_ms: float
+
+
+@dataclass(frozen=True)
+class Refused:
+    plan: Plan
+    trigger: Trigger
+    refusal: Refusal
+
+
+@dataclass
+class FakeAudit:
+    """Keeps what it is told, in order."""
+
+    records: list[Intent | Ended | Refused] = field(default_factory=list)
+
+    def intent(self, plan: Plan, trigger: Trigger, action: Action) -> None:
+        self.records.append(Intent(plan, trigger, action))
+
+    def outcome(
+        self, plan: Plan, trigger: Trigger, action: Action, outcome: Outcome, duration_ms: float
+    ) -> None:
+        self.records.append(Ended(plan, trigger, action, outcome, duration_ms))
+
+    def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:
+        self.records.append(Refused(plan, trigger, refusal))
+
+    @property
+    def intents(self) -> list[Intent]:
+        return [record for record in self.records if isinstance(record, Intent)]
+
+    @property
+    def outcomes(self) -> list[Ended]:
+        return [record for record in self.records if isinstance(record, Ended)]
+
+    @property
+    def refusals(self) -> list[Refused]:
+        return [record for record in self.records if isinstance(record, Refused)]

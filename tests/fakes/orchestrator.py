@@ -1,0 +1,359 @@
+"""Swarm's orchestration: which tasks there are, where they run, and what becomes of them.
+
+Reacts to every change of the store a moment later, as the managers do. Times are the event loop's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from queenright.core.observed import LiveService, Node
+from tests.fakes.swarm_store import SwarmStore, template_of
+from tests.fakes.tasks import ENDED, FakeTask
+
+REACTION_S = 0.02
+PREPARING_S = 0.4
+STOPPING_S = 0.8
+NOBODY_FITS = "no suitable node (scheduling constraints not satisfied on {} nodes)"
+PORT_TAKEN = "no suitable node (host-mode port already in use on 1 node)"
+MOST_KEPT = 5
+"""Ended tasks that swarm keeps per slot (its task history retention limit)."""
+
+Ended = Callable[[FakeTask, bool], None]
+"""Told of a container that is gone, and whether it was stopped in an orderly way."""
+
+
+class Orchestrator:
+    """Moves the tasks of a store's services. ``reachable`` says whether a node hears the managers,
+    ``powered`` whether it runs at all."""
+
+    def __init__(self, store: SwarmStore, rng: random.Random) -> None:
+        self.store = store
+        self.rng = rng
+        self.unreachable: set[str] = set()
+        self.unpowered: set[str] = set()
+        self.ended_listeners: list[Ended] = []
+        self.restarts: dict[tuple[str, object], list[float]] = defaultdict(list)
+        self.doomed: dict[str, float] = {}
+        """Service names whose containers fail so many seconds after they start."""
+        self._serial = 0
+        self._woken = False
+        store.listeners.append(lambda *_: self.wake())
+
+    @property
+    def now_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def after(self, delay_s: float, function: Callable[..., None], *arguments: object) -> None:
+        asyncio.get_running_loop().call_later(delay_s, function, *arguments)
+
+    def wake(self) -> None:
+        if not self._woken:
+            self._woken = True
+            self.after(REACTION_S, self.step)
+
+    def hears(self, node_id: str) -> bool:
+        return node_id not in self.unreachable and node_id not in self.unpowered
+
+    def step(self) -> None:
+        """One look at everything, as each of swarm's loops would have."""
+        self._woken = False
+        for task in list(self.store.tasks.values()):
+            if task.service_id not in self.store.services:
+                self._retire(task, "remove")
+        for live in list(self.store.services.values()):
+            if live.value.mode == "global":
+                self._global(live)
+            else:
+                self._replicated(live)
+        for task in list(self.store.tasks.values()):
+            if task.state in {"new", "pending"} and task.wants_to_run:
+                self._place(task)
+        for live in list(self.store.services.values()):
+            self._note_progress(live)
+
+    def tasks_of(self, live: LiveService) -> list[FakeTask]:
+        return [task for task in self.store.tasks.values() if task.service_id == live.id]
+
+    # What should run
+
+    def _replicated(self, live: LiveService) -> None:
+        tasks = self.tasks_of(live)
+        for task in tasks:
+            if task.slot > live.value.replicas:
+                self._retire(task, "remove")
+        changing = any(t.waits_for or t.desired == "ready" for t in tasks if t.wants_to_run)
+        for slot in range(1, live.value.replicas + 1):
+            mine = [task for task in tasks if task.slot == slot]
+            changing = self._keep_one(live, mine, slot, "", changing=changing)
+
+    def _global(self, live: LiveService) -> None:
+        tasks = self.tasks_of(live)
+        changing = any(t.waits_for for t in tasks if t.wants_to_run)
+        for node in list(self.store.nodes.values()):
+            mine = [task for task in tasks if task.node_id == node.id]
+            if self._is_eligible(node, live.value.constraints):
+                changing = self._keep_one(live, mine, 0, node.id, changing=changing)
+            else:
+                for task in mine:
+                    self._retire(task, "shutdown")
+
+    def _keep_one(
+        self, live: LiveService, mine: list[FakeTask], slot: int, node_id: str, *, changing: bool
+    ) -> bool:
+        """One wanted task for a slot or a node; returns whether an update is on its way."""
+        template = template_of(live.value)
+        wanted = [task for task in mine if task.wants_to_run]
+        current = wanted[-1] if wanted else None
+        if current is None:
+            last = mine[-1] if mine else None
+            changed = last and (last.template, last.force_update) != (template, live.force_update)
+            if last is None or changed or last.desired != "running":
+                self._create(live, slot, node_id)
+        elif current.node_id and not self._may_stay(current):
+            self._retire(current, "shutdown")
+            if not node_id:
+                self._create(live, slot, "")
+        elif (current.template, current.force_update) != (template, live.force_update):
+            if not changing or not current.has_container:
+                fresh = self._create(live, slot, node_id)
+                fresh.desired, fresh.waits_for = "ready", current.id
+                self._retire(current, "shutdown")
+            return True
+        return changing
+
+    def _may_stay(self, task: FakeTask) -> bool:
+        node = self.store.nodes.get(task.node_id)
+        return (
+            node is not None
+            and node.state == "ready"
+            and node.availability != "drain"
+            and fits(node, task.template.constraints)
+        )
+
+    def _is_eligible(self, node: Node, constraints: tuple[str, ...]) -> bool:
+        alive = node.state == "ready" and node.availability != "drain"
+        return alive and fits(node, constraints)
+
+    def _create(self, live: LiveService, slot: int, node_id: str) -> FakeTask:
+        self._serial += 1
+        task = FakeTask(
+            id=f"task{self._serial}",
+            service_id=live.id,
+            template=template_of(live.value),
+            force_update=live.force_update,
+            slot=slot,
+            node_id=node_id,
+            state="pending",
+            at_s=self.now_s,
+        )
+        self.store.tasks[task.id] = task
+        self._forget_old(live, task)
+        self.wake()
+        return task
+
+    def _forget_old(self, live: LiveService, fresh: FakeTask) -> None:
+        same = [
+            task
+            for task in self.tasks_of(live)
+            if task.slot == fresh.slot and task.state in ENDED and not task.has_container
+        ]
+        for task in same[:-MOST_KEPT]:
+            del self.store.tasks[task.id]
+
+    # Where it runs, and its life there
+
+    def _place(self, task: FakeTask) -> None:
+        if not task.node_id or task.slot:
+            node = self._choose(task)
+            if node is None:
+                return
+            task.node_id = node.id
+        elif self._port_taken(task, task.node_id):
+            task.error = PORT_TAKEN
+            return
+        self._move(task, "assigned", "")
+        self.after(PREPARING_S * self.rng.uniform(0.5, 1.5), self._prepared, task)
+
+    def _choose(self, task: FakeTask) -> Node | None:
+        constraints = task.template.constraints
+        fitting = [
+            node for node in self.store.nodes.values() if node.is_ready and fits(node, constraints)
+        ]
+        if not fitting:
+            task.error = NOBODY_FITS.format(len(self.store.nodes))
+            return None
+        free = [node for node in fitting if not self._port_taken(task, node.id)]
+        if not free:
+            task.error = PORT_TAKEN
+            return None
+        return free[0]
+
+    def _port_taken(self, task: FakeTask, node_id: str) -> bool:
+        mine = {port.published for port in task.template.ports if port.mode == "host"}
+        return any(
+            other is not task
+            and other.id != task.waits_for
+            and other.node_id == node_id
+            and (other.has_container or other.state in {"assigned", "preparing", "ready"})
+            and mine & {port.published for port in other.template.ports if port.mode == "host"}
+            for other in self.store.tasks.values()
+        )
+
+    def _prepared(self, task: FakeTask) -> None:
+        """Starts the container when nothing is in its way; looks again otherwise."""
+        if not task.wants_to_run or task.state not in {"assigned", "preparing", "ready"}:
+            return
+        if not self.hears(task.node_id):
+            self.after(1.0, self._prepared, task)
+            return
+        blocker = self.store.tasks.get(task.waits_for)
+        if blocker and blocker.has_container and self.hears(blocker.node_id):
+            self._move(task, "ready", "")
+            self.after(0.2, self._prepared, task)
+            return
+        if task.desired == "ready" and not task.waits_for:
+            self._move(task, "ready", "")
+            return
+        self._start(task)
+
+    def _start(self, task: FakeTask) -> None:
+        task.desired, task.waits_for = "running", ""
+        task.has_container, task.up_since_s = True, self.now_s
+        self._move(task, "running", "")
+        live = self.store.services.get(task.service_id)
+        if live and live.value.name in self.doomed:
+            self.after(self.doomed[live.value.name], self.fail, task, 1)
+        self.wake()
+
+    def _start_after_delay(self, task: FakeTask) -> None:
+        if task.wants_to_run and task.desired == "ready":
+            task.desired = "running"
+            self._prepared(task)
+
+    def _move(self, task: FakeTask, state: str, error: str) -> None:
+        task.state, task.error, task.at_s = state, error, self.now_s
+
+    def _retire(self, task: FakeTask, desired: str) -> None:
+        if task.desired in {"shutdown", "remove"} and desired != "remove":
+            return
+        if task.desired == desired == "remove":
+            return
+        task.desired = desired
+        if task.state in ENDED or not (task.has_container or task.node_id):
+            self._gone(task, "shutdown")
+        elif self.hears(task.node_id):
+            self.after(STOPPING_S * self.rng.uniform(0.5, 2.0), self._stopped, task)
+
+    def _stopped(self, task: FakeTask) -> None:
+        if task.id not in self.store.tasks:
+            return
+        if task.node_id in self.unreachable:
+            self.after(1.0, self._stopped, task)
+            return
+        self._end_container(task, orderly=True)
+        self._gone(task, "shutdown")
+
+    def _gone(self, task: FakeTask, state: str) -> None:
+        if task.state not in ENDED:
+            self._move(task, state, "")
+        if task.desired == "remove":
+            self.store.tasks.pop(task.id, None)
+        self.wake()
+
+    def _end_container(self, task: FakeTask, *, orderly: bool) -> None:
+        if task.has_container:
+            task.has_container = False
+            for listener in self.ended_listeners:
+                listener(task, orderly)
+
+    # Failures
+
+    def fail(self, task: FakeTask, exit_code: int) -> None:
+        """The container ends by itself; the restart policy decides what comes next."""
+        if not task.has_container:
+            return
+        self._end_container(task, orderly=exit_code == 0)
+        if not self.hears(task.node_id):
+            return
+        state = "complete" if exit_code == 0 else "failed"
+        self._move(task, state, "" if exit_code == 0 else f"task: non-zero exit ({exit_code})")
+        task.exit_code = exit_code
+        live = self.store.services.get(task.service_id)
+        if live and task.desired == "running" and self._restarts(live, task, state):
+            fresh = self._create(live, task.slot, task.node_id if not task.slot else "")
+            fresh.desired = "ready"
+            self.after(live.value.restart.delay_s, self._start_after_delay, fresh)
+        self.wake()
+
+    def _restarts(self, live: LiveService, task: FakeTask, state: str) -> bool:
+        policy = live.value.restart
+        if policy.condition == "none" or (policy.condition == "on-failure" and state == "complete"):
+            return False
+        place = (live.id, task.slot or task.node_id)
+        recent = [
+            at
+            for at in self.restarts[place]
+            if not policy.window_s or self.now_s - at < policy.window_s + policy.delay_s
+        ]
+        if policy.max_attempts and len(recent) >= policy.max_attempts:
+            return False
+        self.restarts[place] = [*recent, self.now_s]
+        return True
+
+    def power_lost(self, node_id: str) -> None:
+        """Containers die where they are; the managers notice nothing yet."""
+        for task in self._on(node_id):
+            self._end_container(task, orderly=False)
+
+    def came_back(self, node_id: str) -> None:
+        """A node's agent reports: what died is failed, what was to stop stops."""
+        for task in list(self._on(node_id)):
+            if task.desired in {"shutdown", "remove"}:
+                self.after(STOPPING_S, self._stopped, task)
+            elif task.state == "running" and not task.has_container:
+                task.has_container = True
+                self.fail(task, 255)
+        self.wake()
+
+    def _on(self, node_id: str) -> Iterator[FakeTask]:
+        return (task for task in list(self.store.tasks.values()) if task.node_id == node_id)
+
+    def _note_progress(self, live: LiveService) -> None:
+        if live.update_state != "updating":
+            return
+        template = template_of(live.value)
+        wanted = [task for task in self.tasks_of(live) if task.wants_to_run]
+        if all(
+            task.state == "running"
+            and (task.template, task.force_update) == (template, live.force_update)
+            for task in wanted
+        ):
+            self.store.set_update_state(live.id, "completed")
+
+
+def fits(node: Node, constraints: tuple[str, ...]) -> bool:
+    """Label constraints, which are all that the operator writes."""
+    for constraint in constraints:
+        key, _, value = constraint.partition("==")
+        if node.labels.get(key.strip().removeprefix("node.labels.")) != value.strip():
+            return False
+    return True
+
+
+def running_containers(store: SwarmStore) -> Iterator[tuple[LiveService, FakeTask]]:
+    """What really runs, whatever the managers believe."""
+    for task in store.tasks.values():
+        live = store.services.get(task.service_id)
+        if live is not None and task.has_container:
+            yield live, task
+
+
+def with_environment(live: LiveService, **extra: str) -> LiveService:
+    """The same service with a variable more, as a hand change leaves it."""
+    environment = {**live.value.environment, **extra}
+    return dataclasses.replace(live, value=dataclasses.replace(live.value, environment=environment))

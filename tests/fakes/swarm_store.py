@@ -1,0 +1,236 @@
+"""The swarm's objects with the managers' own rules: versions, names, and what is in use.
+
+Synchronous and without time: what swarm stores, and refuses to store. The texts of the errors are
+Docker's own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from queenright.core.observed import Engine, Live, LiveService, Node, SwarmState
+from queenright.core.resources import (
+    Config,
+    Network,
+    Secret,
+    Service,
+    UpdatePolicy,
+)
+from queenright.ports.swarm import ConflictError, RejectedError
+from tests.fakes.tasks import FakeTask
+
+T = TypeVar("T")
+Role = Literal["manager", "worker"]
+
+Changed = Callable[[str, str, str], None]
+"""Told of a change: kind, name, what was done."""
+
+
+def template_of(service: Service) -> Service:
+    """The part of a service whose change replaces its tasks (swarmkit: ``IsTaskDirty``)."""
+    plain = UpdatePolicy()
+    return dataclasses.replace(service, labels={}, replicas=1, update=plain, rollback=plain)
+
+
+@dataclass
+class SwarmStore:
+    """What the managers keep. Every change takes the next version index, and is told about."""
+
+    engine: Engine = field(default_factory=lambda: Engine(node_id="id-node1"))
+    index: int = 10
+    nodes: dict[str, Node] = field(default_factory=dict)
+    services: dict[str, LiveService] = field(default_factory=dict)
+    networks: dict[str, Live[Network]] = field(default_factory=dict)
+    secrets: dict[str, Live[Secret]] = field(default_factory=dict)
+    configs: dict[str, Live[Config]] = field(default_factory=dict)
+    tasks: dict[str, FakeTask] = field(default_factory=dict)
+    secret_values: dict[str, int] = field(default_factory=dict)
+    listeners: list[Changed] = field(default_factory=list)
+
+    def next_index(self) -> int:
+        self.index += 1
+        return self.index
+
+    def tell(self, kind: str, name: str, what: str) -> None:
+        for listener in self.listeners:
+            listener(kind, name, what)
+
+    def state(self) -> SwarmState:
+        """A consistent copy."""
+        if self.engine.swarm_state != "active" or not self.engine.is_manager:
+            return SwarmState(self.engine)
+        return SwarmState(
+            engine=self.engine,
+            nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
+            services=tuple(self.services.values()),
+            tasks=tuple(task.snapshot() for task in self.tasks.values()),
+            networks=tuple(self.networks.values()),
+            secrets=tuple(self.secrets.values()),
+            configs=tuple(self.configs.values()),
+        )
+
+    # Nodes
+
+    def add_node(self, name: str, address: str, role: Role = "worker") -> None:
+        made = Node(f"id-{name}", name, address, version=self.next_index())
+        self.nodes[made.id] = dataclasses.replace(made, role=role)
+
+    def node_named(self, name: str) -> Node:
+        return self.nodes[f"id-{name}"]
+
+    def set_node(self, node_id: str, **fields: object) -> None:
+        node = dataclasses.replace(self.nodes[node_id], version=self.next_index(), **fields)  # type: ignore[arg-type]
+        self.nodes[node_id] = node
+        self.tell("node", node.name, "update")
+
+    def label_node(self, node_id: str, version: int, labels: Mapping[str, str | None]) -> None:
+        node = self.nodes.get(node_id)
+        if node is None:
+            raise RejectedError(f"node {node_id} not found")
+        check_version(node.version, version)
+        merged: dict[str, str | None] = {**node.labels, **labels}
+        self.set_node(node_id, labels={k: v for k, v in merged.items() if v is not None})
+
+    # Services
+
+    def service_named(self, name: str) -> LiveService | None:
+        return next((live for live in self.services.values() if live.value.name == name), None)
+
+    def create_service(self, service: Service) -> str:
+        if self.service_named(service.name):
+            raise ConflictError(f"name conflicts with an existing object: service {service.name}")
+        self._check_references(service)
+        index = self.next_index()
+        live = LiveService(f"svc{index}", index, service)
+        self.services[live.id] = live
+        self.tell("service", service.name, "create")
+        return live.id
+
+    def update_service(self, service_id: str, version: int, service: Service, force: int) -> None:
+        live = self._service(service_id)
+        check_version(live.version, version)
+        if live.value.mode != service.mode:
+            raise RejectedError("service mode change is not allowed")
+        if live.value.name != service.name:
+            raise RejectedError("renaming services is not supported")
+        self._check_references(service)
+        dirty = template_of(live.value) != template_of(service) or live.force_update != force
+        self.services[service_id] = dataclasses.replace(
+            live,
+            version=self.next_index(),
+            value=service,
+            force_update=force,
+            update_state="updating" if dirty else live.update_state,
+            previous_configs=frozenset(item.name for item in live.value.configs),
+        )
+        self.tell("service", service.name, "update")
+
+    def set_update_state(self, service_id: str, state: str) -> None:
+        """Swarm notes an update's progress in the service itself, which takes a new version."""
+        live = self.services[service_id]
+        self.services[service_id] = dataclasses.replace(
+            live, version=self.next_index(), update_state=state
+        )
+        self.tell("service", live.value.name, "update")
+
+    def remove_service(self, service_id: str) -> None:
+        live = self._service(service_id)
+        del self.services[service_id]
+        self.tell("service", live.value.name, "remove")
+
+    def _service(self, service_id: str) -> LiveService:
+        if service_id not in self.services:
+            raise RejectedError(f"service {service_id} not found")
+        return self.services[service_id]
+
+    def _check_references(self, service: Service) -> None:
+        for kind, known, names in (
+            ("network", self.networks, [item.network for item in service.networks]),
+            ("config", self.configs, [item.name for item in service.configs]),
+            ("secret", self.secrets, [item.name for item in service.secrets]),
+        ):
+            for name in names:
+                if not any(live.value.name == name for live in known.values()):
+                    raise ConflictError(f"{service.name} refers to {kind} {name!r}, which is gone")
+
+    # Networks, secrets and configs
+
+    def create_network(self, network: Network) -> None:
+        unused(network.name, self.networks, "network with name {} already exists")
+        self.networks[network.name] = Live(f"net{self.next_index()}", 0, network)
+        self.tell("network", network.name, "create")
+
+    def remove_network(self, network_id: str) -> None:
+        name = name_of(network_id, self.networks, "network")
+        self._refuse_in_use("network", name)
+        del self.networks[name]
+        self.tell("network", name, "remove")
+
+    def create_secret(self, secret: Secret) -> None:
+        unused(secret.name, self.secrets, "secret {} already exists")
+        index = self.next_index()
+        self.secrets[secret.name] = Live(f"sec{index}", index, secret)
+        self.secret_values[secret.name] = index
+        self.tell("secret", secret.name, "create")
+
+    def remove_secret(self, name: str) -> None:
+        """By hand only: the port has no such call."""
+        self._refuse_in_use("secret", name)
+        del self.secrets[name]
+        self.tell("secret", name, "remove")
+
+    def create_config(self, config: Config) -> None:
+        unused(config.name, self.configs, "config {} already exists")
+        index = self.next_index()
+        self.configs[config.name] = Live(f"cfg{index}", index, config)
+        self.tell("config", config.name, "create")
+
+    def label_config(self, config_id: str, version: int, config: Config) -> None:
+        name = name_of(config_id, self.configs, "config")
+        live = self.configs[name]
+        check_version(live.version, version)
+        if live.value.data != config.data:
+            raise RejectedError("only updates to Labels are allowed")
+        self.configs[name] = Live(live.id, self.next_index(), config)
+        self.tell("config", name, "update")
+
+    def remove_config(self, config_id: str) -> None:
+        name = name_of(config_id, self.configs, "config")
+        self._refuse_in_use("config", name)
+        del self.configs[name]
+        self.tell("config", name, "remove")
+
+    def _refuse_in_use(self, kind: str, name: str) -> None:
+        users = [live.value.name for live in self.services.values() if name in refers(live, kind)]
+        if users:
+            raise RejectedError(f"{kind} '{name}' is in use by the following service: {users[0]}")
+
+
+def refers(live: LiveService, kind: str) -> Iterator[str]:
+    match kind:
+        case "network":
+            return (item.network for item in live.value.networks)
+        case "config":
+            return (item.name for item in live.value.configs)
+        case _:
+            return (item.name for item in live.value.secrets)
+
+
+def check_version(present: int, given: int) -> None:
+    if present != given:
+        raise ConflictError("rpc error: code = Unknown desc = update out of sequence")
+
+
+def unused(name: str, known: Mapping[str, object], text: str) -> None:
+    if name in known:
+        raise ConflictError(text.format(name))
+
+
+def name_of(object_id: str, known: Mapping[str, Live[T]], kind: str) -> str:
+    for name, live in known.items():
+        if live.id == object_id:
+            return name
+    raise RejectedError(f"{kind} {object_id} not found")

@@ -1,0 +1,50 @@
+"""A swarm task as the orchestrator moves it; the port shows a copy of what swarm knows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from queenright.core.observed import Task
+from queenright.core.resources import Service
+from tests.fakes.files import EPOCH
+
+ENDED = frozenset({"complete", "failed", "shutdown", "rejected", "orphaned", "remove"})
+
+
+@dataclass
+class FakeTask:
+    """``has_container`` is the truth on the node; ``state`` is what the managers last heard."""
+
+    id: str
+    service_id: str
+    template: Service
+    force_update: int
+    slot: int = 0
+    node_id: str = ""
+    state: str = "new"
+    desired: str = "running"
+    at_s: float = 0.0
+    error: str = ""
+    exit_code: int | None = None
+    has_container: bool = False
+    up_since_s: float = 0.0
+    waits_for: str = ""
+    """Id of the task that has to end before this one may start (a stop-first update)."""
+
+    @property
+    def wants_to_run(self) -> bool:
+        return self.desired in {"running", "ready"} and self.state not in ENDED
+
+    def snapshot(self) -> Task:
+        return Task(
+            id=self.id,
+            service_id=self.service_id,
+            node_id=self.node_id,
+            state=self.state,
+            desired_state=self.desired,
+            at=EPOCH + timedelta(seconds=self.at_s),
+            error=self.error,
+            exit_code=self.exit_code,
+            slot=self.slot,
+        )

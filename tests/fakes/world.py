@@ -1,0 +1,199 @@
+"""A whole small swarm for tests: managers, nodes, members, files; and what can befall them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import random
+from dataclasses import dataclass, field
+
+import anyio
+
+from queenright.core.doctrine import DOCTRINE, Doctrine
+from queenright.core.observed import LiveService
+from queenright.core.resources import Service
+from queenright.engine.desired_state import DesiredState
+from queenright.engine.loop import Loop
+from queenright.engine.world import Ports, Tempo
+from tests.builders import DIGESTS, FILE, MANIFEST
+from tests.fakes.fake_patroni import FakePatroni
+from tests.fakes.fake_swarm import FakeSwarm
+from tests.fakes.files import FakeAudit, FakeClock, FakeLastGood, FakeManifests
+from tests.fakes.orchestrator import Orchestrator
+from tests.fakes.patroni_model import Instance, PatroniModel
+from tests.fakes.swarm_store import Role, SwarmStore
+from tests.fakes.tasks import FakeTask
+from tests.fakes.virtual_loop import in_place
+
+DOWN_AFTER_S = 15.0
+"""Three heartbeats of 5 s."""
+BOOT_S = 1.3
+TEMPO = Tempo(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
+
+
+@dataclass
+class World:
+    """node1 is the manager; node2, node3 and node4 are workers. Made inside a running loop."""
+
+    seed: int = 0
+    store: SwarmStore = field(init=False)
+    orchestrator: Orchestrator = field(init=False)
+    patroni_model: PatroniModel = field(init=False)
+    swarm: FakeSwarm = field(init=False)
+    patroni: FakePatroni = field(init=False)
+    manifests: FakeManifests = field(init=False)
+    last_good: FakeLastGood = field(init=False)
+    audit: FakeAudit = field(init=False)
+    rng: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.seed)
+        self.store = SwarmStore()
+        for number in range(1, 5):
+            role: Role = "manager" if number == 1 else "worker"
+            self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)
+        self.orchestrator = Orchestrator(self.store, self.rng)
+        self.patroni_model = PatroniModel(self.orchestrator)
+        self.patroni_model.start()
+        self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
+        self.patroni = FakePatroni(self.patroni_model, self.rng)
+        self.manifests = FakeManifests({FILE: MANIFEST})
+        self.last_good = FakeLastGood()
+        self.audit = FakeAudit()
+
+    @property
+    def ports(self) -> Ports:
+        return Ports(
+            swarm=self.swarm,
+            patroni=self.patroni,
+            manifests=self.manifests,
+            last_good=self.last_good,
+            audit=self.audit,
+            clock=FakeClock(),
+        )
+
+    @property
+    def now_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    # The operator
+
+    def start_operator(self, doctrine: Doctrine = DOCTRINE, tempo: Tempo = TEMPO) -> Operator:
+        ports = self.ports
+        loop = Loop(ports, DesiredState(ports, in_place), tempo, doctrine)
+        return Operator(loop, asyncio.get_running_loop().create_task(loop.run()))
+
+    # Faults
+
+    def power_cut(self, name: str) -> None:
+        node = self.store.node_named(name)
+        if node.id in self.orchestrator.unpowered:
+            return
+        self.orchestrator.unpowered.add(node.id)
+        self.orchestrator.power_lost(node.id)
+        self._expect_down(node.id)
+
+    def power_on(self, name: str) -> None:
+        node = self.store.node_named(name)
+        if node.id in self.orchestrator.unpowered:
+            self.orchestrator.after(BOOT_S, self._booted, node.id)
+
+    def _booted(self, node_id: str) -> None:
+        self.orchestrator.unpowered.discard(node_id)
+        self._back(node_id)
+
+    def partition(self, name: str) -> None:
+        node = self.store.node_named(name)
+        self.orchestrator.unreachable.add(node.id)
+        self._expect_down(node.id)
+
+    def heal(self, name: str) -> None:
+        node = self.store.node_named(name)
+        if node.id in self.orchestrator.unreachable:
+            self.orchestrator.unreachable.discard(node.id)
+            self._back(node.id)
+
+    def _expect_down(self, node_id: str) -> None:
+        self.orchestrator.after(DOWN_AFTER_S, self._missed_heartbeats, node_id)
+
+    def _missed_heartbeats(self, node_id: str) -> None:
+        if not self.orchestrator.hears(node_id) and self.store.nodes[node_id].state == "ready":
+            self.store.set_node(node_id, state="down")
+
+    def _back(self, node_id: str) -> None:
+        if self.orchestrator.hears(node_id):
+            if self.store.nodes[node_id].state == "down":
+                self.store.set_node(node_id, state="ready")
+            self.orchestrator.came_back(node_id)
+
+    def kill_container(self, service: str, exit_code: int = 137) -> None:
+        for task in self.containers(service):
+            if self.orchestrator.hears(task.node_id):
+                self.orchestrator.fail(task, exit_code)
+
+    # A person's hand
+
+    def service(self, name: str) -> LiveService:
+        live = self.store.service_named(name)
+        assert live is not None, f"there is no service {name}"
+        return live
+
+    def change_service(self, name: str, **fields: object) -> Service:
+        """As ``docker service update`` does it."""
+        live = self.service(name)
+        changed = dataclasses.replace(live.value, **fields)  # type: ignore[arg-type]
+        self.store.update_service(live.id, live.version, changed, live.force_update)
+        return changed
+
+    def label(self, node: str, **labels: str | None) -> None:
+        live = self.store.node_named(node)
+        named = {key.replace("_", "-"): value for key, value in labels.items()}
+        self.store.label_node(live.id, live.version, named)
+
+    # What is true
+
+    def containers(self, service: str) -> list[FakeTask]:
+        live = self.store.service_named(service)
+        return [
+            task
+            for task in self.store.tasks.values()
+            if live and task.service_id == live.id and task.has_container
+        ]
+
+    def leader(self) -> Instance | None:
+        return self.patroni_model.leader("main")
+
+    def is_whole(self) -> bool:
+        """One leader and two streaming replicas, and a proxy on each of their nodes."""
+        members = list(self.patroni_model.of_cluster("main"))
+        well = [member for member in members if self.patroni_model.is_well(member)]
+        proxies = self.containers("main_proxy")
+        return self.leader() is not None and len(well) == 3 and len(proxies) == 3
+
+    async def until_whole(self, limit_s: float = 300.0) -> float:
+        """Seconds until the cluster is whole; TimeoutError after the limit."""
+        began = self.now_s
+        for _ in range(round(limit_s * 2)):
+            if self.is_whole():
+                return self.now_s - began
+            await anyio.sleep(0.5)
+        raise TimeoutError(f"not whole after {limit_s} s")
+
+
+@dataclass
+class Operator:
+    """A running operator process."""
+
+    loop: Loop
+    task: asyncio.Task[None]
+
+    async def kill(self) -> None:
+        """SIGKILL: whatever it is at."""
+        self.task.cancel()
+        await asyncio.wait([self.task])
+
+    async def stop(self) -> None:
+        """SIGTERM: the step in hand is finished."""
+        self.loop.stop()
+        await asyncio.wait([self.task])
+        self.task.result()
