@@ -1,0 +1,114 @@
+"""The JSON Schema: current, valid, and of one mind with our own validation."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from queenright.core.spec import schemas
+from queenright.core.spec.reference import reference
+from queenright.core.spec.yaml_lines import read_yaml
+from tests.unit.spec.documents import BASE, edited, loaded
+from tests.unit.spec.error_cases import CASES, PROXY
+from tests.unit.spec.test_examples import EXAMPLES
+
+ROOT = Path(__file__).parents[3]
+SCHEMA: dict[str, Any] = json.loads(schemas()["postgrescluster.schema.json"])
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+BEYOND_A_SCHEMA = {
+    # what takes more than one field
+    *("duplicate member", "duplicate node", "duplicate address", "even number of members"),
+    *("one member", "address outside lanSubnet", "broadcast address", "times don't fit the ttl"),
+    *("times don't fit the default ttl", "member ports collide", "member and proxy ports collide"),
+    *("memory below 2G", "memory below the reservation", "check timeout above interval"),
+    *("proxy node twice", "same label", "same secret", "overlay overlaps", "too few slots"),
+    *("all connections reserved", "shared_buffers above memory", "same name twice"),
+    # what arithmetic on a text with a unit decides
+    *("half a second", "too fine", "proxy timeout too long", "loopWait below its minimum"),
+    *("ttl below its minimum", "tmpfs too small", "memory below Docker's least", "short grace"),
+    *("parameter out of range", "parameter without bound", "parameter's unit", "no time"),
+    *("parameter's time unit", "parameter without unit", "below Patroni's minimum"),
+    # what the contract or swarm reserves
+    *("member called proxy", "swarm's port", "privileged port", "CIDR with host bits"),
+    *("hot_standby off", "wal_level minimal", "md5", "full_page_writes off", "no proxy nodes"),
+    # the grammar of access rules, and of texts
+    *(name for name in CASES if name.startswith("rule ") and name != "rule is a number"),
+    "unprintable parameter",
+}
+
+
+def data_of(text: str) -> list[Any]:
+    """The documents of a text as an editor sees them."""
+    documents, problems = read_yaml("any.yaml", text)
+    return [] if problems else [one.value for one in documents if not one.problems]
+
+
+def test_the_files_are_what_the_models_give() -> None:
+    for name, text in schemas().items():
+        assert (ROOT / "crds" / name).read_text() == text, "run `make crds`"
+    assert (ROOT / "docs/reference.md").read_text() == reference(), "run `make crds`"
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_every_example_fits_the_schema(file: Path) -> None:
+    for document in data_of(file.read_text()):
+        assert not [error.message for error in VALIDATOR.iter_errors(document)]
+
+
+@pytest.mark.parametrize("name", [name for name, text in CASES.items() if data_of(text)])
+def test_the_schema_refuses_what_we_refuse(name: str) -> None:
+    documents = data_of(CASES[name])
+    refused = any(not VALIDATOR.is_valid(document) for document in documents)
+    assert refused is (name not in BEYOND_A_SCHEMA)
+
+
+ACCEPTED = {
+    "durations": edited(more="stopGracePeriod: 1m30s\npatroni: {ttl: 30, loopWait: '10'}"),
+    "sizes": edited(more="memory: {limit: 4GiB, reservation: 512m}\ntmpfs: {tmp: 67108864}"),
+    "switches": edited(more="postgresql: {parameters: {jit: off, archive_mode: true}}"),
+    "words": edited(more="postgresql: {parameters: {wal_level: logical, a.b: 1}}"),
+    "nothing where that is meant": edited(more="network: {subnet: }"),
+    "digest": edited(("member:16", f"member:16@sha256:{'0' * 64}")),
+    "fraction of a second": edited((PROXY, PROXY + "    check: {interval: 3500ms}\n")),
+    "no optional field": BASE,
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_the_schema_accepts_what_we_accept(name: str) -> None:
+    assert loaded(ACCEPTED[name]).errors == ()
+    (document,) = data_of(ACCEPTED[name])
+    assert not [error.message for error in VALIDATOR.iter_errors(document)]
+
+
+def test_an_editor_that_reads_yaml_1_1_agrees() -> None:
+    document = yaml.safe_load(ACCEPTED["switches"])
+    assert document["spec"]["postgresql"]["parameters"]["jit"] is False
+    assert VALIDATOR.is_valid(document)
+
+
+def fields(part: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return list(part.get("properties", {}).items())
+
+
+def test_every_field_says_what_it_means() -> None:
+    for name, part in SCHEMA["$defs"].items():
+        for field, schema in fields(part):
+            target = SCHEMA["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})
+            assert schema.get("description") or target.get("description"), f"{name}.{field}"
+
+
+def test_defaults_fit_their_own_field() -> None:
+    for name, part in SCHEMA["$defs"].items():
+        for field, schema in fields(part):
+            if "default" in schema:
+                own = VALIDATOR.evolve(schema={**schema, "$defs": SCHEMA["$defs"]})
+                assert own.is_valid(schema["default"]), f"{name}.{field}"
