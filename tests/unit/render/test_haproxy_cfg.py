@@ -64,7 +64,8 @@ def test_haproxy_takes_it_without_a_warning(file: Path, tmp_path: Path) -> None:
     state.write_text("1\n")
     for one in load({file.name: file.read_text()}).documents:
         config = tmp_path / "haproxy.cfg"
-        config.write_text(render_haproxy_cfg(one.cluster, addresses(one.cluster)))
+        text = render_haproxy_cfg(one.cluster, addresses(one.cluster))
+        config.write_text(text.replace(STATE_FILE, str(state)))
         check = [str(HAPROXY), "-c", "-dW", "-f", str(config)]
         done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=20)
         assert done.returncode == 0, done.stderr
