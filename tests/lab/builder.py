@@ -69,11 +69,10 @@ class Builder:
             check=False,
         )
 
-    def build(self, tag: str, context: Path, dockerfile: Path | None = None) -> str:
+    def build(self, tag: str, context: Path, *options: str) -> str:
         """Build one image and return its id."""
-        file = ["--file", str(dockerfile)] if dockerfile else []
         proxies = [f"--build-arg={name}" for name in _PROXY_VARIABLES if name in os.environ]
-        self.docker("build", "--network=host", *proxies, *file, "--tag", tag, str(context))
+        self.docker("build", "--network=host", *proxies, *options, "--tag", tag, str(context))
         return self.image_id(tag) or ""
 
     def image_id(self, tag: str) -> str | None:

@@ -123,10 +123,12 @@ def ensure_built(builder: Builder, image: ProductImage) -> str:
     local = f"{name}:{tag}-{image.digest[:12]}"
     if builder.image_id(local) is None:
         ensure_base(builder, image.base)
+        options = [f"--file={image.dockerfile}"]
         if image.wheels is not None:
             _download(image.wheels, image.requirements)
+            options.append("--build-arg=PIP_OPTIONS=--no-index --find-links /wheels")
         begun = time.monotonic()
-        builder.build(local, image.context, image.dockerfile)
+        builder.build(local, image.context, *options)
         say(f"built {image.reference} ({time.monotonic() - begun:.1f} s)")
     return local
 

@@ -1,10 +1,12 @@
-"""Starts a member: checks, writes Patroni's configuration, sets permissions, becomes Patroni.
+"""Starts a member: checks, writes Patroni's configuration, sets permissions, waits for partners,
+becomes Patroni.
 
 Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
 orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
 owner, not even while it is being written. (spec: database-cluster §2.4, §7)
 """
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from .inputs import Paths, StartError, generate
+from .partners import await_partners
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
@@ -28,6 +31,7 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     """Prepare everything below `paths`, then become `command`."""
     try:
         prepare(environ, paths)
+        await_partners(environ["RAFT_SELF"], json.loads(environ["RAFT_PARTNERS"]), paths.raft)
     except StartError as error:
         for reason in error.reasons:
             print(f"FATAL: {reason}", file=sys.stderr)
