@@ -46,4 +46,5 @@ check: lint types imports crds-check unit ## everything fast: under a minute
 clean: ## remove what make made here (not the lab's images)
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
--include tests/lab/lab.mk images/images.mk
+include tests/lab/lab.mk tests/lab/demo.mk images/images.mk crds/crds.mk
+-include images/notes/notes.mk

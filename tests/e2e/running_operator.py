@@ -112,9 +112,7 @@ class RunningOperator:
         found = [record for record in list(self.records) if record.get("event") == "audit"]
         return [record for record in found if not phase or record.get("phase") == phase]
 
-    def wait_for(
-        self, condition: Callable[[], object], what: str, timeout_s: float = 60
-    ) -> float:
+    def wait_for(self, condition: Callable[[], object], what: str, timeout_s: float = 60) -> float:
         """Seconds until the condition holds; AssertionError with the log's end when it does not."""
         began = time.monotonic()
         while not condition():

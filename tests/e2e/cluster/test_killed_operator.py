@@ -57,7 +57,8 @@ def test_killed_at_each_action_boundary_it_always_converges(
     # each action killed once before its call, and once after it.
     assert killed >= 2 * 15
     assert_nothing_twice(lab)
-    said = (tmp_path / "state" / "audit.jsonl").read_text()
+    trail = tmp_path / "state" / "audit.jsonl"
+    said = trail.read_text()
     done = [json.loads(line) for line in said.splitlines() if '"create-secret' in line]
     intents = [r["action"]["key"] for r in done if r["phase"] == "intent"]
     assert all(intents.count(key) <= 2 for key in intents), "a secret was made again"
