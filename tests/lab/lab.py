@@ -46,7 +46,7 @@ class Lab:
     # -- life ------------------------------------------------------------------------------
 
     def up(self) -> None:
-        """Bring up registry, nodes and swarm; what is up already stays untouched."""
+        """Bring up registry, nodes and swarm, and end every fault; what is well is not touched."""
         preflight.require_root()
         packages.ensure_programs()
         preflight.check_machine()
@@ -196,7 +196,7 @@ class Lab:
         began = time.monotonic()
         registry.start(self.settings)
         off = [node for node in self.nodes if not node.is_powered()]
-        _in_parallel(lambda node: node.start(), self.nodes)
+        _in_parallel(_make_well, self.nodes)
         swarm.ensure_swarm(self.nodes)
         took = time.monotonic() - began
         count = f"{self.settings.nodes} nodes on {self.settings.subnet}"
@@ -212,6 +212,11 @@ class Lab:
                 names |= {entry.stem for entry in place.iterdir()}
         ours = sorted(name for name in names if re.fullmatch(r"node[1-9][0-9]?", name))
         return [Node(self.settings, name) for name in ours]
+
+
+def _make_well(node: Node) -> None:
+    node.mend()
+    node.start()
 
 
 def _in_parallel(act: Callable[[Node], None], nodes: Iterable[Node]) -> None:

@@ -123,6 +123,16 @@ class Node:
 
         self._await(answered, timeout_s, "its dockerd to answer")
 
+    def mend(self) -> None:
+        """Undo freeze, partition and unplugging; a node that is off stays off."""
+        if self._cgroup.is_frozen():
+            self._cgroup.thaw()
+        link = self.link
+        if link == "unplugged":
+            self.plug()
+        if link in ("partitioned", "unplugged"):
+            self.heal()
+
     # -- network ---------------------------------------------------------------------------
 
     def partition(self) -> None:

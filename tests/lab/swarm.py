@@ -4,6 +4,7 @@ Level-triggered: every step looks at what is there first, so a half-formed swarm
 a whole one is left alone.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,11 @@ from typing import Any
 from tests.lab.engine import EngineError
 from tests.lab.node import Node
 from tests.lab.settings import LabError
+from tests.lab.shell import say
 
 _READY_TIMEOUT_S = 60.0
+#: A worker that has its session anew is Ready within a few seconds, 8 s when rate-limited.
+_PATIENCE_S = 25.0
 _SWARM_PORT = 2377
 
 
@@ -27,8 +31,25 @@ def ensure_swarm(nodes: Sequence[Node]) -> None:
     if workers:
         with ThreadPoolExecutor(len(workers)) as pool:
             list(pool.map(lambda worker: _ensure_worker(worker, manager, token, known), workers))
-    wait_ready(nodes)
+    _await_or_power_cycle(nodes)
     _forget_strangers(nodes)
+
+
+def _await_or_power_cycle(nodes: Sequence[Node]) -> None:
+    """Wait until all are Ready; a worker that stays away is switched off and on, once.
+
+    An engine whose daemon was killed while its session was being set up now and then stays Down
+    for good although it answers; a person would restart it too.
+    """
+    with contextlib.suppress(LabError):
+        wait_ready(nodes, _PATIENCE_S)
+    seen = states(nodes[0])
+    for worker in nodes[1:]:
+        if seen.get(worker.name) != "ready":
+            say(f"{worker.name} is {seen.get(worker.name, 'missing')}: switching it off and on")
+            worker.power_cut()
+            worker.start()
+    wait_ready(nodes)
 
 
 def wait_ready(nodes: Sequence[Node], timeout_s: float = _READY_TIMEOUT_S) -> None:
