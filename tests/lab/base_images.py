@@ -63,7 +63,8 @@ ENTRYPOINT ["docker-entrypoint.sh"]
 CMD ["postgres"]
 """
 _HAPROXY = f"""FROM {DEBIAN}
-RUN apt-get update -qq && apt-get install -qq -y --no-install-recommends haproxy busybox >/dev/null \\
+RUN apt-get update -qq \\
+ && apt-get install -qq -y --no-install-recommends haproxy busybox >/dev/null \\
  && rm -rf /var/lib/apt/lists/* /var/cache/debconf/* /var/log/* \\
  && usermod -u 99 haproxy && groupmod -g 99 haproxy \\
  && ln -s /usr/sbin/haproxy /usr/local/sbin/haproxy && ln -s /bin/busybox /usr/local/bin/awk \\
@@ -108,7 +109,7 @@ BASE_IMAGES = {
         BaseImage(PYTHON, _PYTHON),
     )
 }
-ROOTFS_DIGEST = hashlib.sha256("\0".join((_EPOCH, _DPKG, _APT)).encode()).hexdigest()[:16]
+ROOTFS_DIGEST = hashlib.sha256(f"{_EPOCH}\0{_DPKG}\0{_APT}".encode()).hexdigest()[:16]
 
 
 def make_rootfs(directory: Path) -> None:

@@ -212,7 +212,7 @@ class _Memory:
 def registry_digest(registry: str, reference: str) -> str | None:
     """The manifest digest that a plain-HTTP registry has under a name, None when it has none."""
     name, _, tag = reference.partition(":")
-    request = urllib.request.Request(  # noqa: S310 - the lab's own registry
+    request = urllib.request.Request(
         f"http://{registry}/v2/{name}/manifests/{tag}",
         method="HEAD",
         headers={"Accept": _MANIFEST_TYPES},

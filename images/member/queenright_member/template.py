@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 
 Value = str | int | Sequence[str]
 
-_LINE = re.compile(r"^(?P<head>\s*(?:-\s+)*(?:[^\s#'\"{\[][^:#]*:\s+|-\s+)?)(?P<value>\S.*?)(?P<tail>\s*)$")
+_LINE = re.compile(
+    r"^(?P<head>\s*(?:-\s+)*(?:[^\s#'\"{\[][^:#]*:\s+|-\s+)?)(?P<value>\S.*?)(?P<tail>\s*)$"
+)
 _PLACEHOLDER = re.compile(r"(?<!\$)\$\{([^}]*)\}?")
 _ALONE = re.compile(r"^\$\{([A-Za-z0-9_]+)\}$")
 _COMPOSABLE = re.compile(r"^[A-Za-z0-9._-]+$")

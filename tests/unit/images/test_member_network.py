@@ -1,0 +1,79 @@
+"""What a member asks over the network: its partners at the first start, its own health."""
+
+import http.server
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from images.member.queenright_member.health import probe
+from images.member.queenright_member.partners import await_partners
+
+
+class _Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/health" else 503)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def rest() -> Iterator[int]:
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Answer)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def free_port() -> int:
+    with socket.socket() as probed:
+        probed.bind(("127.0.0.1", 0))
+        port: int = probed.getsockname()[1]
+    return port
+
+
+def test_health_is_the_status_of_the_rest_api(rest: int) -> None:
+    assert probe(rest) == "200"
+    assert probe(rest, "/other") == "503"
+
+
+def test_no_answer_is_told_in_words() -> None:
+    assert "no answer on port" in probe(free_port())
+
+
+def test_a_first_start_waits_until_the_smaller_address_listens(tmp_path: Path) -> None:
+    port = free_port()
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    timer = threading.Timer(0.2, listener.listen)
+    timer.start()
+    begun = time.monotonic()
+    await_partners("127.0.0.9:1", [f"127.0.0.1:{port}"], tmp_path, limit_s=5)
+    waited = time.monotonic() - begun
+    timer.join()
+    listener.close()
+    assert 0.15 < waited < 4
+
+
+def test_the_wait_is_bounded(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    await_partners("127.0.0.9:1", [f"127.0.0.1:{free_port()}"], tmp_path, limit_s=0.2)
+    assert 0.2 <= time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize("own", ["127.0.0.0:1", "127.0.0.9:1"])
+def test_neither_the_smallest_address_nor_a_former_member_waits(tmp_path: Path, own: str) -> None:
+    if own == "127.0.0.9:1":
+        (tmp_path / f"{own}.journal").touch()
+    begun = time.monotonic()
+    await_partners(own, [f"127.0.0.1:{free_port()}"], tmp_path, limit_s=5)
+    assert time.monotonic() - begun < 1

@@ -1,0 +1,81 @@
+"""The proxy's entry point, run by the shell: refusals, and the state file that it writes."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+ENTRYPOINT = ROOT / "images/proxy/proxy-entrypoint"
+CONFIG = Path(__file__).with_name("haproxy.cfg")
+#: Plays HAProxy: accepts any configuration, then runs until it is told to stop, and exits 0 then.
+HAPROXY = """#!/bin/sh
+[ "$1" != -c ] || exit 0
+trap 'exit 0' TERM USR1
+touch "$STARTED"
+while :; do sleep 0.05; done
+"""
+SHELLS = [["sh"], *([["busybox", "sh"]] if shutil.which("busybox") else [])]
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    programs = tmp_path / "bin"
+    programs.mkdir(exist_ok=True)
+    (programs / "haproxy").write_text(HAPROXY)
+    (programs / "haproxy").chmod(0o755)
+    started = str(tmp_path / "started")
+    return os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "STARTED": started}
+
+
+def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*shell, str(ENTRYPOINT), str(config), str(tmp_path / "haproxy.state")],
+        env=environment(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def refusal(tmp_path: Path, config: Path) -> str:
+    process = begin(tmp_path, config, ["sh"])
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == 1
+    return said
+
+
+def test_a_missing_configuration_is_named(tmp_path: Path) -> None:
+    said = refusal(tmp_path, tmp_path / "haproxy.cfg")
+    assert said == (
+        f"FATAL: HAProxy configuration {tmp_path}/haproxy.cfg is missing or cannot be read\n"
+    )
+
+
+@pytest.mark.parametrize("address", ["10.77.0.12", "member-1:postgres", ":5432"])
+def test_a_server_without_address_and_port_is_named_by_line(tmp_path: Path, address: str) -> None:
+    config = tmp_path / "haproxy.cfg"
+    config.write_text(f"listen primary\n  bind *:5000\n  server member-1 {address} check\n")
+    assert f"FATAL: {config}:3: server member-1 needs <address>:<port>" in refusal(tmp_path, config)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+@pytest.mark.parametrize(("signal", "code"), [("TERM", 143), ("USR1", 138)])
+def test_a_stop_from_outside_is_a_failure(
+    tmp_path: Path, shell: list[str], signal: str, code: int
+) -> None:
+    process = begin(tmp_path, CONFIG, shell)
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None
+    subprocess.run(["kill", f"-{signal}", str(process.pid)], check=True)
+    process.communicate(timeout=10)
+    assert process.returncode == code
+    lines = (tmp_path / "haproxy.state").read_text().splitlines()
+    servers = [line.split() for line in lines[2:]]
+    assert lines[0] == "1"
+    assert [(line[1], line[3], line[4], line[18]) for line in servers] == [
+        (section, f"member-{k}", f"10.77.0.1{k + 1}", "5432")
+        for section in ("primary", "replicas")
+        for k in (1, 2, 3)
+    ]
+    assert {(len(line), line[5]) for line in servers} == {(20, "0")}  # 0: stopped
