@@ -80,6 +80,8 @@ def add_party(settings: LabSettings, name: str, address: str) -> None:
     Any other address is *outside*: it reaches the LAN directly (every LAN party knows the way
     back), so nothing on this machine has to forward for it.
     """
+    if not (_NETNS_DIRECTORY / settings.netns(_LAN)).exists():
+        raise LabError("the lab is not up: `make lab-up`")
     remove_party(settings, name)
     lan, netns = settings.netns(_LAN), settings.netns(name)
     inside = ipaddress.IPv4Address(address) in settings.subnet

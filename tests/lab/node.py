@@ -137,18 +137,22 @@ class Node:
 
     def partition(self) -> None:
         """Cut the node off silently: the cable is in, nothing gets through."""
+        self._require_power()
         network.partition(self._settings, self.name)
 
     def heal(self) -> None:
         """End a partition."""
+        self._require_power()
         network.heal(self._settings, self.name)
 
     def unplug(self) -> None:
         """Pull the network cable: the node sees that the carrier is gone."""
+        self._require_power()
         network.unplug(self._settings, self.name)
 
     def plug(self) -> None:
         """Put the network cable back."""
+        self._require_power()
         network.plug(self._settings, self.name)
 
     @property
