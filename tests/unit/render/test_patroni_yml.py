@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queenright.core.render.patroni_yml import (
@@ -151,6 +151,7 @@ def test_the_local_part_is_all_but_the_bootstrap_section() -> None:
     assert local_part("a: 1\nbootstrap:\n- b\n  c: 2\nd: 3\n") == "a: 1\nd: 3\n"
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=30))
 def test_whatever_a_person_writes_reaches_patroni_as_it_is(text: str) -> None:
     base = cluster()

@@ -170,6 +170,7 @@ CASES: dict[str, str] = {
         more="postgresql: {parameters: {max_connections: 25, superuser_reserved_connections: 25}}"
     ),
     "shared_buffers above memory": edited(more="postgresql: {parameters: {shared_buffers: 2GB}}"),
+    "TLS without certificates": edited(more="postgresql: {parameters: {ssl: on}}"),
     "unprintable parameter": edited(more='postgresql: {parameters: {application_name: "a\\nb"}}'),
     # access rules
     "rule empty": edited(more="postgresql: {accessRules: ['']}"),

@@ -21,6 +21,7 @@ TAKEN = [
     'host all all 192.168.0.0/24 ldap ldapserver=ldap.example.com ldapprefix="cn="',
     "local replication replicator scram-sha-256",
     "local all all peer map=admins",
+    "local all all ident",
     "host replication replicator 192.168.0.0/24 scram-sha-256",
 ]
 
@@ -73,3 +74,30 @@ def test_nothing_is_said_of_a_rule_that_can_matter(line: str) -> None:
     rule = parse_rule(line)
     assert isinstance(rule, Rule)
     assert warning(rule, LAN) is None
+
+
+REFUSED = {
+    "host all all 192.168.0.0/24 scram-sha-256 map=x": (
+        "the method scram-sha-256 takes no map; cert, gss, ident, peer do"
+    ),
+    "host all all 192.168.0.0/24 reject why=x": 'the method reject takes no option "why"',
+    "host all all 192.168.0.0/24 ldap ldapprefix=x": (
+        "the method ldap needs the option ldapserver or ldapurl"
+    ),
+    "host all all 192.168.0.0/24 radius": "the method radius needs the option radiusservers",
+    "host all all 192.168.0.0/24 sspi": '"sspi" is not an authentication method',
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refused(line: str) -> None:
+    assert parse_rule(line) == REFUSED[line]
+
+
+def test_an_encrypted_connection_is_none_of_ours() -> None:
+    rule = parse_rule("hostssl all all 192.168.0.0/24 scram-sha-256")
+    assert isinstance(rule, Rule)
+    assert warning(rule, LAN) == (
+        "never takes effect: no connection is encrypted here, so none is hostssl"
+    )
+    assert warning(rule, LAN, encrypts=True) is None

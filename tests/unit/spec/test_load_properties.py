@@ -45,12 +45,13 @@ def check_total(text: str) -> None:
         str(problem).encode()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_at_all(text: str) -> None:
     check_total(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(SEEDS), st.data())
 def test_manifests_with_holes_and_splinters(seed: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(seed)))
@@ -59,7 +60,7 @@ def test_manifests_with_holes_and_splinters(seed: str, data: st.DataObject) -> N
     check_total(seed[:start] + "".join(splinter) + seed[end:])
 
 
-@settings(max_examples=300)
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_any_value_in_any_place(data: st.DataObject) -> None:
     tree = yaml.safe_load(BASE)
@@ -116,6 +117,7 @@ def manifest(fields: dict[str, Any]) -> dict[str, Any]:
     return tree
 
 
+@settings(max_examples=50, deadline=None)
 @given(FIELDS)
 def test_a_valid_document_survives_its_own_spelling(fields: dict[str, Any]) -> None:
     first = document(json.dumps(manifest(fields))).cluster
@@ -125,6 +127,7 @@ def test_a_valid_document_survives_its_own_spelling(fields: dict[str, Any]) -> N
     assert PostgresCluster.model_validate(spelt) == first
 
 
+@settings(max_examples=50, deadline=None)
 @given(FIELDS, st.randoms(use_true_random=False))
 def test_the_order_of_keys_means_nothing(fields: dict[str, Any], chance: random.Random) -> None:
     def shuffled(value: Any) -> Any:
@@ -140,6 +143,7 @@ def test_the_order_of_keys_means_nothing(fields: dict[str, Any], chance: random.
     assert document(json.dumps(shuffled(tree))).cluster == document(json.dumps(tree)).cluster
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.permutations(["a.yaml", "b.yaml", "c.yaml"]))
 def test_the_order_of_files_means_nothing(names: list[str]) -> None:
     texts = {"a.yaml": BASE, "b.yaml": "nonsense", "c.yaml": BASE.replace("main", "other")}

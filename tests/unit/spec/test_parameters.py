@@ -36,6 +36,8 @@ TAKEN = [
     ("pg_stat_statements.max", 10000),
     ("a.b.c", "anything"),
     ("max_wal_senders", 3),
+    ("max_wal_senders", "0x10"),
+    ("log_file_mode", "0640"),
 ]
 
 REFUSED = [
@@ -56,6 +58,9 @@ REFUSED = [
     ("a.", 1),
     (".a", 1),
     ("server_version", "17"),
+    ("vacuum_buffer_usage_limit", "64kB"),
+    ("log_file_mode", 640),
+    ("log_file_mode", "0888"),
 ]
 
 

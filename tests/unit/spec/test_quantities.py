@@ -1,7 +1,7 @@
 """Durations and sizes: what they mean, what is refused, and that spelling them loses nothing."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queenright.core.spec.quantities import (
@@ -78,12 +78,14 @@ def test_whole_seconds_refuse_parts() -> None:
         parse_whole_seconds("1.5s")
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10 * 365 * 86_400_000))
 def test_a_duration_survives_its_spelling(milliseconds: int) -> None:
     seconds = milliseconds / 1000
     assert parse_duration(format_duration(seconds)) == seconds
 
 
+@settings(deadline=None)
 @given(st.integers(0, 1 << 60))
 def test_a_size_survives_its_spelling(size: int) -> None:
     assert parse_size(format_size(size)) == size

@@ -27,6 +27,7 @@ BEYOND_A_SCHEMA = {
     *("memory below 2G", "memory below the reservation", "check timeout above interval"),
     *("proxy node twice", "same label", "same secret", "overlay overlaps", "too few slots"),
     *("all connections reserved", "shared_buffers above memory", "same name twice"),
+    "TLS without certificates",
     # what arithmetic on a text with a unit decides
     *("half a second", "too fine", "proxy timeout too long", "loopWait below its minimum"),
     *("ttl below its minimum", "tmpfs too small", "memory below Docker's least", "short grace"),

@@ -31,15 +31,18 @@ METHODS = MappingProxyType(
         "password": ANY_TYPE,
         "md5": ANY_TYPE,
         "peer": ("local",),
-        "ident": HOST_TYPES,
+        "ident": ANY_TYPE,
         "gss": HOST_TYPES,
-        "sspi": HOST_TYPES,
         "ldap": ANY_TYPE,
         "radius": ANY_TYPE,
         "cert": ("hostssl",),
         "pam": ANY_TYPE,
-        "bsd": ANY_TYPE,
     }
+)
+_WITH_OPTIONS = frozenset({"ident", "peer", "gss", "ldap", "radius", "cert", "pam"})
+_WITH_MAP = frozenset({"ident", "peer", "gss", "cert"})
+_NEEDED_OPTIONS = MappingProxyType(
+    {"ldap": ("ldapserver", "ldapurl"), "radius": ("radiusservers",)}
 )
 _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _HOST_NAME = re.compile(r"\.?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -103,10 +106,26 @@ def _finish(kind: str, who: list[str], address: str, rest: list[str]) -> Rule | 
         return f"the method {method} is not for {kind} rules; {' or '.join(METHODS[method])} only"
     if method == "md5":
         return "md5 is not to be used; write scram-sha-256 (spec: §5)"
+    complaint = _options_complaint(method, options)
+    if complaint:
+        return complaint
+    return Rule(kind, who[0], who[1], address, method)
+
+
+def _options_complaint(method: str, options: Sequence[str]) -> str | None:
+    """What is wrong with the options; PostgreSQL takes none of a file's rules if one is wrong."""
     for option in options:
+        name = option.partition("=")[0]
         if not _OPTION.fullmatch(option):
             return f"{describe(option)} after the method is not an option of the form name=value"
-    return Rule(kind, who[0], who[1], address, method)
+        if name == "map" and method not in _WITH_MAP:
+            return f"the method {method} takes no map; {', '.join(sorted(_WITH_MAP))} do"
+        if name != "clientcert" and method not in _WITH_OPTIONS:
+            return f"the method {method} takes no option {describe(name)}"
+    needed = _NEEDED_OPTIONS.get(method, ())
+    if needed and not any(option.startswith(tuple(f"{n}=" for n in needed)) for option in options):
+        return f"the method {method} needs the option {' or '.join(needed)}"
+    return None
 
 
 def _is_address(text: str) -> bool:
@@ -136,8 +155,11 @@ def _address_complaint(address: str) -> str | None:
     return None
 
 
-def warning(rule: Rule, lan_subnet: IPv4Network) -> str | None:
-    """What a valid rule's author may not expect; None when there is nothing."""
+def warning(rule: Rule, lan_subnet: IPv4Network, *, encrypts: bool = False) -> str | None:
+    """What a valid rule's author may not expect; None when there is nothing. `encrypts` is whether
+    the server has TLS, which the contract leaves out (spec: §1.8)."""
+    if rule.type in {"hostssl", "hostgssenc"} and not encrypts:
+        return f"never takes effect: no connection is encrypted here, so none is {rule.type}"
     if rule.method == "trust":
         return "trust lets anyone in without a password; scram-sha-256 asks for one"
     if rule.method == "password":

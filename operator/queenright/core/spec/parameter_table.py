@@ -54,6 +54,7 @@ CUSTOM_PATTERN = r"^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)+$"
 """Names of extensions' parameters, such as `pg_stat_statements.max`."""
 
 _CUSTOM = re.compile(CUSTOM_PATTERN, re.ASCII)
+_HEX_OR_OCTAL = re.compile(r"\s*[-+]?(0[xX][0-9a-fA-F]+|0[0-7]+)\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
 
 
@@ -112,6 +113,11 @@ def refusal(name: str, value: Value) -> str | None:
     return _value_refusal(parameter, value) or _rule_refusal(parameter, value)
 
 
+def is_on(value: Value) -> bool:
+    """Whether a switch's value means on."""
+    return str(value).strip().lower() in _ON
+
+
 def _value_refusal(parameter: Parameter, value: Value) -> str | None:
     word = str(value).strip().lower()
     match parameter.type:
@@ -134,14 +140,19 @@ def _number_refusal(parameter: Parameter, value: Value) -> str | None:
     if amount is None:
         return f"must be {_expected(parameter)}, not {describe(value)}"
     if not parameter.minimum <= amount <= parameter.maximum:
-        return f"must be {_range(parameter)}, not {describe(value)}"
+        return f"must be {_range(parameter)}, not {describe(value)}{_octal_hint(parameter)}"
     return None
 
 
 def amount_of(parameter: Parameter, value: Value) -> float | None:
     """The value in the parameter's own unit, rounded as PostgreSQL does; None when it is none."""
-    match = _NUMBER.fullmatch(str(value))
-    if match is None or len(str(value)) > 40:
+    text = str(value)
+    if len(text) > 40:
+        return None
+    if isinstance(value, str) and parameter.type == "integer" and _HEX_OR_OCTAL.fullmatch(text):
+        return float(int(text, 16) if "x" in text.lower() else int(text, 8))
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return None
     number, unit = float(match[1]), match[2]
     if unit:
@@ -172,6 +183,11 @@ def _expected(parameter: Parameter) -> str:
     return "a number" if parameter.type == "real" else "a whole number"
 
 
+def _octal_hint(parameter: Parameter) -> str:
+    """A file mode that is written as a bare number is read as a decimal one."""
+    return '; a file mode is octal and in quotes: "0640"' if parameter.maximum == 0o777 else ""
+
+
 def _range(parameter: Parameter) -> str:
     unit = f" (in units of {parameter.unit})" if parameter.unit else ""
     low, high = f"{parameter.minimum:.10g}", f"{parameter.maximum:.10g}"
@@ -192,9 +208,12 @@ def _rule_refusal(parameter: Parameter, value: Value) -> str | None:
             return "must be scram-sha-256; the access rules take no other (spec: §5)"
         case "full_page_writes" if word in _OFF:
             return "must be on: a former leader can't be rewound without it"
+    amount = amount_of(parameter, value)
+    if parameter.name == "vacuum_buffer_usage_limit" and amount is not None and 0 < amount < 128:
+        return f"must be 0, or 128kB or more, not {describe(value)}"
     if parameter.name in MINIMA:
         least = MINIMA[parameter.name]
-        amount, bound = amount_of(parameter, value), amount_of(parameter, least)
+        bound = amount_of(parameter, least)
         if amount is not None and bound is not None and amount < bound:
             return f"must be at least {least}, or Patroni ignores it; not {describe(value)}"
     return None

@@ -56,6 +56,21 @@ def _parameters_fit(cluster: PostgresCluster) -> Iterator[Finding]:
         yield Finding(path, message, involves=(("spec", "memory", "limit"),))
 
 
+def _encrypts(cluster: PostgresCluster) -> bool:
+    return parameter_table.is_on(cluster.spec.postgresql.parameters.get("ssl", "off"))
+
+
+def _certificates(cluster: PostgresCluster) -> Iterator[Finding]:
+    parameters = cluster.spec.postgresql.parameters
+    missing = [name for name in ("ssl_cert_file", "ssl_key_file") if name not in parameters]
+    if _encrypts(cluster) and missing:
+        message = (
+            f"can't be on without {' and '.join(missing)}, the paths of files in the member image: "
+            "the server would not start"
+        )
+        yield Finding((*PARAMETERS, "ssl"), message)
+
+
 def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
     for index, line in enumerate(cluster.spec.postgresql.access_rules):
         path: Path = (*ACCESS_RULES, index)
@@ -63,7 +78,7 @@ def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
         if isinstance(rule, str):
             yield Finding(path, rule)
             continue
-        warning = access_rules.warning(rule, cluster.spec.lan_subnet)
+        warning = access_rules.warning(rule, cluster.spec.lan_subnet, encrypts=_encrypts(cluster))
         if warning:
             yield Finding(path, warning, "warning", (("spec", "lanSubnet"),))
 
@@ -71,5 +86,6 @@ def _access_rules(cluster: PostgresCluster) -> Iterator[Finding]:
 SERVER_CHECKS: tuple[Callable[[PostgresCluster], Iterator[Finding]], ...] = (
     _parameters,
     _parameters_fit,
+    _certificates,
     _access_rules,
 )
