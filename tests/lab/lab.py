@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab import network, packages, preflight, registry, swarm
+from tests.lab import builder, network, packages, preflight, registry, swarm
 from tests.lab.cgroups import Hierarchies
 from tests.lab.client import Client
 from tests.lab.node import Node
 from tests.lab.settings import LabError, LabSettings
-from tests.lab.shell import say
+from tests.lab.shell import run, say
 
 _PARTY_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 
@@ -87,9 +87,10 @@ class Lab:
         """As down, and the directory with the registry's images goes too."""
         self.down()
         directory = self.settings.directory
-        busy = [point for point in _mount_points() if directory in point.parents]
-        if busy:
-            raise LabError(f"not removed: {directory} still has mounts in it, such as {busy[0]}")
+        builder.stop(builder.Builder(directory / "builder"))
+        for point in sorted(_mount_points(), reverse=True):
+            if directory in point.parents:
+                run("umount", str(point))
         shutil.rmtree(directory, ignore_errors=True)
 
     # -- parts -----------------------------------------------------------------------------
