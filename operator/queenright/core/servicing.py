@@ -19,7 +19,15 @@ from queenright.core.actions import (
 )
 from queenright.core.desired import LOCAL_DIGEST_LABEL
 from queenright.core.diff import UNDISTURBING, diff, disturbs, keep_foreign_labels
-from queenright.core.observed import ImageFound, ImageMissing, Known, LiveService, Task, Unknown
+from queenright.core.observed import (
+    ALIVE_STATES,
+    ImageFound,
+    ImageMissing,
+    Known,
+    LiveService,
+    Task,
+    Unknown,
+)
 from queenright.core.plan import Hold
 from queenright.core.resources import IMAGE_LABEL, Service
 from queenright.core.situation import Situation
@@ -139,10 +147,9 @@ def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Ho
     yield from absent_nodes(situation, live)
     service = live.value
     stranded = [
-        last
+        max(tasks, key=lambda task: task.at)
         for tasks in places(situation, live).values()
-        if tasks and not any(task.is_alive for task in tasks)
-        for last in [max(tasks, key=lambda task: task.at)]
+        if tasks and not any(task.is_alive or is_ending(situation, task) for task in tasks)
     ]
     if not stranded:
         return
@@ -182,6 +189,13 @@ def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
                 f"{service.name}{where} is {state}{why}",
                 wants_attention=bool(why),
             )
+
+
+def is_ending(situation: Situation, task: Task) -> bool:
+    """Whether swarm is still stopping the task: until it has ended there is nothing to make of it,
+    and forcing an update would restart what swarm is about to put in its place."""
+    node = situation.node_of(task)
+    return task.state in ALIVE_STATES and node is not None and node.state == "ready"
 
 
 def absent_nodes(situation: Situation, live: LiveService) -> Iterator[Hold]:
