@@ -52,3 +52,9 @@ def test_problems_come_in_the_order_of_the_file() -> None:
 def test_terminal_escapes_never_reach_the_message() -> None:
     told = "\n".join(lines(BASE.replace("lanSubnet", '"lan\\e[31mSubnet"')))
     assert "\x1b" not in told
+
+
+def test_a_file_of_another_sort_floods_no_log() -> None:
+    told = lines(BASE + "".join(f"  field{number}: 1\n" for number in range(150)))
+    assert len(told) == 101
+    assert told[-1] == "cluster.yaml:113: file: has 50 further problems; mend these first"

@@ -7,6 +7,7 @@ raised.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from pydantic import ValidationError
@@ -27,6 +28,9 @@ from queenright.core.spec.problems import (
 from queenright.core.spec.repair import repaired
 from queenright.core.spec.wording import describe, did_you_mean, nearest
 from queenright.core.spec.yaml_lines import YamlDocument, read_yaml
+
+MOST_TOLD = 100
+"""Problems that are told of one file, before they are only counted."""
 
 _REPAIRS = 3
 
@@ -67,7 +71,18 @@ def load(files: Mapping[str, str]) -> Loaded:
         for document in (clash.earlier, clash.later)
     }
     kept = tuple(document for document in documents if id(document) not in clashing)
-    return Loaded(kept, tuple(sorted(set(problems))))
+    return Loaded(kept, tuple(_told(sorted(set(problems)))))
+
+
+def _told(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Each file's problems up to a bound, so that a file of another sort floods no log."""
+    for _, of_one in groupby(problems, key=lambda problem: problem.file):
+        found = list(of_one)
+        yield from found[:MOST_TOLD]
+        if len(found) > MOST_TOLD:
+            first = found[MOST_TOLD]
+            message = f"has {len(found) - MOST_TOLD} further problems; mend these first"
+            yield Problem(first.file, first.line, "file", message)
 
 
 def _nothing_in(file: str, text: str) -> Problem:
