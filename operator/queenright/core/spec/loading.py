@@ -80,9 +80,10 @@ def _told(problems: Sequence[Problem]) -> Iterator[Problem]:
         found = list(of_one)
         yield from found[:MOST_TOLD]
         if len(found) > MOST_TOLD:
-            first = found[MOST_TOLD]
-            message = f"has {len(found) - MOST_TOLD} further problems; mend these first"
-            yield Problem(first.file, first.line, "file", message)
+            rest = found[MOST_TOLD:]
+            message = f"has {len(rest)} further problems; mend these first"
+            worst = min(problem.severity for problem in rest)
+            yield Problem(rest[0].file, rest[0].line, "file", message, worst)
 
 
 def _nothing_in(file: str, text: str) -> Problem:
