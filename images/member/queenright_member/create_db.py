@@ -141,7 +141,7 @@ def verifier_of(username: str, password: str) -> str:
         connection = psycopg2.connect(host=SOCKETS, user=SUPERUSER, dbname="postgres")
         try:
             connection.set_client_encoding("UTF8")
-            return encrypt_password(password, username, connection, "scram-sha-256")
+            return str(encrypt_password(password, username, connection, "scram-sha-256"))
         finally:
             connection.close()
     except psycopg2.Error as error:

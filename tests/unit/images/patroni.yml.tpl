@@ -1,5 +1,8 @@
 scope: main
 name: ${NODE_NAME}
+log:
+  loggers:
+    patroni.watchdog.base: DEBUG
 raft:
   self_addr: ${RAFT_SELF}
   data_dir: /home/postgres/raft
