@@ -163,7 +163,7 @@ class Reading:
 
     def __init__(self, files: list[Path], head: str | None) -> None:
         self._files = files
-        self._head = head.encode() if head else None
+        self._head = head
         self._first_lines: list[tuple[int, Path]] = []
         self.has_head = False
 
@@ -173,11 +173,14 @@ class Reading:
             self._first_lines.append((number, file))
             for line in lines_of(file):
                 number += 1
-                self.has_head = self.has_head or (self._head is not None and self._holds_head(line))
+                self.has_head = self.has_head or self._holds_head(line)
                 yield line
 
     def _holds_head(self, line: bytes) -> bool:
-        return self._head is not None and b'"' + self._head + b'"' in line
+        if self._head is None or self._head.encode() not in line:
+            return False
+        record = decode(line)
+        return record is not None and record["hash"] == self._head
 
     def placed(self, broken: Break) -> str:
         before, file = next(

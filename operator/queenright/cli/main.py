@@ -86,13 +86,19 @@ def exit_code_of(command: Callable[[], object]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; keep the interpreter from flushing into it.
+        # The reader of a pipe has seen enough; keep the interpreter from flushing into it. (Where
+        # the pipe breaks earlier, click ends in the same way.)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return FAILURE
     return result if isinstance(result, int) else OK
 
 
-@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "queenright",
+    cls=Commands,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, "-V", "--version", message="queenright %(version)s")
 def main() -> None:
     """Queenright keeps replicated PostgreSQL clusters on Docker Swarm as your files describe them.

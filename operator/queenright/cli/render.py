@@ -96,6 +96,8 @@ def plain(value: object) -> object:
     """A value as YAML can say it, without what is empty."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        if "mode" in fields and isinstance(fields["mode"], int):
+            fields["mode"] = f"{fields['mode']:04o}"
         return {name: item for name, item in fields.items() if item not in ("", [], {}, None)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

@@ -78,6 +78,8 @@ def show_cluster(out: Output, status: ClusterStatus, refusal: Refusal | None) ->
     if status.proxies:
         out.blank()
         out.table(PROXY_COLUMNS, [row.cells for row in status.proxies])
+    if status.remarks:
+        out.blank()
     for remark in status.remarks:
         out.line(f"- {remark}", style="yellow")
     if refusal:
