@@ -57,12 +57,13 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
     FILE is a trail's file, its directory (then all its files, oldest first), or - for a log stream
     on standard input, with whatever other lines between. Without FILE it is the operator's own.
     """
-    files = files_of(file)
-    reading = Reading(files, head)
+    path = trail_path(file)
     try:
+        files = [path] if path in (STDIN, file) else trail_files(path) or [path]
+        reading = Reading(files, head)
         found = verify_lines(reading.lines())
     except OSError as error:
-        raise unreadable(error, files[-1]) from error
+        raise unreadable(error, path) from error
     problems = [reading.placed(broken) for broken in found.breaks]
     if head and not reading.has_head:
         problems.append(f"no record has the hash {head}: the trail was cut or replaced")
@@ -128,14 +129,10 @@ def trail_path(file: Path | None) -> Path:
         if directory is None:
             raise CommandError("QUEENRIGHT_STATE_DIR is empty: give a FILE, or - for a log", USAGE)
         file = directory
-    return file / FILE_NAME if file.is_dir() or file.name == "" else file
-
-
-def files_of(file: Path | None) -> list[Path]:
-    path = trail_path(file)
-    if path in (STDIN, file):
-        return [path]
-    return trail_files(path) or [path]
+    try:
+        return file / FILE_NAME if file.is_dir() else file
+    except OSError as error:
+        raise unreadable(error, file) from error
 
 
 def records_of(path: Path) -> Iterator[trail.Record]:
@@ -148,6 +145,8 @@ def records_of(path: Path) -> Iterator[trail.Record]:
 
 def unreadable(error: OSError, path: Path) -> CommandError:
     name = error.filename or path
+    if isinstance(error, PermissionError):
+        return CommandError(f"{name}: permission denied; run as the user that runs the operator")
     if isinstance(error, FileNotFoundError):
         return CommandError(
             f"{name}: there is no audit trail here; the operator keeps one in "

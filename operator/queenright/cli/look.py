@@ -80,7 +80,11 @@ def read_files(paths: Sequence[Path]) -> Written:
 
 
 def refuse_missing(path: Path) -> None:
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError:
+        return  # Reading it will tell why it can't be read.
+    if not is_there:
         raise CommandError(
             f"{path}: there is no such file or directory; give the path of your manifests, or set "
             "QUEENRIGHT_MANIFESTS",
@@ -97,8 +101,10 @@ def read_desired(settings: Settings, path: Path | None) -> Written:
             raise
         gone = Problem(str(settings.manifests), 1, "file", error.message.partition(": ")[2])
         written = Written((), (gone,))
-    if written.is_valid or path is not None or settings.state_dir is None:
+    if written.is_valid:
         return written
+    if path is not None or settings.state_dir is None:
+        return replace(written, documents=())
     kept = load(LastGoodFiles(settings.state_dir).load())
     if not kept.documents or kept.errors:
         return replace(written, documents=())

@@ -111,6 +111,10 @@ def take_look(settings: Settings, path: Path | None) -> Seen:
         look.seen_swarm(found, settings)
     except CommandError as error:
         return Seen((), written, actions, error)
+    if not written.is_valid and not written.documents:
+        return Seen(
+            (), written, actions
+        )  # Whether a cluster was taken out of the files is unknown.
     clusters = tuple(
         (
             cluster_status(view.name, view.desired, view.plan, found.observed),
@@ -136,7 +140,7 @@ def show(out: Output, seen: Seen) -> None:
     for cluster, refusal in seen.clusters:
         views.show_cluster(out, cluster, refusal)
         out.blank()
-    if not seen.clusters and not seen.error:
+    if not seen.clusters and not seen.error and seen.written.is_valid:
         out.line("There is no cluster: no file describes one, and none is in the swarm.")
         out.blank()
     if seen.written.problems:

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import pty
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ import yaml
 from click.testing import CliRunner
 
 from queenright.adapters.audit_log import AuditLog
+from queenright.adapters.last_good_files import LastGoodFiles
 from queenright.adapters.system_clock import SystemClock
 from queenright.cli import look
 from queenright.cli.exits import CommandError
@@ -272,6 +274,25 @@ def test_render_asks_the_swarm_for_addresses(tmp_path: Path, manifest: Path) -> 
     assert start(tmp_path, "render").returncode == 69
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as somebody else")
+@pytest.mark.parametrize("words", [("validate",), ("audit", "verify"), ("audit", "show")])
+def test_what_may_not_be_read(tmp_path: Path, manifest: Path, words: tuple[str, ...]) -> None:
+    place = Path("/tmp") / f"queenright-closed-{os.getpid()}"
+    (place / "within").mkdir(parents=True)
+    place.chmod(0o700)
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        found = start(tmp_path, *words, str(place / "within"))
+        said = found.stdout + found.stderr
+        os._exit(found.returncode if "permission denied" in said else 99)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    shutil.rmtree(place)
+    assert code == (65 if words == ("validate",) else 1)
+
+
 def test_schema(tmp_path: Path) -> None:
     assert start(tmp_path, "schema").stdout == "PostgresCluster\n"
     schema = json.loads(start(tmp_path, "schema", "postgrescluster").stdout)
@@ -406,6 +427,35 @@ def test_show_tells_outcomes_and_what_was_left_unfinished(tmp_path: Path, state:
     assert len(start(tmp_path, "audit", "show", "--since", "1h").stdout.splitlines()) == 6
     given = (state / "audit.jsonl").read_text()
     assert start(tmp_path, "audit", "show", "-", given=given).stdout.splitlines() == rows
+
+
+def test_status_watches_until_it_is_interrupted(tmp_path: Path, manifest: Path) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "status", "--json", "--watch", "200ms"],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as watcher:
+        assert watcher.stdout is not None
+        assert watcher.stderr is not None
+        looks = [json.loads(watcher.stdout.readline()) for _ in range(2)]
+        watcher.send_signal(signal.SIGINT)
+        assert "Traceback" not in watcher.stderr.read()
+        assert watcher.wait() == 0
+    assert [look["files"]["valid"] for look in looks] == [True, True]
+
+
+def test_the_last_good_state_is_planned_while_the_file_is_invalid(
+    tmp_path: Path, manifest: Path
+) -> None:
+    manifest.write_text("kind: Nonsense")
+    said = start(tmp_path, "status").stdout
+    assert said.startswith("Files  not valid, and no last good state is kept here\n")
+    LastGoodFiles(tmp_path / "state").save({str(manifest): ADDRESSED})
+    said = start(tmp_path, "status").stdout
+    assert said.startswith("Files  not valid; the last good state, of 20")
+    assert start(tmp_path, "plan").returncode == 69
 
 
 def test_status_shows_the_last_actions_even_without_a_swarm(
