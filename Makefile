@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv lock fmt lint types imports crds crds-check unit check test bench demo clean
+.PHONY: help venv lock fmt lint types imports unit check e2e test bench clean
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
@@ -42,6 +42,14 @@ unit: $(STAMP) ## unit, golden, property and simulated tests
 	$(BIN)/pytest -q tests/unit tests/golden tests/properties tests/sim tests/tidy
 
 check: lint types imports crds-check unit ## everything fast: under a minute
+
+e2e: $(STAMP) ## end to end on the lab, which it brings up and leaves running
+	$(BIN)/pytest -q tests/contract tests/e2e
+
+test: check e2e ## everything, end to end included
+
+bench: $(STAMP) ## speed and memory, side by side in one run
+	@$(BIN)/python -m tests.bench
 
 clean: ## remove what make made here (not the lab's images)
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,8 @@
-"""The proxies' global service: created once the database is whole, then kept whatever happens."""
+"""The proxies' global service: there from the beginning, and kept whatever happens to members.
+
+A proxy routes to nobody before it has checked, so it may start before its database does, and has
+passed its two checks by the time there is a leader.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,5 @@ from queenright.core.situation import Situation
 
 def plan_proxies(situation: Situation) -> Iterator[Action | Hold]:
     desired, swarm = situation.desired, situation.swarm
-    if not (swarm.network(desired.network.name) and swarm.config(desired.haproxy.name)):
-        return
-    if swarm.service(desired.proxy.name) is None and not situation.is_bootstrapped:
-        unwell = next(situation.unwell(), None)
-        if not situation.is_deployed or unwell:
-            yield Hold(
-                f"create-service/{desired.proxy.name}",
-                f"{desired.proxy.name} waits until the database is whole",
-            )
-            return
-    yield from plan_service(situation, desired.proxy, obstacle=None)
+    if swarm.network(desired.network.name) and swarm.config(desired.haproxy.name):
+        yield from plan_service(situation, desired.proxy, obstacle=None)

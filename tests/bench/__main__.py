@@ -1,0 +1,46 @@
+"""Speed and memory, measured on the lab; ratios come from runs in turn.
+
+``python -m tests.bench [first-deployment | pass | memory | reaction …]``: all of them by default.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.bench.first_deployment import bench_first_deployment
+from tests.bench.running import bench_memory, bench_pass, bench_reaction
+from tests.lab.lab import Lab
+from tests.lab.product_images import publish
+from tests.lab.settings import LabError, LabSettings
+
+BENCHES: dict[str, Callable[[Lab, Path], None]] = {
+    "first-deployment": bench_first_deployment,
+    "pass": bench_pass,
+    "reaction": bench_reaction,
+    "memory": bench_memory,
+}
+
+
+def main(names: list[str]) -> int:
+    if unknown := set(names) - set(BENCHES):
+        print(f"no such bench: {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+        return 64
+    try:
+        lab = Lab(LabSettings.from_environment())
+        lab.up()
+        publish(lab.registry, ["member", "proxy"], lab.settings)
+        for name in names or list(BENCHES):
+            print(f"\n== {name}", flush=True)
+            with tempfile.TemporaryDirectory() as directory:
+                BENCHES[name](lab, Path(directory))
+    except LabError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
