@@ -143,6 +143,7 @@ def plan_update(
 
 def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Hold]:
     """Starts again what swarm has given up on; says what keeps a task from running."""
+    yield from update_in_progress(situation, live)
     yield from why_not_running(situation, live)
     yield from absent_nodes(situation, live)
     service = live.value
@@ -168,6 +169,22 @@ def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Ho
         reason=f"swarm does not start {service.name} again: {ended}",
         disturbs=service.name if others else "",
     )
+
+
+def update_in_progress(situation: Situation, live: LiveService) -> Iterator[Hold]:
+    """What swarm's own rolling update waits for, or why it stopped. A stopped update of a single
+    task that runs by now is over, though swarm goes on calling it paused."""
+    single = live.value.mode == "replicated" and any(situation.running_tasks(live))
+    name, told = live.value.name, live.update_message
+    if live.update_state in {"updating", "rollback_started"}:
+        yield Hold(f"rollout/{name}", f"{name}: swarm is carrying out an update ({told})")
+    elif live.update_state in {"paused", "rollback_paused"} and not single:
+        yield Hold(
+            f"rollout/{name}",
+            f"{name}: swarm stopped its update ({told}); look at its tasks (docker service ps "
+            f"{name}), then correct the file",
+            wants_attention=True,
+        )
 
 
 def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:

@@ -53,8 +53,8 @@ def test_killed_at_each_action_boundary_it_always_converges(
         assert killed < 100, "it never converges"
     print(f"operators killed during first convergence: {killed}")
     eventually(lambda: is_whole(lab), "a whole cluster")
-    # Labels on 3 nodes, network, 3 secrets, 3 configs, 3 members, the note that it was whole, proxy:
-    # each action killed once before its call, and once after it.
+    # Labels on 3 nodes, network, 3 secrets, 3 configs, 3 members, proxy, and the note that the
+    # cluster was whole: each killed once before its call, and once after it.
     assert killed >= 2 * 15
     assert_nothing_twice(lab)
     trail = tmp_path / "state" / "audit.jsonl"

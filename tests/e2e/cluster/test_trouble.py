@@ -1,0 +1,97 @@
+"""Trouble that is not drift: a preflight that fails, restarts that are used up, lost quorum."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.running_operator import RunningOperator
+from tests.e2e.swarm_facts import container_of, eventually, is_whole, leader_node, manifest
+from tests.lab.lab import Lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(600)]
+
+MEMBERS = {"node2": "main_member-1", "node3": "main_member-2", "node4": "main_member-3"}
+ATTEMPTS = 5
+
+
+def services_of(lab: Lab) -> str:
+    return lab.manager.docker("service", "ls", "--format", "{{.Name}}").stdout
+
+
+def test_nothing_is_touched_while_preflight_fails(lab: Lab, own_operator: RunningOperator) -> None:
+    text = manifest(lab)
+    own_operator.write(text.replace("queenright-member:16", "queenright-member:missing"))
+    lab.manager.docker("node", "update", "--availability", "drain", "node4")
+    with own_operator:
+        own_operator.wait_for(own_operator.holds, "the holds")
+        said = " ".join(own_operator.holds().values())
+        assert "queenright-member:missing is not in its registry" in said
+        assert "node node4 is set to drain" in said
+        assert not own_operator.audit("intent")
+        assert services_of(lab) == ""
+        own_operator.write(text)
+        lab.manager.docker("node", "update", "--availability", "active", "node4")
+        own_operator.wait_converged()
+
+
+def test_used_up_restarts_are_started_again_with_the_reason(settled: Deployment) -> None:
+    """The contract's five attempts within 60 s, all killed by hand; then swarm gives up."""
+    lab = settled.lab
+    node = next(node for node in MEMBERS if node != leader_node(lab))
+    name = MEMBERS[node]
+    since = len(settled.operator.audit("intent"))
+
+    def restarts() -> list[dict[str, object]]:
+        found = settled.operator.audit("intent")[since:]
+        return [r for r in found if r["action"]["key"] == f"restart-service/{name}"]
+
+    killed, last = 0, ""
+    deadline = time.monotonic() + 240
+    while not restarts() and time.monotonic() < deadline:
+        container = container_of(lab.node(node), name)
+        if container and container != last and killed <= ATTEMPTS:
+            lab.node(node).docker("kill", container, check=False)
+            killed, last = killed + 1, container
+        time.sleep(0.2)
+    assert restarts(), "the operator did not start it again"
+    assert "exit status 137" in str(restarts()[0]["reason"])
+    eventually(lambda: is_whole(lab), "a whole cluster", 120)
+
+
+def test_a_power_cut_node_is_waited_for_and_nothing_is_disturbed(settled: Deployment) -> None:
+    lab, since = settled.lab, len(settled.operator.audit("intent"))
+    node = next(node for node in MEMBERS if node != leader_node(lab))
+    lab.node(node).power_cut()
+    lab.wait_for(**{node: "down"}, timeout_s=60)
+    passes = len(list(settled.operator.passes()))
+    settled.operator.wait_for(
+        lambda: any(not p["converged"] for p in list(settled.operator.passes())[passes:]),
+        "a pass that sees it",
+        30,
+    )
+    time.sleep(5)
+    disturbed = [r for r in settled.operator.audit("intent")[since:] if r["disturbs"]]
+    assert not disturbed
+    said = " ".join(settled.operator.holds().values())
+    assert node in said
+    lab.node(node).start()
+    eventually(lambda: is_whole(lab), "the member to come back", 180)
+
+
+def test_a_lost_quorum_is_told_and_left_to_patroni(settled: Deployment) -> None:
+    lab, since = settled.lab, len(settled.operator.audit("intent"))
+    cut = [node for node in MEMBERS if node != leader_node(lab)]
+    for node in cut:
+        lab.node(node).partition()
+    settled.operator.wait_for(
+        lambda: "there is no leader" in settled.operator.holds().get("cluster/main", ""),
+        "the hold",
+        120,
+    )
+    for node in cut:
+        lab.node(node).heal()
+    eventually(lambda: is_whole(lab), "a whole cluster", 180)
+    assert not [r for r in settled.operator.audit("intent")[since:] if r["disturbs"]]
