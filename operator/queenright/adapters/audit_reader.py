@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from queenright.adapters.audit_log import trail_files
+from queenright.adapters.trail_file import trail_files
 from queenright.core.audit_chain import decode
 
 _BLOCK_BYTES = 1 << 16

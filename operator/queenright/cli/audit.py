@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from queenright.adapters.audit_log import FILE_NAME, trail_files
 from queenright.adapters.audit_reader import newest_records
 from queenright.adapters.system_clock import SystemClock
+from queenright.adapters.trail_file import FILE_NAME, trail_files
 from queenright.cli import trail
 from queenright.cli.environment import settings_from_environment
 from queenright.cli.exits import FAILURE, OK, USAGE, CommandError
@@ -207,7 +207,10 @@ def remarks(found: Verification) -> Iterator[str]:
     yield f"{word}: {found.records} records ({counts}), seq {found.first_seq} to {found.last_seq}"
     yield f"head: {found.head}"
     if found.chains > 1:
-        yield f"{found.chains} chains: a process without a state directory begins a new one"
+        yield (
+            f"{found.chains} chains: each state directory has one of its own, and so has each "
+            "process without one"
+        )
     if found.starts_midway:
         yield f"begins at seq {found.first_seq}: what was before it is not here"
     if found.unfinished:

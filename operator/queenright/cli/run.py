@@ -8,8 +8,8 @@ import anyio
 import click
 from docker.errors import DockerException
 
-from queenright.adapters.audit_log import AuditBusyError
 from queenright.adapters.logging import configure_logging
+from queenright.adapters.trail_file import AuditBusyError
 from queenright.cli.environment import settings_from_environment
 from queenright.cli.exits import OK, UNREACHABLE, CommandError
 from queenright.settings import LogFormat, LogLevel

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from queenright.adapters.audit_log import FILE_NAME
 from queenright.adapters.audit_reader import newest_records
+from queenright.adapters.trail_file import FILE_NAME
 from queenright.cli import look, trail, views
 from queenright.cli.exits import OK, CommandError
 from queenright.cli.output import Output, print_json

@@ -21,6 +21,8 @@ from queenright.core.audit import Body
 ZERO_HASH = "0" * 64
 """``prev_hash`` of a chain's first record."""
 
+NAME_DIGITS = 12
+
 ENVELOPE = frozenset({"event", "level", "timestamp", "repeated"})
 """What the log stream adds around a record; outside the hash."""
 
@@ -29,17 +31,32 @@ Record = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The end of a chain: the last record's number and hash."""
+    """The end of a chain: the last record's number and hash, and the chain's name, which every
+    record but the first carries (an operator that moves between nodes leaves several in its log).
+    """
 
     seq: int = 0
     head: str = ZERO_HASH
+    name: str = ""
 
     def seal(self, body: Body, at: datetime) -> tuple[Record, Chain]:
         """``body`` as the next record, and the chain with it at its end."""
-        record: dict[str, object] = {"seq": self.seq + 1, "at": stamp(at), **body}
-        record["prev_hash"] = self.head
+        record: dict[str, object] = {"seq": self.seq + 1, "at": stamp(at)}
+        if self.name:
+            record["chain"] = self.name
+        record |= {**body, "prev_hash": self.head}
         record["hash"] = record_hash(record)
-        return record, Chain(self.seq + 1, str(record["hash"]))
+        return record, chain_after(record)
+
+
+def chain_after(record: Record) -> Chain:
+    """The chain that ends with ``record``, whose ``seq`` is a whole number."""
+    return Chain(int(str(record["seq"])), str(record["hash"]), chain_name(record))
+
+
+def chain_name(record: Record) -> str:
+    """A chain goes by the beginning of its first record's hash."""
+    return str(record.get("chain") or str(record["hash"])[:NAME_DIGITS])
 
 
 def stamp(at: datetime) -> str:
@@ -118,18 +135,17 @@ class Verification:
 
 
 class Verifier:
-    """Reads a trail line by line, in constant memory but for intents that wait for an outcome."""
+    """Reads a trail line by line. It keeps the end of each chain, and what waits for an outcome."""
 
     def __init__(self) -> None:
         self._breaks: list[Break] = []
         self._phases: Counter[str] = Counter()
         self._other: list[tuple[int, bytes]] = []
         self._other_lines = 0
-        self._open: dict[int, None] = {}
-        self._chains = 0
+        self._open: dict[tuple[str, int], None] = {}
+        self._ends: dict[str, Chain] = {}
         self._first_seq = 0
-        self._seq = 0
-        self._head = ""
+        self._last = Chain()
         self._line = 0
         self._is_stream = False
         self._starts_midway = False
@@ -154,14 +170,14 @@ class Verifier:
         return Verification(
             breaks=tuple(sorted(self._breaks, key=lambda found: found.line)),
             records=self._phases.total(),
-            chains=self._chains,
+            chains=len(self._ends),
             first_seq=self._first_seq,
-            last_seq=self._seq,
-            head=self._head or ZERO_HASH,
+            last_seq=self._last.seq,
+            head=self._last.head,
             phases=dict(self._phases),
             other_lines=self._other_lines,
             torn_tail=torn,
-            unfinished=tuple(self._open),
+            unfinished=tuple(seq for _, seq in self._open),
             starts_midway=self._starts_midway,
         )
 
@@ -172,45 +188,41 @@ class Verifier:
             self._blame("seq is no whole number", None)
             return
         is_itself = record["hash"] == record_hash(record)
-        if self._is_stream and is_itself and (seq, record["hash"]) == (self._seq, self._head):
+        here = chain_after(record)
+        before = self._ends.get(here.name)
+        if self._is_stream and is_itself and here == before:
             return  # A start repeats the last record in the stream, in case the kill ate it there.
-        self._check_place(record, seq)
-        self._seq, self._head = seq, str(record["hash"])
+        if before is None:
+            self._begin(record, seq)
+        elif seq != before.seq + 1:
+            self._blame(gap(before.seq + 1, seq), seq)
+        elif record["prev_hash"] != before.head:
+            self._blame(f"its prev_hash is not the hash of seq {before.seq}", seq)
+        self._ends[here.name] = self._last = here
         if not is_itself:
             self._blame("its content does not match its hash: it was altered", seq)
-        self._count(record, seq)
+        self._count(record, here)
 
-    def _check_place(self, record: dict[str, object], seq: int) -> None:
-        starts = record["prev_hash"] == ZERO_HASH and seq == 1
-        if not self._chains:
+    def _begin(self, record: dict[str, object], seq: int) -> None:
+        """A chain's first record here. A file has one chain, and all of it but for rotation."""
+        is_first = seq == 1 and record["prev_hash"] == ZERO_HASH
+        self._starts_midway = self._starts_midway or not is_first
+        if not self._ends:
             self._first_seq = seq
-            self._chains = 1
-            self._starts_midway = not starts
-            if not starts and not self._is_stream and record.get("phase") != "rotated":
-                self._blame(f"the trail begins at seq {seq}: what was before it is missing", seq)
-        elif starts and record.get("phase") == "start" and not record.get("file"):
-            self._chains += 1
-        elif seq != self._seq + 1:
-            self._blame(self._gap(seq), seq)
-        elif record["prev_hash"] != self._head:
-            self._blame(f"its prev_hash is not the hash of seq {self._seq}", seq)
+        if self._is_stream:
+            return
+        if self._ends:
+            self._blame("it begins another chain: the file was replaced, or two were mixed", seq)
+        elif not is_first and record.get("phase") != "rotated":
+            self._blame(f"the trail begins at seq {seq}: what was before it is missing", seq)
 
-    def _gap(self, seq: int) -> str:
-        expected = self._seq + 1
-        if seq == 1:
-            return f"the trail begins anew, after seq {self._seq}: the file was lost or replaced"
-        if seq <= self._seq:
-            return f"seq {seq} where {expected} was expected: moved or repeated"
-        missing = str(expected) if seq == expected + 1 else f"{expected} to {seq - 1}"
-        return f"seq {missing} missing"
-
-    def _count(self, record: dict[str, object], seq: int) -> None:
+    def _count(self, record: dict[str, object], here: Chain) -> None:
         phase = str(record.get("phase"))
         self._phases[phase] += 1
         if phase == "intent":
-            self._open[seq] = None
+            self._open[here.name, here.seq] = None
         elif phase == "outcome" and isinstance(intent := record.get("intent_seq"), int):
-            self._open.pop(intent, None)
+            self._open.pop((here.name, intent), None)
         elif phase == "recovered":
             torn = record.get("torn_sha256")
             self._other = [
@@ -227,6 +239,14 @@ class Verifier:
 
     def _blame(self, what: str, seq: int | None) -> None:
         self._breaks.append(Break(self._line, what, seq))
+
+
+def gap(expected: int, found: int) -> str:
+    """What it means that ``found`` follows where ``expected`` should."""
+    if found < expected:
+        return f"seq {found} where {expected} was expected: moved or repeated"
+    missing = str(expected) if found == expected + 1 else f"{expected} to {found - 1}"
+    return f"seq {missing} missing"
 
 
 def verify(lines: Iterable[bytes]) -> Verification:

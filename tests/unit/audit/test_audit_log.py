@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from queenright.adapters.audit_log import AuditBusyError, AuditLog, trail_files
+from queenright.adapters.audit_log import AuditLog
 from queenright.adapters.logging import configure_logging
+from queenright.adapters.system_clock import SystemClock
+from queenright.adapters.trail_file import AuditBusyError, trail_files
 from queenright.core.actions import CreateService, FieldChange
 from queenright.core.audit import Conflict, Done, Failed, Trigger
 from queenright.core.audit_chain import Record, Verification, verify
@@ -154,7 +156,9 @@ def test_garbage_that_no_start_explains_is_found(tmp_path: Path) -> None:
 
 
 def test_without_a_directory_the_stream_alone_is_the_trail(tmp_path: Path) -> None:
-    said = [*use(None), *use(None)]
+    said = use(None)
+    with AuditLog(None, SystemClock(), said.append):
+        pass
     found = verify(json.dumps({"event": "audit", **record}).encode() + b"\n" for record in said)
     assert found.is_sound
     assert found.chains == 2

@@ -13,6 +13,7 @@ from queenright.core.audit import Body, note_body
 from queenright.core.audit_chain import (
     ZERO_HASH,
     Chain,
+    chain_after,
     decode,
     encode,
     record_hash,
@@ -106,7 +107,8 @@ def test_a_repeated_record_is_found_in_a_file(lines: list[bytes], data: st.DataO
 def test_an_added_record_is_found(lines: list[bytes], data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(lines) - 1))
     before = json.loads(lines[at - 1])
-    forged = trail(note_body("refused", reason="forged"), chain=Chain(at, before["hash"]))
+    chain = chain_after(before)
+    forged = trail(note_body("refused", reason="forged"), chain=chain)
     lines[at:at] = forged
     assert not verify(lines).is_sound
 
@@ -146,7 +148,7 @@ def test_a_stream_may_begin_midway_but_a_file_may_not() -> None:
 
 
 def test_a_rotated_file_begins_midway() -> None:
-    begin = Chain(7, "a" * 64)
+    begin = Chain(7, "a" * 64, "a" * 12)
     found = verify(trail(note_body("rotated"), note_body("stop"), chain=begin))
     assert found.is_sound
     assert (found.first_seq, found.last_seq) == (8, 9)
@@ -160,12 +162,21 @@ def test_processes_without_a_file_each_begin_a_chain() -> None:
     assert (found.chains, found.records) == (2, 4)
 
 
-def test_a_lost_file_shows_in_the_stream() -> None:
-    one = trail(note_body("start", file="/state/audit.jsonl"), note_body("stop"))
-    two = trail(note_body("start", file="/state/audit.jsonl", pid=2))
-    found = verify([as_stream(line) for line in [*one, *two]])
-    assert [broken.what for broken in found.breaks] == [
-        "the trail begins anew, after seq 2: the file was lost or replaced"
+def test_a_stream_may_mix_the_chains_of_an_operator_that_moves_between_nodes() -> None:
+    one = trail(*(note_body("refused", node="node1", number=number) for number in range(4)))
+    two = trail(*(note_body("refused", node="node2", number=number) for number in range(4)))
+    mixed = [as_stream(line) for line in [*one[:2], *two[:3], *one[2:], two[3]]]
+    found = verify(mixed)
+    assert found.is_sound
+    assert found.chains == 2
+    assert [broken.what for broken in verify([*mixed[:5], *mixed[6:]]).breaks] == ["seq 3 missing"]
+
+
+def test_a_file_has_one_chain() -> None:
+    one = trail(note_body("start"), note_body("stop"))
+    two = trail(note_body("start", pid=2), note_body("stop"))
+    assert [(broken.line, broken.what) for broken in verify([*one, *two]).breaks] == [
+        (3, "it begins another chain: the file was replaced, or two were mixed")
     ]
 
 
