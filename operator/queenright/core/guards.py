@@ -40,20 +40,35 @@ def leader_is_safe(plan: Plan, observed: Observed) -> Refusal | None:
                 return Refusal("leader-is-safe", f"{live.value.name} holds the leader lock")
             case _:
                 pass
-        if not any(status.holds_lock for status in known_peers(live, observed)):
+        if not any(status.holds_lock for status in known_peers(plan, observed)):
             return Refusal("leader-is-safe", "no member is known to hold the leader lock")
     return None
 
 
 def unknown_is_not_down(plan: Plan, observed: Observed) -> Refusal | None:
     """No member is disturbed while any member of its cluster is unknown."""
-    for live in disturbed_members(plan, observed):
-        for peer in peers(live, observed):
+    for _ in disturbed_members(plan, observed):
+        for peer in peers(plan, observed):
             match observed.members.get(peer.value.name):
                 case Unknown(why):
                     return Refusal("unknown-is-not-down", f"{peer.value.name} is unknown: {why}")
                 case None:
                     return Refusal("unknown-is-not-down", f"{peer.value.name} was not asked")
+                case _:
+                    pass
+    return None
+
+
+def others_are_well(plan: Plan, observed: Observed) -> Refusal | None:
+    """No member is disturbed while another neither leads nor streams, or while Patroni is paused:
+    a second one out would cost the quorum."""
+    for live in disturbed_members(plan, observed):
+        for peer in peers(plan, observed):
+            match observed.members.get(peer.value.name):
+                case Known(status) if status.paused:
+                    return Refusal("others-are-well", "Patroni is paused")
+                case Known(status) if peer.value.name != live.value.name and not status.is_well:
+                    return Refusal("others-are-well", f"{peer.value.name} is {status.state}")
                 case _:
                     pass
     return None
@@ -74,6 +89,7 @@ GUARDS: tuple[Guard, ...] = (
     one_disturbance,
     leader_is_safe,
     unknown_is_not_down,
+    others_are_well,
     removal_is_asked_for,
 )
 
@@ -100,7 +116,7 @@ def disturbed_members(plan: Plan, observed: Observed) -> Iterator[LiveService]:
         return
     for action in plan.actions:
         live = swarm.service(action.disturbs) if stops_tasks(action) else None
-        if live and live.value.labels.get(ROLE_LABEL) == "member":
+        if live and is_member(live, plan.cluster, observed):
             yield live
 
 
@@ -108,18 +124,23 @@ def stops_tasks(action: Action) -> bool:
     return isinstance(action, UpdateService | RestartService | LabelNode) and bool(action.disturbs)
 
 
-def peers(live: LiveService, observed: Observed) -> Iterator[LiveService]:
-    """The member services of the same cluster, this one among them."""
+def is_member(live: LiveService, cluster: str, observed: Observed) -> bool:
+    """By its labels, or, since a person may have removed those, by its name among those asked."""
+    name, labels = live.value.name, live.value.labels
+    labelled = labels.get(CLUSTER_LABEL) == cluster and labels.get(ROLE_LABEL) == "member"
+    return labelled or (name in observed.members and name.startswith(f"{cluster}_"))
+
+
+def peers(plan: Plan, observed: Observed) -> Iterator[LiveService]:
+    """The member services of the plan's cluster."""
     swarm = swarm_of(observed)
-    cluster = live.value.labels.get(CLUSTER_LABEL)
-    for other in swarm.services if swarm else ():
-        labels = other.value.labels
-        if labels.get(CLUSTER_LABEL) == cluster and labels.get(ROLE_LABEL) == "member":
-            yield other
+    for live in swarm.services if swarm else ():
+        if is_member(live, plan.cluster, observed):
+            yield live
 
 
-def known_peers(live: LiveService, observed: Observed) -> Iterator[MemberStatus]:
-    for peer in peers(live, observed):
+def known_peers(plan: Plan, observed: Observed) -> Iterator[MemberStatus]:
+    for peer in peers(plan, observed):
         match observed.members.get(peer.value.name):
             case Known(status):
                 yield status

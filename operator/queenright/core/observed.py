@@ -183,6 +183,10 @@ class MemberStatus:
     def is_streaming(self) -> bool:
         return self.is_running and not self.holds_lock and self.replication_state == "streaming"
 
+    @property
+    def is_well(self) -> bool:
+        return self.is_leader or self.is_streaming
+
 
 @dataclass(frozen=True, slots=True)
 class ImageFound:

@@ -33,7 +33,8 @@ def plan_nodes(situation: Situation) -> Iterator[Action | Hold]:
                 f"label-node/{node.name}",
                 f"{node.name} should not have {desired.member_label}="
                 f"{node.labels[desired.member_label]}, but {placed.name} runs there by it: "
-                f"{obstacle}",
+                f"{obstacle}. To have it all the same: "
+                f"{by_hand(node.name, desired.member_label, different[desired.member_label])}",
                 wants_attention=True,
             )
             continue
@@ -56,6 +57,11 @@ def plan_nodes(situation: Situation) -> Iterator[Action | Hold]:
             if loses_proxy and situation.swarm.service(desired.proxy.name)
             else "",
         )
+
+
+def by_hand(node: str, key: str, value: str | None) -> str:
+    change = f"--label-rm {key}" if value is None else f"--label-add {key}={value}"
+    return f"docker node update {change} {node}"
 
 
 def member_placed_by(situation: Situation, node: Node) -> DesiredMember | None:
