@@ -54,7 +54,8 @@ async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
 async def watch_members(
     ports: Ports, wakeup: Wakeup, tempo: Tempo, members: Callable[[], Sequence[MemberAddress]]
 ) -> None:
-    """Asks every deployed member how it is, and wakes the loop when an answer is another."""
+    """Asks every deployed member how it is, and wakes the loop when an answer is another, or the
+    first: what a pass saw of a member before may be older."""
     known: dict[str, tuple[object, ...]] = {}
     while True:
         await anyio.sleep(tempo.member_poll_s)
@@ -68,7 +69,7 @@ async def watch_members(
         async with anyio.create_task_group() as group:
             for member in members():
                 group.start_soon(ask, *member)
-        changed = sorted(name for name in found if known.get(name, found[name]) != found[name])
+        changed = sorted(name for name in found if known.get(name) != found[name])
         if changed:
             wakeup.notify(Trigger("member", ", ".join(changed)))
         known = found
