@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -24,9 +24,18 @@ class FakePatroni:
     rng: random.Random
     deaf: float = 0.0
     boundary: Callable[[str], Awaitable[None]] = nothing
+    answered_s: dict[str, float] = field(default_factory=dict)
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """When each address last answered, and when it last was asked in vain."""
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         await self.boundary(f"status of {address}")
+        reading = await self._ask(address, port)
+        noted = self.answered_s if isinstance(reading, Known) else self.silent_s
+        noted[address] = anyio.current_time()
+        return reading
+
+    async def _ask(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         store = self.model.orchestrator.store
         node = next((n for n in store.nodes.values() if n.address == address), None)
         lost = self.deaf and self.rng.random() < self.deaf

@@ -73,7 +73,10 @@ class FakeSwarm:
     images: dict[str, str] = field(default_factory=dict)
     """Digest by reference; "" stands for a registry that does not answer."""
     boundary: Callable[[str], Awaitable[None]] = nothing
-    before_write: list[Callable[[str, object], None]] = field(default_factory=list)
+    before_write: list[Callable[[str, object], Callable[[], None] | None]] = field(
+        default_factory=list
+    )
+    """Told of each write before its effect; what one returns is called once it took effect."""
     api_calls: int = 0
     writes: list[Write] = field(default_factory=list)
     created: Counter[str] = field(default_factory=Counter)
@@ -211,9 +214,11 @@ class FakeSwarm:
         await self._come_and_go(f"{kind}/{name}")
         if self.rng.random() < self.faults.conflict:
             raise ConflictError("rpc error: code = Unknown desc = update out of sequence")
-        for listener in self.before_write:
-            listener(kind, what)
+        afterwards = [listener(kind, what) for listener in self.before_write]
         effect()
+        for call in afterwards:
+            if call is not None:
+                call()
         self.writes.append(Write(anyio.current_time(), self.observed_at_s, kind, name))
         await self.boundary(f"{kind}/{name} was done")
         if self.rng.random() < self.faults.answer_lost:

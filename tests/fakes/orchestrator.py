@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from queenright.core.observed import LiveService, Node
+from queenright.core.resources import Service
 from tests.fakes.swarm_store import SwarmStore, template_of
 from tests.fakes.tasks import ENDED, FakeTask
 
@@ -40,6 +41,8 @@ class Orchestrator:
         self.restarts: dict[tuple[str, object], list[float]] = defaultdict(list)
         self.doomed: dict[str, float] = {}
         """Service names whose containers fail so many seconds after they start."""
+        self.why_not_start: Callable[[Service], str] = lambda _: ""
+        """What keeps a container of this service from running at all."""
         self._serial = 0
         self._woken = False
         store.listeners.append(lambda *_: self.wake())
@@ -226,7 +229,9 @@ class Orchestrator:
         task.has_container, task.up_since_s = True, self.now_s
         self._move(task, "running", "")
         live = self.store.services.get(task.service_id)
-        if live and live.value.name in self.doomed:
+        if self.why_not_start(task.template):
+            self.after(0.3, self.fail, task, 1)
+        elif live and live.value.name in self.doomed:
             self.after(self.doomed[live.value.name], self.fail, task, 1)
         self.wake()
 

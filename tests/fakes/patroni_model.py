@@ -76,6 +76,8 @@ class PatroniModel:
     instances: dict[str, Instance] = field(default_factory=dict)
     wrong_password: list[str] = field(default_factory=list)
     """Members whose data was made with other passwords than they were started with."""
+    last_well_s: dict[str, float] = field(default_factory=dict)
+    """When each member's service was last seen leading or streaming, by the tick."""
 
     def __post_init__(self) -> None:
         self.orchestrator.ended_listeners.append(self.container_ended)
@@ -111,10 +113,17 @@ class PatroniModel:
             members = [i for i in self.instances.values() if i.cluster == cluster]
             self._elect(self.consensus(cluster), members)
             self._follow(self.consensus(cluster), members)
+        for instance in self.instances.values():
+            if self.is_well(instance):
+                self.last_well_s[instance.service] = self.now_s
 
     def _take_up_containers(self) -> None:
         for live, task in running_containers(self.orchestrator.store):
-            if task.id not in self.instances and live.value.labels.get(ROLE_LABEL) == "member":
+            if (
+                task.id not in self.instances
+                and live.value.labels.get(ROLE_LABEL) == "member"
+                and not self.orchestrator.why_not_start(task.template)
+            ):
                 self.instances[task.id] = self._instance(live, task)
 
     def _instance(self, live: LiveService, task: FakeTask) -> Instance:
@@ -217,6 +226,14 @@ class PatroniModel:
                 volume.timeline = agreed.timeline
                 volume.location = self.volume(leader).location
                 member.is_streaming = True
+
+    def switch_over(self, cluster: str, to: str) -> None:
+        """A planned change of leader, as ``patronictl switchover`` makes it."""
+        chosen = next(i for i in self.of_cluster(cluster) if i.name == to)
+        former = self.leader(cluster)
+        self._promote(self.consensus(cluster), chosen)
+        if former is not None:
+            former.follows_s = None
 
     def at_address(self, address: str) -> Instance | None:
         return next((i for i in self.instances.values() if i.address == address), None)

@@ -66,15 +66,26 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = JumpingSelector()
         super().__init__(self._jumping)
+        self.failures: list[BaseException] = []
+        self.set_exception_handler(self._keep_failure)
+
+    def _keep_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        failure = context.get("exception")
+        self.failures.append(failure or RuntimeError(context["message"]))
 
     def time(self) -> float:
         return self._jumping.now_s
 
 
 def run_virtual(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine function to its end on a virtual loop of its own."""
+    """Run a coroutine function to its end on a virtual loop of its own; a callback that failed
+    meanwhile fails the run."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(main())
+        result = runner.run(main())
+        loop = runner.get_loop()
+        if isinstance(loop, VirtualLoop) and loop.failures:
+            raise loop.failures[0]
+        return result
 
 
 async def in_place(function: Callable[[], T]) -> T:

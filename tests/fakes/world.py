@@ -15,7 +15,7 @@ from queenright.core.resources import Service
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
-from tests.builders import DIGESTS, FILE, MANIFEST
+from tests.builders import DIGESTS, FILE, MANIFEST, MEMBER_IMAGE
 from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeAudit, FakeClock, FakeLastGood, FakeManifests
@@ -53,6 +53,7 @@ class World:
             role: Role = "manager" if number == 1 else "worker"
             self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)
         self.orchestrator = Orchestrator(self.store, self.rng)
+        self.orchestrator.why_not_start = why_not_start
         self.patroni_model = PatroniModel(self.orchestrator)
         self.patroni_model.start()
         self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
@@ -178,6 +179,24 @@ class World:
                 return self.now_s - began
             await anyio.sleep(0.5)
         raise TimeoutError(f"not whole after {limit_s} s")
+
+
+def why_not_start(service: Service) -> str:
+    """What the images' entry points refuse (spec: database-cluster §7), and an image that is not
+    there."""
+    reference = service.image.partition("@")[0]
+    if reference not in DIGESTS:
+        return f"No such image: {service.image}"
+    if not service.configs:
+        return "no configuration file"
+    if reference != MEMBER_IMAGE:
+        return ""
+    missing = {"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOVER_PRIORITY"} - {
+        *service.environment
+    }
+    if missing or not service.secrets:
+        return f"FATAL: {sorted(missing)} or a secret is missing"
+    return "" if any("pgdata" in mount.target for mount in service.mounts) else "no data directory"
 
 
 @dataclass

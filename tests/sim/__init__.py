@@ -1,0 +1,1 @@
+"""The real engine in a modelled swarm on a virtual clock, with faults by seed."""

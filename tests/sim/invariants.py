@@ -1,0 +1,118 @@
+"""What must never happen, checked at every write of the operator against what is true.
+
+A deed is judged by the moment its pass began to look: what changed in the world after that, no
+observation could have told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from queenright.core.actions import LabelNode
+from queenright.core.observed import LiveService
+from queenright.core.resources import Secret, Service
+from tests.fakes.orchestrator import fits
+from tests.fakes.swarm_store import template_of
+from tests.fakes.tasks import FakeTask
+from tests.fakes.world import World
+
+MEMBERS = ("main_member-1", "main_member-2", "main_member-3")
+SLACK_S = 3.0
+"""A member's word is as old as its last tick and the question's way."""
+
+
+@dataclass
+class Invariants:
+    """Attach to a world before the operator starts; ``violations`` says what went wrong."""
+
+    world: World
+    removal_is_wanted: bool = False
+    violations: list[str] = field(default_factory=list)
+    disturbed: list[tuple[float, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.world.swarm.before_write.append(self.check)
+
+    def violated(self, text: str) -> None:
+        self.violations.append(f"at {self.world.now_s:.1f} s: {text}")
+
+    def check(self, kind: str, what: object) -> Callable[[], None]:
+        """Judges a write by the world before it; it counts only if swarm takes it."""
+        kept, self.violations, disturbed = self.violations, [], list(self.disturbed)
+        self._judge(kind, what)
+        found, self.violations = self.violations, kept
+        self.disturbed, now_disturbed = disturbed, self.disturbed
+
+        def count() -> None:
+            self.violations += found
+            self.disturbed = now_disturbed
+
+        return count
+
+    def _judge(self, kind: str, what: object) -> None:
+        match kind, what:
+            case "update-service", (str(service_id), Service() as service, int(force)):
+                live = self.world.store.services.get(service_id)
+                if live and restarts(live, service, force):
+                    self._disturbs(live, self.world.containers(live.value.name))
+            case "label-node", LabelNode() as action:
+                self._labels(action)
+            case "create-secret", Secret(name):
+                self._new_secret(name)
+            case (("remove-service" | "remove-network"), _) if not self.removal_is_wanted:
+                self.violated(f"{kind} {what}")
+            case _:
+                pass
+
+    def _labels(self, action: LabelNode) -> None:
+        """Tasks that a label held on the node are stopped when it goes."""
+        node = self.world.store.nodes[action.node_id]
+        merged = {**node.labels, **action.labels}
+        after = {key: value for key, value in merged.items() if value is not None}
+        relabelled = dataclasses.replace(node, labels=after)
+        for live in list(self.world.store.services.values()):
+            tasks = [
+                task
+                for task in self.world.containers(live.value.name)
+                if task.node_id == node.id
+                and fits(node, task.template.constraints)
+                and not fits(relabelled, task.template.constraints)
+            ]
+            self._disturbs(live, tasks)
+
+    def _disturbs(self, live: LiveService, tasks: list[FakeTask]) -> None:
+        """These containers of a service are stopped by what is about to be written."""
+        name, world = live.value.name, self.world
+        looked_at_s = world.swarm.observed_at_s - SLACK_S
+        stopped = [
+            task
+            for task in tasks
+            if task.desired == "running" and task.up_since_s < world.swarm.observed_at_s
+        ]
+        if name not in MEMBERS or not stopped:
+            return
+        self.disturbed.append((world.now_s, name))
+        model = world.patroni_model
+        leader, agreed = model.leader("main"), model.consensus("main")
+        if leader and leader.service == name and agreed.changed_at_s < looked_at_s:
+            self.violated(f"the leader {name} is disturbed")
+        if agreed.paused:
+            self.violated(f"{name} is disturbed while Patroni is paused")
+        for other in MEMBERS:
+            if other != name and model.last_well_s.get(other, -1.0) < looked_at_s:
+                self.violated(f"{name} is disturbed while {other} is not well")
+        for number in (2, 3, 4):
+            address = f"10.77.0.{10 + number}"
+            silent_s = world.patroni.silent_s.get(address, -1.0)
+            if silent_s >= world.swarm.observed_at_s > world.patroni.answered_s.get(address, -1.0):
+                self.violated(f"{name} is disturbed while {address} is unknown")
+
+    def _new_secret(self, name: str) -> None:
+        if any(not volume.is_empty for volume in self.world.patroni_model.volumes.values()):
+            self.violated(f"secret {name} is made although there is data")
+
+
+def restarts(live: LiveService, service: Service, force: int) -> bool:
+    return template_of(live.value) != template_of(service) or live.force_update != force

@@ -1,0 +1,103 @@
+"""The operator is killed (SIGKILL) at every boundary of every call, each one in turn, while the
+cluster is first deployed; the next one always brings it to the same end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import anyio
+
+from tests.builders import desired
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.invariants import Invariants
+
+EVERY_OBJECT = {
+    "network/main_patroni",
+    *(f"secret/{secret.name}" for secret in desired().secrets),
+    *(f"config/{config.name}" for config in desired().configs),
+    *(f"service/{service.name}" for service in desired().services),
+}
+
+
+@dataclass
+class Killer:
+    """Stops the operator dead at its nth boundary (0: never), and counts them."""
+
+    at: int = 0
+    count: int = 0
+    until_whole: int = 0
+    place: str = ""
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, what: str) -> None:
+        self.count += 1
+        if self.count == self.at:
+            self.place = what
+            self.reached.set()
+            await anyio.sleep_forever()
+
+
+async def deploy(killer: Killer) -> World:
+    world = World()
+    invariants = Invariants(world)
+    world.swarm.boundary = world.patroni.boundary = killer
+    operator = world.start_operator()
+    if killer.at:
+        await killer.reached.wait()
+        await operator.kill()
+        operator = world.start_operator()
+    await world.until_whole()
+    killer.until_whole = killer.count
+    await anyio.sleep(10)
+    assert set(world.swarm.created) == EVERY_OBJECT, killer.place
+    assert set(world.swarm.created.values()) == {1}, killer.place
+    assert world.patroni_model.wrong_password == [], killer.place
+    assert invariants.violations == [], killer.place
+    writes = len(world.swarm.writes)
+    await anyio.sleep(40)
+    assert len(world.swarm.writes) == writes, killer.place
+    await operator.stop()
+    return world
+
+
+def test_a_kill_at_any_boundary_changes_nothing_of_the_end() -> None:
+    unhurt = Killer()
+
+    run_virtual(lambda: deploy(unhurt))
+    places = set()
+    for at in range(1, unhurt.until_whole + 1):
+
+        async def main(at: int = at) -> str:
+            killer = Killer(at)
+            await deploy(killer)
+            return killer.place
+
+        places.add(run_virtual(main))
+    for name in EVERY_OBJECT:
+        assert {f"create-{name}", f"create-{name} was done"} <= places
+
+
+def test_kills_one_after_another() -> None:
+    """Each operator lives for a few boundaries only; together they get there."""
+
+    async def main(life: int) -> None:
+        world = World()
+        invariants = Invariants(world)
+        for _ in range(400):
+            killer = Killer(life)
+            world.swarm.boundary = world.patroni.boundary = killer
+            operator = world.start_operator()
+            waits = asyncio.create_task(killer.reached.wait())
+            await asyncio.wait([waits], timeout=60)
+            waits.cancel()
+            await operator.kill()
+            if world.is_whole():
+                break
+        assert world.is_whole()
+        assert set(world.swarm.created.values()) == {1}
+        assert invariants.violations == []
+
+    for life in (8, 9, 13, 21):
+        run_virtual(lambda life=life: main(life))  # type: ignore[misc]
