@@ -117,6 +117,14 @@ def plan_update(
 ) -> Iterator[Action | Hold]:
     """The whole update where no running task is restarted or it may be; else its harmless part."""
     name = wanted.name
+    if wanted.mode != live.value.mode:
+        yield Hold(
+            f"update-service/{name}",
+            f"{name} is {live.value.mode}, not {wanted.mode}, which swarm can't change: remove the "
+            f"service (docker service rm {name}; its volumes stay), then it is made anew",
+            wants_attention=True,
+        )
+        return
     fields = ", ".join(change.path for change in changes)
     restarts = disturbs(changes) and any(situation.running_tasks(live))
     if restarts and live.update_state == "updating":
