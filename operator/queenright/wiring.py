@@ -30,7 +30,11 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
-    trail = AuditLog(settings.state_dir if audit else None, clock, version=__version__)
+    trail = (
+        AuditLog(settings.state_dir, clock, version=__version__)
+        if audit
+        else AuditLog(None, clock, sink=lambda _: None, version=__version__)
+    )
     try:
         yield Ports(
             swarm=swarm,

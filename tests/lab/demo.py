@@ -94,7 +94,7 @@ def follow(lab: Lab) -> None:
         if clusters and all(cluster["converged"] for cluster in clusters):
             return
         told = "; ".join(
-            hold["reason"] for cluster in clusters for hold in cluster.get("holds", [])
+            hold["reason"] for cluster in clusters for hold in cluster["plan"]["holds"]
         )
         if told and told != said:
             say(f"waiting: {told}")

@@ -40,14 +40,19 @@ async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None
 
 
 async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
-    """Listens to Docker's events, and listens again whenever the stream ends."""
+    """Listens to Docker's events, and listens again whenever the stream ends. A stream that can't
+    be had is told once, not at every try."""
+    told = ""
     while True:
         try:
             async with aclosing(ports.swarm.events()) as events:
                 async for text in events:
                     wakeup.notify(Trigger("docker", text))
+                    told = ""
         except SwarmError as error:
-            log.warning("docker events are not heard; the timer goes on", error=str(error))
+            if str(error) != told:
+                log.warning("docker events are not heard; the timer goes on", error=str(error))
+            told = str(error)
         await anyio.sleep(LISTEN_AGAIN_S)
 
 

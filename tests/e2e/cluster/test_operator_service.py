@@ -46,7 +46,7 @@ def test_the_stack_file_deploys_an_unprivileged_operator_that_converges(
     desired = tmp_path / "desired"
     desired.mkdir()
     (desired / "cluster.yaml").write_text(manifest(lab))
-    tmp_path.chmod(0o755)  # noqa: S103  # pytest makes it for root alone, and the operator is not
+    tmp_path.chmod(0o755)  # pytest makes it for root alone, and the operator is not
     environment = {
         **os.environ,
         **lab.manager.client_environment(),
