@@ -114,6 +114,7 @@ def publish(
                 begun = time.monotonic()
                 memory.add(registry, image, builder.push(address))
                 say(f"pushed {address} ({time.monotonic() - begun:.1f} s)")
+                _forget_older(builder, tag)
     return {image.name: f"{registry}/{image.reference}" for image in images}
 
 
@@ -131,6 +132,16 @@ def ensure_built(builder: Builder, image: ProductImage) -> str:
         builder.build(local, image.context, *options)
         say(f"built {image.reference} ({time.monotonic() - begun:.1f} s)")
     return local
+
+
+def _forget_older(builder: Builder, current: str) -> None:
+    """Drop earlier builds of an image, so that the builder's disk does not fill up."""
+    repository = current.partition(":")[0]
+    listed = builder.docker("image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository)
+    old = [tag for tag in listed.splitlines() if tag != current and ":<none>" not in tag]
+    if old:
+        builder.attempt("image", "rm", *old)  # one that a container uses stays
+    builder.attempt("image", "prune", "--force")
 
 
 def ensure_base(builder: Builder, tag: str) -> None:
