@@ -46,7 +46,10 @@ class DockerSwarm:
         """``environment`` as the SDK reads it: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH."""
         arguments = kwargs_from_env(environment=environment)
         self._client: Any = docker.APIClient(
-            version=API_VERSION, timeout=timeout_s, num_pools=CONCURRENT_CALLS, **arguments
+            version=API_VERSION,
+            timeout=max(1, round(timeout_s)),
+            num_pools=CONCURRENT_CALLS,
+            **arguments,
         )
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
