@@ -6,6 +6,7 @@ at all is created for a cluster that is not deployed yet.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 from queenright.core.desired import DesiredCluster
@@ -50,7 +51,20 @@ def swarm_or_hold(observed: Observed) -> SwarmState | Hold:
         case Unknown(why):
             return Hold("preflight/swarm", f"the swarm was not read: {why}")
         case Known(swarm):
-            return engine_hold(swarm.engine) or swarm
+            return engine_hold(swarm.engine) or in_order(swarm)
+
+
+def in_order(swarm: SwarmState) -> SwarmState:
+    """The same state, listed by name: a plan must not depend on the order of the lists."""
+    return dataclasses.replace(
+        swarm,
+        nodes=tuple(sorted(swarm.nodes, key=lambda node: (node.name, node.id))),
+        services=tuple(sorted(swarm.services, key=lambda live: live.value.name)),
+        tasks=tuple(sorted(swarm.tasks, key=lambda task: task.id)),
+        networks=tuple(sorted(swarm.networks, key=lambda live: (live.value.name, live.id))),
+        secrets=tuple(sorted(swarm.secrets, key=lambda live: live.value.name)),
+        configs=tuple(sorted(swarm.configs, key=lambda live: live.value.name)),
+    )
 
 
 LABEL_FIELDS = "spec.nodeLabels"
