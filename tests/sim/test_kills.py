@@ -7,7 +7,9 @@ import asyncio
 from dataclasses import dataclass, field
 
 import anyio
+import pytest
 
+from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
 from tests.builders import desired
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
@@ -75,6 +77,49 @@ def test_a_kill_at_any_boundary_changes_nothing_of_the_end() -> None:
             return killer.place
 
         places.add(run_virtual(main))
+    for name in EVERY_OBJECT:
+        assert {f"create-{name}", f"create-{name} was done"} <= places
+
+
+@dataclass
+class Breaker:
+    """Fails the nth call at its boundary: before its effect, or after, when the answer is lost."""
+
+    at: int
+    error: SwarmError
+    count: int = 0
+    place: str = ""
+
+    async def __call__(self, what: str) -> None:
+        self.count += 1
+        if self.count == self.at:
+            self.place = what
+            raise self.error
+
+
+async def deploy_in_spite_of(breaker: Breaker) -> str:
+    world = World()
+    invariants = Invariants(world)
+    world.swarm.boundary = breaker
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(40)
+    assert set(world.swarm.created) == EVERY_OBJECT, breaker
+    assert set(world.swarm.created.values()) == {1}, breaker
+    assert invariants.violations == [], breaker
+    assert world.patroni_model.wrong_password == [], breaker
+    return breaker.place
+
+
+@pytest.mark.parametrize(
+    "error",
+    [UnavailableError("timed out"), ConflictError("update out of sequence"), RejectedError("no")],
+    ids=["unavailable", "conflict", "rejected"],
+)
+def test_a_call_that_fails_anywhere_changes_nothing_of_the_end(error: SwarmError) -> None:
+    places = set()
+    for at in range(1, 60):
+        places.add(run_virtual(lambda at=at: deploy_in_spite_of(Breaker(at, error))))  # type: ignore[misc]
     for name in EVERY_OBJECT:
         assert {f"create-{name}", f"create-{name} was done"} <= places
 

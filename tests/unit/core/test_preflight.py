@@ -1,0 +1,149 @@
+"""What keeps a first deployment from beginning, each in its words; and that nothing is touched."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from queenright.core.observed import Engine, ImageMissing, Known, LiveService, Observed, Unknown
+from queenright.core.resources import Port, Service
+from tests.builders import (
+    MANIFEST,
+    MEMBER_IMAGE,
+    bare_swarm,
+    manifest,
+    plan_for,
+    summary,
+    swarm_of,
+    task,
+    three_nodes,
+    with_node,
+    with_swarm,
+)
+
+ENGINES = {
+    "worker": (Engine(is_manager=False), "run the operator on a manager (docker node promote)"),
+    "inactive": (Engine(swarm_state="inactive"), "docker swarm init, or docker swarm join"),
+    "locked": (Engine(swarm_state="locked"), "docker swarm unlock"),
+    "pending": (Engine(swarm_state="pending"), "still joining"),
+    "error": (Engine(swarm_state="error", error="no quorum"), "in error: no quorum"),
+}
+
+
+@pytest.mark.parametrize("observed", [bare_swarm(), three_nodes()], ids=["bare", "deployed"])
+@pytest.mark.parametrize(("engine", "words"), ENGINES.values(), ids=ENGINES)
+def test_an_engine_that_is_no_managers(engine: Engine, words: str, observed: Observed) -> None:
+    plan = plan_for(with_swarm(observed, engine=engine))
+    assert summary(plan) == ([], ["preflight/swarm"])
+    assert words in plan.holds[0].reason
+    assert plan.holds[0].wants_attention
+
+
+def test_a_swarm_that_was_not_read() -> None:
+    plan = plan_for(Observed(Unknown("connection refused")))
+    assert summary(plan) == ([], ["preflight/swarm"])
+    assert "connection refused" in plan.holds[0].reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"state": "down"}, "node node3 is down"),
+        ({"state": "disconnected"}, "node node3 is disconnected"),
+        ({"availability": "drain"}, "node node3 is set to drain"),
+        ({"availability": "pause"}, "node node3 is set to pause"),
+    ],
+)
+def test_a_node_that_is_not_ready(fields: dict[str, str], words: str) -> None:
+    plan = plan_for(with_node(bare_swarm(), "node3", **fields))
+    assert summary(plan) == ([], ["preflight/node/node3"])
+    assert words in plan.holds[0].reason
+
+
+def test_a_node_that_is_not_there() -> None:
+    nodes = tuple(node for node in swarm_of(bare_swarm()).nodes if node.name != "node3")
+    plan = plan_for(with_swarm(bare_swarm(), nodes=nodes))
+    assert summary(plan)[0] == []
+    assert any('no node of this swarm is called "node3"' in hold.reason for hold in plan.holds)
+    line = MANIFEST.splitlines().index("    - {name: member-2, node: node3}") + 1
+    assert any(f"cluster.yaml:{line}: spec.members[1].node" in hold.reason for hold in plan.holds)
+
+
+def test_an_address_outside_the_lan() -> None:
+    plan = plan_for(with_node(bare_swarm(), "node3", address="192.168.1.3"))
+    assert summary(plan)[0] == []
+    assert any("outside lanSubnet 10.77.0.0/24" in hold.reason for hold in plan.holds)
+
+
+def test_a_label_that_another_node_uses() -> None:
+    plan = plan_for(with_node(bare_swarm(), "node1", labels={"pg-node": "2"}))
+    assert summary(plan)[0] == []
+    assert any("docker node update --label-rm pg-node node1" in h.reason for h in plan.holds)
+
+
+@pytest.mark.parametrize(
+    ("reading", "words"),
+    [
+        (Known(ImageMissing("manifest unknown")), "is not in its registry (manifest unknown)"),
+        (Unknown("the registry does not answer"), "the registry does not answer"),
+    ],
+)
+def test_an_image_that_is_not_to_be_had(reading: Known[ImageMissing] | Unknown, words: str) -> None:
+    observed = bare_swarm()
+    images = {**observed.images, MEMBER_IMAGE: reading}
+    plan = plan_for(dataclasses.replace(observed, images=images))
+    assert summary(plan) == ([], [f"preflight/image/{MEMBER_IMAGE}"])
+    assert words in plan.holds[0].reason
+
+
+def other_service(port: Port) -> Observed:
+    service = LiveService("id-web", 5, Service("web", "web:1", ports=(port,)))
+    there = task("web", "node3")
+    return with_swarm(bare_swarm(), services=(service,), tasks=(there,))
+
+
+@pytest.mark.parametrize(
+    ("port", "is_taken"),
+    [
+        (Port(5432, 80), True),
+        (Port(5000, 80), True),
+        (Port(5432, 80, mode="ingress"), True),
+        (Port(5432, 80, protocol="udp"), False),
+        (Port(8080, 80), False),
+    ],
+)
+def test_a_port_that_another_service_has(port: Port, is_taken: bool) -> None:
+    plan = plan_for(other_service(port))
+    assert (summary(plan)[0] == []) == is_taken
+    holds = [hold for hold in plan.holds if hold.key == f"preflight/port/{port.published}"]
+    assert bool(holds) == is_taken
+    for hold in holds:
+        assert "is taken by service web" in hold.reason
+
+
+def test_a_host_mode_port_on_a_node_of_somebody_else_is_free() -> None:
+    observed = with_swarm(other_service(Port(5432, 80)), tasks=(task("web", "node1"),))
+    assert summary(plan_for(observed))[0] != []
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    observed = with_node(other_service(Port(5432, 80)), "node4", state="down")
+    missing = {**observed.images, MEMBER_IMAGE: Unknown("timed out")}
+    plan = plan_for(dataclasses.replace(observed, images=missing))
+    assert summary(plan) == (
+        [],
+        ["preflight/image/" + MEMBER_IMAGE, "preflight/node/node4", "preflight/port/5432"],
+    )
+
+
+def test_a_deployed_cluster_does_not_stop_for_what_only_a_first_deployment_needs() -> None:
+    observed = three_nodes(down={"node4"})
+    plan = plan_for(observed, manifest(deletionPolicy="remove"))
+    assert "label-config/main_cluster" in summary(plan)[0]
+    assert not any(key.startswith("preflight/") for key in summary(plan)[1])
+
+
+def test_a_misplaced_label_is_drift_once_the_cluster_is_deployed() -> None:
+    plan = plan_for(with_node(three_nodes(), "node1", labels={"pg-node": "2"}))
+    assert summary(plan) == (["label-node/node1"], [])
