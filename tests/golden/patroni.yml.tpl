@@ -1,6 +1,9 @@
 # Patroni's configuration of cluster main, made from its manifest.
 scope: main
 name: ${NODE_NAME}
+log:
+  loggers:
+    patroni.watchdog.base: DEBUG
 raft:
   self_addr: ${RAFT_SELF}
   data_dir: /home/postgres/raft

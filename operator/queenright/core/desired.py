@@ -76,6 +76,7 @@ class DesiredCluster:
     network: Network
     secrets: tuple[Secret, ...]
     template: Config
+    follower_template: Config
     haproxy: Config
     anchor: Config
     node_labels: tuple[NodeLabels, ...]
@@ -85,7 +86,8 @@ class DesiredCluster:
 
     @property
     def configs(self) -> tuple[Config, ...]:
-        return (self.template, self.haproxy, self.anchor)
+        followers = (self.follower_template,) if len(self.members) > 1 else ()
+        return (self.template, *followers, self.haproxy, self.anchor)
 
     @property
     def services(self) -> tuple[Service, ...]:
@@ -110,11 +112,15 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
     addresses = addresses_of(cluster, nodes)
     owned = {CLUSTER_LABEL: scope}
     text = render_patroni_template(cluster)
-    template = Config(
-        f"{scope}_patroni-{digest(text)}",
-        text.encode(),
-        {**owned, LOCAL_DIGEST_LABEL: digest(local_part(text))},
+    template, follower_template = (
+        Config(
+            f"{scope}_patroni-{digest(found)}",
+            found.encode(),
+            {**owned, LOCAL_DIGEST_LABEL: digest(local_part(found))},
+        )
+        for found in (text, local_part(text))
     )
+    preferred = preferred_member(cluster).name
     proxy_text = render_haproxy_cfg(cluster, addresses)
     haproxy = Config(f"{scope}_haproxy-{digest(proxy_text)}", proxy_text.encode(), owned)
     anchor = Config(
@@ -131,7 +137,13 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
             name=member.name,
             node=member.node,
             address=addresses[member.name],
-            service=member_service(cluster, member, index, addresses, template.name),
+            service=member_service(
+                cluster,
+                member,
+                index,
+                addresses,
+                template.name if member.name == preferred else follower_template.name,
+            ),
         )
         for index, member in enumerate(spec.members, start=1)
     )
@@ -147,6 +159,7 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         ),
         secrets=tuple(Secret(name, owned) for name, _ in secret_files(cluster)),
         template=template,
+        follower_template=follower_template,
         haproxy=haproxy,
         anchor=anchor,
         node_labels=tuple(node_labels(cluster)),
@@ -154,6 +167,12 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         proxy_label=spec.node_labels.proxy,
         rest_api_port=spec.ports.rest_api,
     )
+
+
+def preferred_member(cluster: PostgresCluster) -> Member:
+    """The member that leads first (spec: §1.7): the highest failover priority, the first of equals.
+    It alone has the bootstrap section, without which a member waits for a leader to follow."""
+    return max(cluster.spec.members, key=lambda member: member.failover_priority)
 
 
 def service_name(scope: str, name: str) -> str:

@@ -32,8 +32,9 @@ def test_one_leader_on_timeline_1_and_two_replicas_with_lag_0(deployment: Deploy
     members = {member["name"]: member for member in cluster_table(deployment.lab)}
     assert set(members) == {"member-1", "member-2", "member-3"}
     assert {member["timeline"] for member in members.values()} == {1}
-    roles = sorted(member["role"] for member in members.values())
-    assert roles == ["leader", "replica", "replica"]
+    roles = {name: member["role"] for name, member in members.items()}
+    # The preferred member leads first (spec: §1.7).
+    assert roles == {"member-1": "leader", "member-2": "replica", "member-3": "replica"}
     assert [m["lag"] for m in members.values() if m["role"] == "replica"] == [0, 0]
 
 

@@ -80,6 +80,7 @@ def _local_sections(cluster: PostgresCluster) -> dict[str, Any]:
     return {
         "scope": cluster.metadata.name,
         "name": "${NODE_NAME}",
+        "log": {"loggers": {"patroni.watchdog.base": "DEBUG"}},
         "raft": {
             "self_addr": "${RAFT_SELF}",
             "data_dir": "/home/postgres/raft",

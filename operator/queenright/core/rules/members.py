@@ -19,8 +19,7 @@ def plan_members(situation: Situation) -> Iterator[Action | Hold]:
     desired, swarm = situation.desired, situation.swarm
     prepared = (
         swarm.network(desired.network.name)
-        and swarm.config(desired.template.name)
-        and swarm.config(desired.anchor.name)
+        and all(swarm.config(config.name) for config in desired.configs)
         and all(swarm.secret(secret.name) for secret in desired.secrets)
     )
     if not prepared:
