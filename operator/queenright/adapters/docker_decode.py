@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from queenright.adapters.docker_unmodelled import remainder, unmodelled
 from queenright.core.observed import NEVER, Live, LiveService, Node, Task
 from queenright.core.resources import (
     Attachment,
@@ -33,11 +34,6 @@ Json = dict[str, Any]
 NANOSECONDS = 1_000_000_000
 DEFAULT_GRACE_S = 10.0
 DEFAULT_RESTART_DELAY_S = 5.0
-IGNORED = {
-    "Isolation": {"", "default"},
-    "Runtime": {"", "container"},
-}
-"""Settings whose default Docker may or may not spell out."""
 
 
 def seconds(nanoseconds: int | None, default: float = 0.0) -> float:
@@ -50,17 +46,6 @@ def moment(text: str | None) -> datetime:
         return NEVER
     stem, _, fraction = text.rstrip("Z").partition(".")
     return datetime.fromisoformat(f"{stem}.{fraction[:6]:0<6}").replace(tzinfo=UTC)
-
-
-def remainder(path: str, value: object) -> dict[str, str]:
-    """What is left of Docker's JSON after everything known was taken out, flat, by path."""
-    if isinstance(value, dict):
-        found: dict[str, str] = {}
-        for key, item in value.items():
-            if item not in (None, "", 0, False, [], {}) and item not in IGNORED.get(key, ()):
-                found |= remainder(f"{path}.{key}" if path else key, item)
-        return found
-    return {path: json.dumps(value, sort_keys=True)}
 
 
 def decode_node(raw: Json) -> Node:
@@ -150,6 +135,13 @@ def decode_service_spec(spec: Json, networks: Mapping[str, str]) -> Service:
     attached = task.pop("Networks", None) or rest.pop("Networks", None) or []
     rest.pop("Networks", None)
     endpoint = rest.pop("EndpointSpec", None) or {}
+    parts = {
+        **{name: container.get(name) for name in ("Mounts", "Configs", "Secrets", "Healthcheck")},
+        "Networks": attached,
+        "Ports": endpoint.get("Ports"),
+        "Resources": task.get("Resources"),
+    }
+    extra = unmodelled(parts)
     mode, replicas = decode_mode(rest.pop("Mode", {}))
     service = Service(
         name=rest.pop("Name"),
@@ -188,7 +180,7 @@ def decode_service_spec(spec: Json, networks: Mapping[str, str]) -> Service:
     )
     other = remainder("", {**rest, "TaskTemplate": {**task, "ContainerSpec": container}})
     other |= remainder("EndpointSpec", endpoint)
-    return dataclasses.replace(service, other=other)
+    return dataclasses.replace(service, other=other | extra)
 
 
 def decode_mode(raw: Json) -> tuple[Any, int]:

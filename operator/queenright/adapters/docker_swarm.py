@@ -35,6 +35,8 @@ API_VERSION = "1.41"
 CONCURRENT_CALLS = 8
 SECRET_BYTES = 32
 CONFLICT = 409
+NOT_IMPLEMENTED = 501
+"""Swarm's answer to a change of a service's mode or name."""
 CONFLICT_WORDS = ("out of sequence", "already exists", "name conflicts with an existing object")
 """Swarm reports a lost race as 500 or 400 with these words, not only as 409."""
 
@@ -220,6 +222,8 @@ def translated(method: Callable[[], T]) -> T:
         text = str(error.explanation or error)
         if error.status_code == CONFLICT or any(words in text for words in CONFLICT_WORDS):
             raise ConflictError(text) from error
+        if error.status_code == NOT_IMPLEMENTED:
+            raise RejectedError(text) from error
         if error.status_code is not None and 400 <= error.status_code < 500:
             raise RejectedError(text) from error
         if "manifest unknown" in text or "not found" in text.lower():
