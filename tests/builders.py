@@ -122,7 +122,7 @@ def three_nodes(
     anchored = dataclasses.replace(
         wanted.anchor, labels={**wanted.anchor.labels, BOOTSTRAPPED_LABEL: "true"}
     )
-    configs = (wanted.template, wanted.haproxy, anchored)
+    configs = (*(config for config in wanted.configs if config != wanted.anchor), anchored)
     swarm = SwarmState(
         engine=Engine("id-node1"),
         nodes=tuple(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from queenright.core.desired import ROLE_LABEL
 from queenright.core.observed import LiveService, MemberStatus
 from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.spec.postgres_cluster import PREFERRED_PRIORITY
 from tests.fakes.orchestrator import Orchestrator, running_containers
 from tests.fakes.tasks import FakeTask
 
@@ -163,7 +164,9 @@ class PatroniModel:
         if not present or len(present) * 2 <= present[0].partners + 1:
             return
         if not agreed.initialized_by:
-            agreed.initialized_by, agreed.initialized_at_s = present[0].name, self.now_s
+            preferred = [i for i in present if i.priority == PREFERRED_PRIORITY]
+            if preferred:
+                agreed.initialized_by, agreed.initialized_at_s = preferred[0].name, self.now_s
             return
         holder = next((i for i in present if i.name == agreed.leader), None)
         if holder and not self.volume(holder).is_empty and self.now_s < agreed.lock_until_s:

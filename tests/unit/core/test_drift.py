@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from queenright.core.actions import LabelNode, UpdateService
-from queenright.core.observed import Observed, Unknown
+from queenright.core.actions import CreateConfig, LabelNode, UpdateService
+from queenright.core.observed import Live, Observed, Unknown
 from queenright.core.resources import Attachment, Mount, Port, Resources, Service
 from tests.builders import (
     MANIFEST,
@@ -368,7 +368,9 @@ def test_a_network_that_differs_is_told_and_left() -> None:
 
 def test_a_member_under_a_new_address_is_told_and_left() -> None:
     observed = with_node(three_nodes(), "node3", address="10.77.0.99")
-    plan = plan_for(observed)
+    made = [a.config for a in plan_for(observed).actions if isinstance(a, CreateConfig)]
+    configs = (*swarm_of(observed).configs, *(Live(c.name, 1, c) for c in made))
+    plan = plan_for(with_swarm(observed, configs=configs))
     assert f"update-service/{REPLICA}" in summary(plan)[1]
     assert not any(isinstance(a, UpdateService) and a.service.name == REPLICA for a in plan.actions)
     assert "10.77.0.13 to 10.77.0.99" in " ".join(hold.reason for hold in plan.holds)

@@ -1,0 +1,65 @@
+"""The two swarms that one contract is kept by: the fake always, the real one on the lab."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import AsyncIterator
+
+import pytest
+
+from queenright.adapters.docker_swarm import DockerSwarm
+from queenright.core.resources import CLUSTER_LABEL
+from queenright.ports.swarm import Swarm
+from tests.fakes.fake_swarm import FakeSwarm
+from tests.fakes.swarm_store import SwarmStore
+
+
+@pytest.fixture(params=["fake", pytest.param("docker", marks=pytest.mark.lab)])
+async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swarm]:
+    """A manager; what a test made under its own name is removed afterwards."""
+    if request.param == "fake":
+        store = SwarmStore()
+        store.add_node("node1", "10.77.0.11", "manager")
+        yield FakeSwarm(store, random.Random(0), images={"known:1": f"sha256:{'a' * 64}"})
+        return
+    lab = request.getfixturevalue("contract_lab")
+    real = DockerSwarm(lab.manager.client_environment(), timeout_s=10)
+    try:
+        yield real
+    finally:
+        state = await real.observe()
+        for service in state.services:
+            if service.value.name.startswith(name):
+                await real.remove_service(service.id)
+        for secret in state.secrets:
+            if secret.value.name.startswith(name):
+                real._client.remove_secret(secret.id)
+        for config in state.configs:
+            if config.value.name.startswith(name):
+                await real.remove_config(config.id)
+        for network in state.networks:
+            if network.value.name.startswith(name):
+                await real.remove_network(network.id)
+        await real.aclose()
+
+
+@pytest.fixture(scope="session")
+def contract_lab() -> object:
+    from tests.lab.lab import Lab
+    from tests.lab.settings import LabSettings
+
+    lab = Lab(LabSettings.from_environment())
+    lab.up()
+    return lab
+
+
+@pytest.fixture
+def name() -> str:
+    """A prefix of this test's own, so that the lab may be in use."""
+    return f"contract-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def labels(name: str) -> dict[str, str]:
+    return {CLUSTER_LABEL: name}

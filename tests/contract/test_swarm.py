@@ -1,0 +1,270 @@
+"""What every ``Swarm`` does, the fake as the real one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import anyio
+import pytest
+
+from queenright.core.actions import LabelNode
+from queenright.core.diff import diff
+from queenright.core.observed import SwarmState
+from queenright.core.resources import (
+    Attachment,
+    Config,
+    FileReference,
+    HealthCheck,
+    Mount,
+    Network,
+    Port,
+    Resources,
+    RestartPolicy,
+    Secret,
+    Service,
+    UpdatePolicy,
+)
+from queenright.ports.swarm import ConflictError, RejectedError, Swarm
+
+Labels = dict[str, str]
+
+
+async def prepared(swarm: Swarm, name: str, labels: Labels) -> None:
+    """A network, a config and a secret of the test's own, observed."""
+    await swarm.create_network(Network(f"{name}-net", labels=labels))
+    await swarm.create_config(Config(f"{name}-cfg", b"text\n", labels))
+    await swarm.create_secret(Secret(f"{name}-sec", labels))
+    await swarm.observe()
+
+
+def full_service(name: str, labels: Labels) -> Service:
+    """Every field with a value that is not Docker's default; no task, so no image is needed."""
+    return Service(
+        name=name,
+        image="known:1",
+        replicas=0,
+        labels=labels,
+        container_labels={"a": "b"},
+        command=("sleep",),
+        args=("1", "2"),
+        environment={"A": "1=2", "B": ""},
+        hostname="host",
+        user="999",
+        groups=("tty",),
+        working_directory="/srv",
+        init=True,
+        tty=True,
+        read_only=True,
+        stop_signal="SIGUSR1",
+        stop_grace_s=120.0,
+        capabilities_added=("CAP_NET_ADMIN",),
+        capabilities_dropped=("ALL",),
+        hosts=("10.0.0.1 other",),
+        networks=(Attachment(f"{name}-net", ("alias",)),),
+        constraints=("node.labels.pg-node==1",),
+        endpoint_mode="dnsrr",
+        ports=(Port(15432, 5432), Port(15432, 5432, "udp")),
+        mounts=(
+            Mount("/data", source=f"{name}-data"),
+            Mount("/tmp", kind="tmpfs", size_bytes=1 << 20, mode=0o1777),
+        ),
+        configs=(FileReference(f"{name}-cfg", "/etc/x", "999", "999", 0o400),),
+        secrets=(FileReference(f"{name}-sec", "pw", "999", "999", 0o400),),
+        health_check=HealthCheck(("CMD", "true"), 10.0, 5.0, 30.0, 3),
+        resources=Resources(2 << 30, 512 << 20, 500_000_000, 100_000_000),
+        restart=RestartPolicy("on-failure", 10.0, 5, 60.0),
+        update=UpdatePolicy(2, 1.0, "start-first", "continue", 7.0, 0.5),
+        rollback=UpdatePolicy(3, 2.0, "stop-first", "pause", 8.0, 0.25),
+    )
+
+
+async def seen(swarm: Swarm, name: str) -> tuple[SwarmState, Service]:
+    state = await swarm.observe()
+    live = state.service(name)
+    assert live is not None
+    return state, live.value
+
+
+async def test_every_field_of_a_service_is_read_back_equal(
+    swarm: Swarm, name: str, labels: Labels
+) -> None:
+    await prepared(swarm, name, labels)
+    service = full_service(name, labels)
+    await swarm.create_service(service)
+    _, found = await seen(swarm, name)
+    assert diff(service, found) == ()
+    assert found == service
+
+
+async def test_a_plain_service_shows_no_phantom_difference(
+    swarm: Swarm, name: str, labels: Labels
+) -> None:
+    """Docker fills in its defaults: they are the core's own."""
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    _, found = await seen(swarm, name)
+    assert diff(service, found) == ()
+
+
+async def test_a_global_service(swarm: Swarm, name: str, labels: Labels) -> None:
+    constraints = ("node.labels.nowhere==true",)
+    service = Service(name, "known:1", mode="global", labels=labels, constraints=constraints)
+    await swarm.create_service(service)
+    assert (await seen(swarm, name))[1] == service
+
+
+async def test_an_update_and_a_stale_one(swarm: Swarm, name: str, labels: Labels) -> None:
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    state, _ = await seen(swarm, name)
+    live = state.service(name)
+    assert live is not None
+    changed = dataclasses.replace(service, environment={"A": "b"})
+    await swarm.update_service(live.id, live.version, changed, live.force_update)
+    after, found = await seen(swarm, name)
+    assert found == changed
+    assert after.service(name).version > live.version  # type: ignore[union-attr]
+    with pytest.raises(ConflictError):
+        await swarm.update_service(live.id, live.version, service, live.force_update)
+
+
+async def test_a_forced_update_is_counted(swarm: Swarm, name: str, labels: Labels) -> None:
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    live = (await swarm.observe()).service(name)
+    assert live is not None
+    await swarm.update_service(live.id, live.version, service, live.force_update + 1)
+    again = (await swarm.observe()).service(name)
+    assert again is not None
+    assert (again.force_update, again.value) == (live.force_update + 1, service)
+
+
+async def test_another_mode_is_rejected(swarm: Swarm, name: str, labels: Labels) -> None:
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    live = (await swarm.observe()).service(name)
+    assert live is not None
+    changed = dataclasses.replace(
+        service, mode="global", constraints=("node.labels.nowhere==true",)
+    )
+    with pytest.raises((RejectedError, ConflictError)) as refused:
+        await swarm.update_service(live.id, live.version, changed, 0)
+    assert refused.type is RejectedError
+
+
+async def test_names_are_taken_once(swarm: Swarm, name: str, labels: Labels) -> None:
+    await prepared(swarm, name, labels)
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    with pytest.raises(ConflictError):
+        await swarm.create_service(service)
+    with pytest.raises(ConflictError):
+        await swarm.create_network(Network(f"{name}-net", labels=labels))
+    with pytest.raises(ConflictError):
+        await swarm.create_config(Config(f"{name}-cfg", b"other", labels))
+    with pytest.raises(ConflictError):
+        await swarm.create_secret(Secret(f"{name}-sec", labels))
+
+
+async def test_a_reference_to_what_is_gone_is_a_conflict(
+    swarm: Swarm, name: str, labels: Labels
+) -> None:
+    await swarm.observe()
+    file = FileReference(f"{name}-none", "/etc/x")
+    with pytest.raises(ConflictError):
+        await swarm.create_service(
+            Service(name, "known:1", replicas=0, labels=labels, configs=(file,))
+        )
+
+
+async def test_what_is_in_use_is_not_removed(swarm: Swarm, name: str, labels: Labels) -> None:
+    await prepared(swarm, name, labels)
+    await swarm.create_service(full_service(name, labels))
+    state = await swarm.observe()
+    config = state.config(f"{name}-cfg")
+    assert config is not None
+    with pytest.raises(RejectedError):
+        await swarm.remove_config(config.id)
+    live = state.service(name)
+    assert live is not None
+    await swarm.remove_service(live.id)
+    await swarm.remove_config(config.id)
+    assert (await swarm.observe()).config(f"{name}-cfg") is None
+
+
+async def test_a_configs_labels_are_replaced_by_version(
+    swarm: Swarm, name: str, labels: Labels
+) -> None:
+    await prepared(swarm, name, labels)
+    live = (await swarm.observe()).config(f"{name}-cfg")
+    assert live is not None
+    assert (live.value.data, live.value.labels) == (b"text\n", labels)
+    noted = dataclasses.replace(live.value, labels={**labels, "note": "x"})
+    await swarm.label_config(live.id, live.version, noted)
+    after = (await swarm.observe()).config(f"{name}-cfg")
+    assert after is not None
+    assert after.value == noted
+    with pytest.raises(ConflictError):
+        await swarm.label_config(live.id, live.version, noted)
+
+
+async def test_a_network_is_read_back_equal(swarm: Swarm, name: str, labels: Labels) -> None:
+    wanted = Network(f"{name}-net", subnet="10.91.7.0/24", labels=labels)
+    await swarm.create_network(wanted)
+    live = (await swarm.observe()).network(wanted.name)
+    assert live is not None
+    assert live.value == wanted
+
+
+async def test_node_labels_are_set_and_removed_by_version(swarm: Swarm, name: str) -> None:
+    node = (await swarm.observe()).node("node1")
+    assert node is not None
+    action = LabelNode(node.name, node.id, node.version, {name: "x"}, reason="a test")
+    await swarm.label_node(action)
+    after = (await swarm.observe()).node("node1")
+    assert after is not None
+    assert after.labels == {**node.labels, name: "x"}
+    with pytest.raises(ConflictError):
+        await swarm.label_node(action)
+    undo = LabelNode(node.name, node.id, after.version, {name: None}, reason="a test")
+    await swarm.label_node(undo)
+    last = (await swarm.observe()).node("node1")
+    assert last is not None
+    assert last.labels == node.labels
+
+
+async def test_a_look_costs_the_same_whatever_there_is(
+    swarm: Swarm, name: str, labels: Labels
+) -> None:
+    async def cost() -> int:
+        before = swarm.api_calls
+        await swarm.observe()
+        return swarm.api_calls - before
+
+    first = await cost()
+    for number in range(5):
+        await swarm.create_service(
+            Service(f"{name}-{number}", "known:1", replicas=0, labels=labels)
+        )
+        await swarm.create_config(Config(f"{name}-{number}", b"x", labels))
+    assert await cost() == first <= 8
+
+
+async def test_a_change_wakes_the_listener(swarm: Swarm, name: str, labels: Labels) -> None:
+    heard: list[str] = []
+    ready = anyio.Event()
+
+    async def listen() -> None:
+        async for text in swarm.events():
+            heard.append(text)
+            if name in text:
+                ready.set()
+                return
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            group.start_soon(listen)
+            await anyio.sleep(0.3)
+            await swarm.create_service(Service(name, "known:1", replicas=0, labels=labels))
+            await ready.wait()
+    assert any(name in text for text in heard)
