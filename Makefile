@@ -39,7 +39,7 @@ imports: $(STAMP) ## import contracts
 	$(BIN)/lint-imports
 
 unit: $(STAMP) ## unit, golden, property and simulated tests
-	$(BIN)/pytest -q tests/unit tests/golden tests/properties tests/sim tests/tidy
+	$(BIN)/pytest -q -n auto --dist worksteal tests/unit tests/golden tests/properties tests/sim tests/tidy
 
 check: lint types imports crds-check unit ## everything fast: under a minute
 
