@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 
@@ -47,6 +48,15 @@ class FakePatroni:
         if instance is None or not self.model.is_up(instance):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
         return Known(self.model.status(instance))
+
+    async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
+        await self.boundary(f"settings of {address}")
+        reading = await self._ask(address, port)
+        if isinstance(reading, Unknown):
+            return reading
+        instance = self.model.at_address(address)
+        found = self.model.settings(instance) if instance else {}
+        return Known(found) if found else Unknown("no settings yet")
 
     async def aclose(self) -> None:
         pass

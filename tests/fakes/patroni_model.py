@@ -10,6 +10,9 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
 
 from queenright.core.desired import ROLE_LABEL
 from queenright.core.observed import LiveService, MemberStatus
@@ -65,6 +68,7 @@ class Consensus:
     timeline: int = 0
     changed_at_s: float = -1.0
     paused: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -240,6 +244,18 @@ class PatroniModel:
 
     def at_address(self, address: str) -> Instance | None:
         return next((i for i in self.instances.values() if i.address == address), None)
+
+    def settings(self, instance: Instance) -> dict[str, Any]:
+        """What the cluster was bootstrapped with: the template's section that is read once."""
+        agreed = self.consensus(instance.cluster)
+        if agreed.settings:
+            return agreed.settings
+        for reference in instance.task.template.configs:
+            config = self.orchestrator.store.configs.get(reference.name)
+            written = yaml.safe_load(config.value.data) if config else {}
+            if "bootstrap" in written:
+                agreed.settings = written["bootstrap"]["dcs"]
+        return agreed.settings
 
     def status(self, instance: Instance) -> MemberStatus:
         agreed, volume = self.consensus(instance.cluster), self.volume(instance)

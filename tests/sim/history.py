@@ -11,7 +11,7 @@ import anyio
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.plan import Plan
 from queenright.engine.survey import survey
-from tests.builders import FILE, document
+from tests.builders import FILE, desired, document
 from tests.fakes.files import Ended, Refused
 from tests.fakes.world import Operator, World
 from tests.sim.chaos import Chaos
@@ -103,6 +103,11 @@ def follow_advice(world: World, chaos: Chaos, plan: Plan) -> bool:
     for hold in plan.holds:
         if "move the leader to another member" in hold.reason and world.is_whole():
             chaos.log.append(f"{world.now_s:7.1f} as the hold asks: {chaos.switch_over()}")
+            return True
+        if hold.key == "settings/main":
+            agreed = world.patroni_model.consensus("main")
+            agreed.settings = dict(desired(world.manifests.files[FILE]).settings)
+            chaos.log.append(f"{world.now_s:7.1f} as the hold asks: patronictl edit-config")
             return True
         if found := LABEL_ADVICE.search(hold.reason):
             world.label(found[3], pg_node=found[2])

@@ -48,9 +48,8 @@ class Presuming(Situation):
     def why_not_disturb(self, member: DesiredMember) -> str | None:
         present = [m for m in self.desired.members if self.status(m) is not None]
         known = dataclasses.replace(self.desired, members=tuple(present))
-        return Situation(known, self.swarm, self.members, self.images, self.now).why_not_disturb(
-            member
-        )
+        seen = Situation(known, self.swarm, self.members, self.images, self.settings, self.now)
+        return seen.why_not_disturb(member)
 
 
 class Forgetful(Situation):

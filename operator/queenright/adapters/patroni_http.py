@@ -5,6 +5,7 @@ Only GET; a member that does not answer credibly in time is Unknown, with the re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -38,6 +39,15 @@ class PatroniHttp:
     async def _holds_lock(self, url: str, found: list[bool]) -> None:
         answer = await self._client.request("OPTIONS", f"{url}/primary")
         found.append(answer.status_code == OK)
+
+    async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
+        url = f"http://{address}:{port}/config"
+        try:
+            with anyio.fail_after(self._timeout_s):
+                answer = (await self._client.get(url)).raise_for_status().json()
+        except (httpx.HTTPError, TimeoutError, ValueError) as error:
+            return Unknown(f"{url}: {error}")
+        return Known(answer) if isinstance(answer, dict) else Unknown(f"{url}: no settings yet")
 
     async def aclose(self) -> None:
         await self._client.aclose()

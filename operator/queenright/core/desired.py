@@ -11,10 +11,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from queenright.core.digest import digest
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
-from queenright.core.render.patroni_yml import local_part, render_patroni_template
+from queenright.core.render.patroni_yml import (
+    dynamic_configuration,
+    local_part,
+    render_patroni_template,
+)
 from queenright.core.resources import (
     CLUSTER_LABEL,
     STACK_LABEL,
@@ -83,6 +88,8 @@ class DesiredCluster:
     member_label: str
     proxy_label: str
     rest_api_port: int
+    settings: Mapping[str, Any]
+    """What Patroni keeps for the whole cluster, in the form of its ``/config``."""
 
     @property
     def configs(self) -> tuple[Config, ...]:
@@ -166,6 +173,7 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         member_label=spec.node_labels.member,
         proxy_label=spec.node_labels.proxy,
         rest_api_port=spec.ports.rest_api,
+        settings=dynamic_configuration(cluster),
     )
 
 

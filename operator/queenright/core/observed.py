@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from queenright.core.resources import Config, Network, Secret, Service
 
@@ -212,10 +212,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Everything a pass knows. Mappings are keyed by member service name, image reference and
-    action key."""
+    """Everything a pass knows. Mappings are keyed by member service name, image reference, cluster
+    name (``settings``: what Patroni's ``/config`` answers) and action key."""
 
     swarm: Known[SwarmState] | Unknown
     members: Mapping[str, Known[MemberStatus] | Unknown] = field(default_factory=dict)
     images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown] = field(default_factory=dict)
+    settings: Mapping[str, Known[Mapping[str, Any]] | Unknown] = field(default_factory=dict)
     attempts: Mapping[str, Attempt] = field(default_factory=dict)

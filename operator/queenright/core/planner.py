@@ -14,7 +14,8 @@ from typing import TypeAlias
 from queenright.core.actions import Action
 from queenright.core.backoff import hold_back
 from queenright.core.desired import ADDRESS_LABEL, DesiredCluster, expand, service_name
-from queenright.core.observed import Observed, SwarmState
+from queenright.core.homes import homes, keep_at_home, move_holds
+from queenright.core.observed import Observed, SwarmState, Unknown
 from queenright.core.plan import Hold, Plan
 from queenright.core.preflight import deployment_holds, placement_holds, swarm_or_hold
 from queenright.core.retirement import plan_retirement
@@ -24,6 +25,7 @@ from queenright.core.rules.networks import plan_networks
 from queenright.core.rules.nodes import plan_nodes
 from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
+from queenright.core.rules.settings import plan_settings
 from queenright.core.servicing import unresolved_image
 from queenright.core.situation import Situation
 from queenright.core.spec.problems import Document
@@ -37,8 +39,10 @@ RULES: tuple[Rule, ...] = (
     plan_configs,
     plan_members,
     plan_proxies,
+    plan_settings,
 )
-"""In the contract's deployment order: labels, network, secrets, configs, members, proxies."""
+"""In the contract's deployment order: labels, network, secrets, configs, members, proxies;
+then what only a running cluster has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,15 @@ def make_plan(
     if isinstance(swarm, Hold):
         return Decision(Plan(name, "", holds=(swarm,)))
     deployed = is_deployed(document, swarm)
-    misplaced = tuple(placement_holds(document, swarm, is_deployed=deployed))
+    misplaced = (
+        *placement_holds(document, swarm, is_deployed=deployed),
+        *move_holds(document.cluster, swarm),
+    )
     desired = expand_here(document, swarm)
     if desired is None or (misplaced and not deployed):
         return Decision(Plan(name, "", holds=misplaced), desired)
-    situation = Situation(desired, swarm, observed.members, observed.images, now)
+    settings = observed.settings.get(name, Unknown("not asked yet"))
+    situation = Situation(desired, swarm, observed.members, observed.images, settings, now)
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
@@ -88,9 +96,13 @@ def images_needed(desired: DesiredCluster, swarm: SwarmState) -> frozenset[str]:
 
 
 def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
-    """The desired state with the nodes' addresses; a node that is gone keeps the address under
-    which its member was deployed. None when a node was never there."""
-    cluster = document.cluster
+    """The desired state with the nodes' addresses, members that are deployed staying where they
+    are; a node that is gone keeps the address under which its member was deployed. None when a node
+    was never there, or when two members would share one."""
+    stays = homes(document.cluster, swarm)
+    cluster = keep_at_home(document.cluster, stays)
+    if cluster is None:
+        return None
     nodes = {node.name: node.address for node in swarm.nodes}
     for member in cluster.spec.members:
         live = swarm.service(service_name(cluster.metadata.name, member.name))
@@ -99,7 +111,8 @@ def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
     named = {m.node for m in cluster.spec.members}
-    return expand_once(Same(document), tuple((n, nodes[n]) for n in sorted(named & nodes.keys())))
+    found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
+    return expand_once(Same(document), found, tuple(sorted(stays.items())))
 
 
 class Same:
@@ -118,9 +131,12 @@ class Same:
 
 
 @lru_cache(maxsize=256)
-def expand_once(same: Same, nodes: tuple[tuple[str, str], ...]) -> DesiredCluster:
+def expand_once(
+    same: Same, nodes: tuple[tuple[str, str], ...], stays: tuple[tuple[str, str], ...]
+) -> DesiredCluster:
     """``expand``, remembered: it renders every configuration file, and each pass asks twice."""
-    return expand(same.document.cluster, dict(nodes))
+    cluster = same.document.cluster
+    return expand(keep_at_home(cluster, dict(stays)) or cluster, dict(nodes))
 
 
 def apply_rules(rules: tuple[Rule, ...], situation: Situation) -> Iterator[Action | Hold]:

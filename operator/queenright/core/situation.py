@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from queenright.core.desired import BOOTSTRAPPED_LABEL, DesiredCluster, DesiredMember
 from queenright.core.observed import (
@@ -33,6 +34,7 @@ class Situation:
     swarm: SwarmState
     members: Mapping[str, Known[MemberStatus] | Unknown]
     images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown]
+    settings: Known[Mapping[str, Any]] | Unknown
     now: datetime
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import anyio
 
@@ -29,6 +30,7 @@ from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
 MemberReading = Known[MemberStatus] | Unknown
+SettingsReading = Known[Mapping[str, Any]] | Unknown
 ImageReading = Known[ImageFound | ImageMissing] | Unknown
 
 
@@ -46,12 +48,13 @@ async def observe(
     desired = [cluster for cluster in found if cluster is not None]
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
+    settings: dict[str, SettingsReading] = {}
     async with anyio.create_task_group() as group:
         for cluster in desired:
-            group.start_soon(observe_members, ports, cluster, swarm, members)
+            group.start_soon(observe_cluster, ports, cluster, swarm, members, settings)
         for reference in {ref for cluster in desired for ref in images_needed(cluster, swarm)}:
             group.start_soon(observe_image, ports, reference, images)
-    return Observed(Known(swarm), members, images, attempts)
+    return Observed(Known(swarm), members, images, settings, attempts)
 
 
 async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:
@@ -61,10 +64,29 @@ async def observe_image(ports: Ports, reference: str, found: dict[str, ImageRead
         found[reference] = Unknown(str(error))
 
 
-async def observe_members(
-    ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: dict[str, MemberReading]
+async def observe_cluster(
+    ports: Ports,
+    cluster: DesiredCluster,
+    swarm: SwarmState,
+    members: dict[str, MemberReading],
+    settings: dict[str, SettingsReading],
 ) -> None:
-    """Each deployed member's own word, with its lag behind the leader among them."""
+    """Each member's own word, and the settings as the leader knows them."""
+    readings = with_lags(await observe_members(ports, cluster, swarm))
+    members.update(readings)
+    settings[cluster.name] = Unknown("there is no leader to ask")
+    for member in cluster.members:
+        match readings[member.service.name]:
+            case Known(status) if status.is_leader:
+                settings[cluster.name] = await ports.patroni.settings(
+                    member.address, cluster.rest_api_port
+                )
+
+
+async def observe_members(
+    ports: Ports, cluster: DesiredCluster, swarm: SwarmState
+) -> dict[str, MemberReading]:
+    """What each deployed member says of itself, by service name."""
     readings: dict[str, MemberReading] = {}
 
     async def ask(name: str, address: str) -> None:
@@ -76,7 +98,7 @@ async def observe_members(
                 readings[member.service.name] = Unknown("its service is not in the swarm")
             else:
                 group.start_soon(ask, member.service.name, member.address)
-    found.update(with_lags(readings))
+    return readings
 
 
 def with_lags(readings: Mapping[str, MemberReading]) -> dict[str, MemberReading]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from queenright.core.observed import Known, MemberStatus, Unknown
 
@@ -13,6 +14,10 @@ class Patroni(Protocol):
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         """One member's own word (``/patroni``) and its ``/primary`` status: truth about a member
         comes from that member, and not from what its peers remember (``/cluster``)."""
+        ...
+
+    async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
+        """The cluster-wide settings (``/config``) as the member at ``address`` remembers them."""
         ...
 
     async def aclose(self) -> None: ...
