@@ -24,10 +24,9 @@ def plan_members(situation: Situation) -> Iterator[Action | Hold]:
     )
     if not prepared:
         return
-    for member in desired.members:
-        if moved := address_moved(situation, member):
-            yield moved
-            continue
+    moved = [hold for member in desired.members if (hold := address_moved(situation, member))]
+    yield from moved
+    for member in desired.members if not moved else ():  # each names all others' addresses
         yield from plan_service(situation, member.service, situation.why_not_disturb(member))
     yield from removed_members(situation)
     if situation.is_deployed and (unwell := list(situation.unwell())):
