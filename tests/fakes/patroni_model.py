@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import yaml
@@ -27,6 +28,12 @@ STARTS_S = 1.5
 BOOTSTRAP_S = 4.0
 CLONE_S = 6.0
 CATCH_UP_S = 2.0
+
+
+@cache
+def parsed(template: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(template)
+    return found
 
 
 @dataclass
@@ -252,7 +259,7 @@ class PatroniModel:
             return agreed.settings
         for reference in instance.task.template.configs:
             config = self.orchestrator.store.configs.get(reference.name)
-            written = yaml.safe_load(config.value.data) if config else {}
+            written = parsed(config.value.data) if config else {}
             if "bootstrap" in written:
                 agreed.settings = written["bootstrap"]["dcs"]
         return agreed.settings

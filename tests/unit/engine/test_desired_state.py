@@ -1,0 +1,113 @@
+"""The last good state stays in force, whatever becomes of the files."""
+
+from __future__ import annotations
+
+import pytest
+
+from queenright.core.audit import Trigger
+from queenright.engine.desired_state import DesiredState
+from tests.builders import FILE, MANIFEST, manifest
+from tests.fakes.virtual_loop import in_place, run_virtual
+from tests.fakes.world import World
+
+EDITED = manifest(deletionPolicy="remove")
+SPOILT = {
+    "half of it": MANIFEST[:150],
+    "empty": "",
+    "broken YAML": "spec: [",
+    "an unknown field": manifest(colour="red"),
+    "a bad value": MANIFEST.replace("10.77.0.0/24", "lan"),
+    "one good document and one bad": MANIFEST + "---\nkind: Nothing\n",
+}
+
+
+def state_of(world: World) -> DesiredState:
+    return DesiredState(world.ports, in_place)
+
+
+@pytest.mark.parametrize("text", SPOILT.values(), ids=SPOILT)
+def test_a_spoilt_file_changes_nothing_but_what_is_told(text: str) -> None:
+    async def main() -> None:
+        world = World()
+        state = state_of(world)
+        await state.refresh()
+        good = state.documents
+        world.manifests.write(FILE, text)
+        trigger = await state.refresh()
+        assert state.documents == good
+        assert state.is_stale
+        assert state.problems
+        assert all(problem.file == FILE for problem in state.problems)
+        assert trigger.detail == "not valid; the last good state stays in force"
+        assert world.last_good.saved == {FILE: MANIFEST}
+        world.manifests.write(FILE, EDITED)
+        await state.refresh()
+        assert (state.is_stale, state.problems) == (False, ())
+        assert state.documents[0].cluster.spec.deletion_policy == "remove"
+
+    run_virtual(main)
+
+
+def test_a_file_that_vanished_or_is_half_written_removes_no_cluster() -> None:
+    async def main() -> None:
+        world = World()
+        state = state_of(world)
+        await state.refresh()
+        world.manifests.remove(FILE)
+        await state.refresh()
+        assert [document.name for document in state.documents] == ["main"]
+        world.manifests.write(FILE, EDITED)
+        world.manifests.broken = True
+        await state.refresh()
+        assert state.documents[0].cluster.spec.deletion_policy == "retain"
+
+    run_virtual(main)
+
+
+def test_an_edit_is_told_by_field_file_and_line() -> None:
+    async def main() -> None:
+        world = World()
+        state = state_of(world)
+        await state.refresh()
+        world.manifests.write(FILE, EDITED)
+        line = EDITED.count("\n")
+        expected = Trigger("file", "spec.deletionPolicy: retain -> remove", FILE, line)
+        assert await state.refresh() == expected
+        world.manifests.write(FILE, EDITED + "# a comment\n")
+        assert await state.refresh() == Trigger("file", "rewritten without a change of meaning")
+
+    run_virtual(main)
+
+
+def test_a_restart_with_a_spoilt_file_takes_up_the_last_good_state() -> None:
+    async def main() -> None:
+        world = World()
+        await state_of(world).refresh()
+        world.manifests.write(FILE, "spec: [")
+        restarted = state_of(world)
+        await restarted.restore()
+        await restarted.refresh()
+        assert restarted.is_known
+        assert [document.name for document in restarted.documents] == ["main"]
+
+    run_virtual(main)
+
+
+def test_without_any_good_state_nothing_is_known() -> None:
+    async def main() -> None:
+        world = World()
+        world.manifests.write(FILE, "spec: [")
+        state = state_of(world)
+        await state.restore()
+        await state.refresh()
+        assert (state.is_known, state.documents) == (False, ())
+
+    run_virtual(main)
+
+
+async def test_files_are_read_in_a_thread_unless_told_otherwise() -> None:
+    world = World()
+    state = DesiredState(world.ports)
+    await state.refresh()
+    assert await state.fingerprint() == state.read_fingerprint
+    assert state.is_known
