@@ -1,7 +1,8 @@
 """Node labels: they place the tasks, so moving a label is moving a database.
 
 Invariant: a label is taken from a node only when no leader, and no member that does not answer,
-runs there by it (removing a label kills the task that it placed).
+runs there by it (removing a label kills the task that it placed), and a proxy's only when every
+proxy node of the file is in the swarm: a name that is not may be this node's, misspelt.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ def plan_nodes(situation: Situation) -> Iterator[Action | Hold]:
     desired = situation.desired
     owned = (desired.member_label, desired.proxy_label)
     wanted = {item.node: item.labels for item in desired.node_labels}
+    unsure = any(situation.swarm.node(name) is None for name in desired.proxy_nodes)
     for node in situation.swarm.nodes:
         labels = wanted.get(node.name, {})
         different = {
-            key: labels.get(key) for key in owned if node.labels.get(key) != labels.get(key)
+            key: labels.get(key)
+            for key in owned
+            if node.labels.get(key) != labels.get(key)
+            and not (unsure and key == desired.proxy_label and key not in labels)
         }
         if not different:
             continue
