@@ -11,6 +11,7 @@ import anyio
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.plan import Plan
 from queenright.engine.survey import survey
+from queenright.engine.world import Tempo
 from tests.builders import FILE, desired, document
 from tests.fakes.files import Ended, Refused
 from tests.fakes.world import Operator, World
@@ -21,6 +22,8 @@ STEPS = 10
 SETTLES_S = 1500.0
 """Longer than the longest backoff, a node's return and a rolling change together."""
 
+LEISURELY = Tempo(resync_s=15.0, file_poll_s=3.0, member_poll_s=4.0)
+"""Polls seldom: a history is long, and latency is not what it asks about."""
 PATIENCE_S = 300.0
 """How long the operator is left alone before what a hold asks for is done."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
@@ -43,7 +46,7 @@ async def live_through(seed: int, doctrine: Doctrine = DOCTRINE) -> Outcome:
     why not and what to do about it, and once that is done it is whole."""
     world, rng = World(seed), random.Random(f"history {seed}")
     invariants, chaos = Invariants(world), Chaos(world, rng)
-    operator = world.start_operator(doctrine)
+    operator = world.start_operator(doctrine, LEISURELY)
     if rng.random() < 0.8:
         await world.until_whole()
     for _ in range(STEPS):
@@ -63,7 +66,7 @@ async def restart(
 ) -> Operator:
     await (operator.kill() if rng.random() < 0.7 else operator.stop())
     await anyio.sleep(rng.choice((0.0, 5.0)))
-    return world.start_operator(doctrine)
+    return world.start_operator(doctrine, LEISURELY)
 
 
 async def plan_now(world: World, doctrine: Doctrine) -> Plan:

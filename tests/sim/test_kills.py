@@ -58,7 +58,7 @@ async def deploy(killer: Killer) -> World:
     assert world.patroni_model.wrong_password == [], killer.place
     assert invariants.violations == [], killer.place
     writes = len(world.swarm.writes)
-    await anyio.sleep(40)
+    await anyio.sleep(20)
     assert len(world.swarm.writes) == writes, killer.place
     await operator.stop()
     return world
