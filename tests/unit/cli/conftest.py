@@ -1,0 +1,39 @@
+"""What every test of the program starts from: its own environment, and a valid manifest."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from tests.unit.cli.program import ADDRESSED
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("QUEENRIGHT_", "DOCKER_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _restore_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield
+    structlog.reset_defaults()
+    root.handlers = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    directory = tmp_path / "manifests"
+    directory.mkdir()
+    file = directory / "cluster.yaml"
+    file.write_text(ADDRESSED)
+    return file
