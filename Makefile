@@ -9,14 +9,17 @@ STAMP  := $(VENV)/.installed
 
 .PHONY: help venv lock fmt lint types imports unit check e2e test bench clean
 help: ## list the targets
-	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{gsub(/[$$][$$]/, "$$"); printf "  %-14s %s\n", $$1, $$2}'
 
 venv: $(STAMP) ## make .venv, with .venv/bin/queenright in it
 $(STAMP): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=$(PYTHON))" >&2; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "installing python3-venv"; apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  [ "$$(id -u)" = 0 ] || { echo "Debian's package python3-venv is missing: run make as root, or install it" >&2; exit 1; }; \
+	  echo "installing Debian package: python3-venv"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing the pinned dependencies into $(VENV)"
+	@echo "installing the pinned dependencies into $(VENV) (about half a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DESIRED = ROOT / ".demo"
 STACK = "queenright"
 LIMIT_S = 240.0
+_ADDRESS = re.compile(r" \(http:[^)]*\)")
 
 
 def main() -> int:
@@ -33,10 +35,11 @@ def main() -> int:
     try:
         lab = Lab(LabSettings.from_environment())
         lab.up()
+        write_desired_state(lab)
+        check_desired_state(lab)
         say("building the images (minutes the first time, cached afterwards)")
         images = publish(lab.registry, settings=lab.settings)
         ready = time.monotonic()
-        write_desired_state(lab)
         deploy_operator(lab, images["operator"])
         follow(lab)
         check_clients(lab)
@@ -63,6 +66,14 @@ def write_desired_state(lab: Lab) -> None:
     say(f"the desired state is {target}")
 
 
+def check_desired_state(lab: Lab) -> None:
+    """A file that an earlier demonstration left edited may be wrong, or for another lab."""
+    checked = run_queenright(lab, "validate", "--swarm", str(DESIRED))
+    if checked.returncode != 0:
+        said = f"{checked.stdout}{checked.stderr}".strip()
+        raise LabError(f"{said}\ncorrect the file, or remove {DESIRED} to begin with the example")
+
+
 def deploy_operator(lab: Lab, image: str) -> None:
     """``docker stack deploy`` with the very file that a user deploys."""
     environment = {
@@ -86,19 +97,23 @@ def deploy_operator(lab: Lab, image: str) -> None:
 
 
 def follow(lab: Lab) -> None:
-    """Tell what is waited for, a line per change, until nothing is left to do."""
-    deadline = time.monotonic() + LIMIT_S
-    said = ""
+    """Tell what is waited for, each thing once, until nothing is left to do."""
+    began = time.monotonic()
+    deadline = began + LIMIT_S
+    said: set[str] = set()
     while time.monotonic() < deadline:
         clusters = status_of(lab).get("clusters", [])
         if clusters and all(cluster["converged"] for cluster in clusters):
             return
-        told = "; ".join(
-            hold["reason"] for cluster in clusters for hold in cluster["plan"]["holds"]
-        )
-        if told and told != said:
-            say(f"waiting: {told}")
-            said = told
+        waited_for = [
+            part
+            for cluster in clusters
+            for hold in cluster["plan"]["holds"]
+            for part in _ADDRESS.sub("", hold["reason"]).split("; ")
+        ]
+        if news := [part for part in waited_for if part not in said]:
+            say(f"{time.monotonic() - began:4.1f} s  {', '.join(news)}")
+            said.update(news)
         time.sleep(0.5)
     log = lab.manager.docker("service", "logs", "--tail", "15", f"{STACK}_operator", check=False)
     raise LabError(f"not converged after {LIMIT_S:.0f} s; the operator says:\n{log.stdout}")
@@ -147,7 +162,8 @@ def farewell(lab: Lab) -> str:
     address = lab.node(node).address
     return f"""\
 Look     make status                     members, proxies, holds, last actions
-         make operator-log               what the operator does, and why
+         make plan                       what it would do now, and why
+         make operator-log               follow what it does, and why
          eval "$(make -s lab-env)"       then any Docker client shows the swarm: docker service ls
 
 Connect  make psql                       read-write, port 5000 ({address}:5000 from this machine)

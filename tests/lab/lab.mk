@@ -3,6 +3,10 @@
 export LAB_NODES LAB_SUBNET LAB_DIR
 LAB := PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m tests.lab
 
+.PHONY: needs-root
+needs-root:
+	@[ "$$(id -u)" = 0 ] || { echo "the lab needs root (network namespaces, mounts): become root first" >&2; exit 1; }
+
 .PHONY: lab-up lab-down lab-purge lab-reset lab-status lab-env lab-fault lab-run lab-registry
 lab-up: ## bring up the lab: a swarm of LAB_NODES (4) nodes and a registry
 	@$(LAB) up
@@ -17,7 +21,7 @@ lab-status: ## show the lab's nodes
 lab-env: ## print shell exports for Docker clients: eval "$$(make -s lab-env)"
 	@$(LAB) env
 lab-fault: ## break or mend a node: NODE=node3 FAULT=power-cut (FAULT=help lists them)
-	@$(LAB) fault $(NODE) $(FAULT)
+	@$(LAB) fault $(if $(filter-out help,$(FAULT)),$(NODE) $(FAULT),--help)
 lab-run: ## run a command on a node, or as a client: NAME=outside CMD='...'
 	@$(LAB) run $(NAME) -- $(CMD)
 lab-registry: ## bring up the lab's image registry alone
