@@ -188,6 +188,14 @@ class FakeSwarm:
             lambda: self.store.update_service(service_id, version, service, force_update),
         )
 
+    async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
+        await self._write(
+            "adjust-service",
+            service.name,
+            (service_id, service),
+            lambda: self.store.adjust_service(service_id, version, service),
+        )
+
     async def remove_service(self, service_id: str) -> None:
         await self._remove("service", service_id, self.store.remove_service)
 

@@ -35,6 +35,17 @@ def template_of(service: Service) -> Service:
     return dataclasses.replace(service, labels={}, replicas=1, update=plain, rollback=plain)
 
 
+def adjusted_service(present: Service, wanted: Service) -> Service:
+    """``present`` with all of ``wanted`` that is outside the template."""
+    return dataclasses.replace(
+        present,
+        labels=wanted.labels,
+        replicas=wanted.replicas,
+        update=wanted.update,
+        rollback=wanted.rollback,
+    )
+
+
 @dataclass
 class SwarmStore:
     """What the managers keep. Every change takes the next version index, and is told about."""
@@ -128,6 +139,11 @@ class SwarmStore:
         )
         self.tell("service", service.name, "update")
 
+    def adjust_service(self, service_id: str, version: int, service: Service) -> None:
+        live = self._service(service_id)
+        adjusted = adjusted_service(live.value, service)
+        self.update_service(service_id, version, adjusted, live.force_update)
+
     def set_update_state(self, service_id: str, state: str) -> None:
         """Swarm notes an update's progress in the service itself, which takes a new version."""
         live = self.services[service_id]
@@ -143,7 +159,7 @@ class SwarmStore:
 
     def _service(self, service_id: str) -> LiveService:
         if service_id not in self.services:
-            raise RejectedError(f"service {service_id} not found")
+            raise ConflictError(f"service {service_id} not found")
         return self.services[service_id]
 
     def _check_references(self, service: Service) -> None:

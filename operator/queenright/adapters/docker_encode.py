@@ -68,6 +68,19 @@ def encode_service(
     }
 
 
+def adjusted(spec: Json, service: Service) -> Json:
+    """The engine's own specification ``spec`` with only those settings of ``service`` that restart
+    no task (swarmkit: ``IsTaskDirty`` compares the task template and the endpoint)."""
+    fresh = spec | {
+        "Labels": dict(service.labels),
+        "UpdateConfig": encode_update(service.update),
+        "RollbackConfig": encode_update(service.rollback),
+    }
+    if "Replicated" in (spec.get("Mode") or {}):
+        fresh["Mode"] = {"Replicated": {"Replicas": service.replicas}}
+    return fresh
+
+
 def encode_container(
     service: Service, configs: Mapping[str, str], secrets: Mapping[str, str]
 ) -> Json:

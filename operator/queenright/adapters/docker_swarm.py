@@ -20,7 +20,7 @@ from docker import errors
 from docker.utils import kwargs_from_env
 
 from queenright.adapters import docker_decode as decode
-from queenright.adapters.docker_encode import encode_service
+from queenright.adapters.docker_encode import adjusted, encode_service
 from queenright.adapters.docker_events import docker_events
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, Node, SwarmState
@@ -56,7 +56,7 @@ class DockerSwarm:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._nodes: dict[str, Json] = {}
-        self._config_specs: dict[str, Json] = {}
+        self._services: dict[str, Json] = {}
         self._arguments = arguments
         self.api_calls = 0
 
@@ -84,6 +84,7 @@ class DockerSwarm:
         known_secrets = tuple(decode.decode_secret(raw) for raw in found["secrets"])
         names = {live.id: live.value.name for live in networks}
         self._nodes = {raw["ID"]: raw["Spec"] for raw in found["nodes"]}
+        self._services = {raw["ID"]: raw for raw in found["services"]}
         self._ids = {
             "networks": {live.value.name: live.id for live in networks},
             "configs": {live.value.name: live.id for live in configs},
@@ -155,16 +156,7 @@ class DockerSwarm:
             "Labels": dict(config.labels),
             "Data": base64.b64encode(config.data).decode(),
         }
-        url = f"{self._client.base_url}/v{API_VERSION}/configs/{config_id}/update"
-
-        def post() -> None:
-            answer = self._client.post(url, params={"version": version}, json=spec)
-            if not answer.ok:
-                docker.errors.create_api_error_from_http_exception(
-                    requests.HTTPError(response=answer)
-                )
-
-        await self._call(post)
+        await self._call(lambda: self._post(f"/configs/{config_id}/update", version, spec))
 
     async def remove_config(self, config_id: str) -> None:
         await self._call(lambda: self._client.remove_config(config_id))
@@ -178,6 +170,13 @@ class DockerSwarm:
     ) -> None:
         task, others = arguments_of(self._encode(service, force_update))
         await self._call(lambda: self._client.update_service(service_id, version, task, **others))
+
+    async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
+        seen = self._services.get(service_id)
+        if seen is None or seen["Version"]["Index"] != version:
+            raise ConflictError(f"{service.name} is not as it was last observed")
+        spec = adjusted(seen["Spec"], service)
+        await self._call(lambda: self._post(f"/services/{service_id}/update", version, spec))
 
     async def remove_service(self, service_id: str) -> None:
         await self._call(lambda: self._client.remove_service(service_id))
@@ -196,6 +195,15 @@ class DockerSwarm:
             )
         except KeyError as error:
             raise ConflictError(f"{service.name} refers to {error}, which is gone") from error
+
+    def _post(self, path: str, version: int, spec: Json) -> None:
+        """A write that the SDK has no method for, or none that leaves the rest as it is."""
+        url = f"{self._client.base_url}/v{API_VERSION}{path}"
+        answer = self._client.post(
+            url, params={"version": version}, json=spec, timeout=self._client.timeout
+        )
+        if not answer.ok:
+            docker.errors.create_api_error_from_http_exception(requests.HTTPError(response=answer))
 
     async def _call(self, method: Callable[[], T]) -> T:
         self.api_calls += 1

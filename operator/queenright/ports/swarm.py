@@ -73,6 +73,14 @@ class Swarm(Protocol):
         self, service_id: str, version: int, service: Service, force_update: int
     ) -> None: ...
 
+    async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
+        """Write only the service's labels, replica count, update and rollback policies; the task
+        template and the endpoint stay to the byte as they are, so that no task is restarted.
+
+        Rests on what the last ``observe`` saw: ConflictError when that was another version.
+        """
+        ...
+
     async def remove_service(self, service_id: str) -> None: ...
 
     async def aclose(self) -> None: ...

@@ -1,0 +1,86 @@
+"""What a person does to a service past the operator, and what is then there to the byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import tarfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Protocol
+
+from queenright.adapters.docker_swarm import DockerSwarm
+from tests.fakes.fake_swarm import FakeSwarm
+from tests.fakes.orchestrator import Orchestrator
+from tests.fakes.swarm_store import template_of
+
+BUSYBOX = Path("/usr/bin/busybox")
+
+
+class Hand(Protocol):
+    """A person at one swarm."""
+
+    image: str
+    """An image whose ``/busybox`` a task on node1 can run."""
+
+    def change(self, service_id: str) -> None:
+        """Add an ulimit, a log driver, and an environment that is not sorted."""
+        ...
+
+    def kept(self, service_id: str) -> object:
+        """The task template and the endpoint, as the swarm stores them."""
+        ...
+
+
+class FakeHand:
+    def __init__(self, swarm: FakeSwarm) -> None:
+        self.image = "known:1"
+        self._store = swarm.store
+        Orchestrator(swarm.store, random.Random(0))
+
+    def change(self, service_id: str) -> None:
+        live = self._store.services[service_id]
+        changed = dataclasses.replace(
+            live.value,
+            environment={"B": "1", "A": "2"},
+            other={"TaskTemplate.LogDriver.Name": '"json-file"'},
+        )
+        self._store.update_service(service_id, live.version, changed, live.force_update)
+
+    def kept(self, service_id: str) -> object:
+        live = self._store.services[service_id]
+        return template_of(live.value), live.force_update
+
+
+class DockerHand:
+    def __init__(self, swarm: DockerSwarm, registry: str) -> None:
+        self._client: Any = swarm._client
+        self.image = f"{registry}/contract:1"
+        self._client.import_image_from_data(one_program(), f"{registry}/contract", "1")
+
+    def change(self, service_id: str) -> None:
+        raw = self._client.inspect_service(service_id)
+        spec = raw["Spec"]
+        container = spec["TaskTemplate"]["ContainerSpec"]
+        container["Env"] = ["B=1", "A=2"]
+        container["Ulimits"] = [{"Name": "nofile", "Soft": 2048, "Hard": 2048}]
+        spec["TaskTemplate"]["LogDriver"] = {"Name": "json-file", "Options": {"max-file": "2"}}
+        answer = self._client.post(
+            self._client._url("/services/{0}/update", service_id),
+            params={"version": raw["Version"]["Index"]},
+            json=spec,
+        )
+        answer.raise_for_status()
+
+    def kept(self, service_id: str) -> object:
+        spec = self._client.inspect_service(service_id)["Spec"]
+        return json.dumps([spec["TaskTemplate"], spec["EndpointSpec"]])
+
+
+def one_program() -> bytes:
+    """The tar archive of an image that holds a static busybox alone."""
+    found = BytesIO()
+    with tarfile.open(fileobj=found, mode="w") as archive:
+        archive.add(BUSYBOX, "busybox")
+    return found.getvalue()
