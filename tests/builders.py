@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from queenright.core.desired import BOOTSTRAPPED_LABEL, DesiredCluster, expand
+from queenright.core.desired import DesiredCluster, expand
 from queenright.core.observed import (
     Engine,
     ImageFound,
@@ -29,7 +29,7 @@ from queenright.core.observed import (
 )
 from queenright.core.plan import Plan
 from queenright.core.planner import make_plan
-from queenright.core.resources import IMAGE_LABEL, Service
+from queenright.core.resources import BOOTSTRAPPED_LABEL, IMAGE_LABEL, Service
 from queenright.core.spec.loading import load
 from queenright.core.spec.problems import Document
 

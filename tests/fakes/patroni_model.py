@@ -15,9 +15,8 @@ from typing import Any
 
 import yaml
 
-from queenright.core.desired import ROLE_LABEL
 from queenright.core.observed import LiveService, MemberStatus
-from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
 from queenright.core.spec.postgres_cluster import PREFERRED_PRIORITY
 from tests.fakes.orchestrator import Orchestrator, running_containers
 from tests.fakes.tasks import FakeTask

@@ -19,7 +19,7 @@ from queenright.core.resources import (
     Service,
     UpdatePolicy,
 )
-from queenright.ports.swarm import ConflictError, RejectedError
+from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
 from tests.fakes.tasks import FakeTask
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class SwarmStore:
     def label_node(self, node_id: str, version: int, labels: Mapping[str, str | None]) -> None:
         node = self.nodes.get(node_id)
         if node is None:
-            raise RejectedError(f"node {node_id} not found")
+            raise ConflictError(f"node {node_id} not found")
         check_version(node.version, version)
         merged: dict[str, str | None] = {**node.labels, **labels}
         self.set_node(node_id, labels={k: v for k, v in merged.items() if v is not None})
@@ -222,7 +222,9 @@ class SwarmStore:
     def _refuse_in_use(self, kind: str, name: str) -> None:
         users = [live.value.name for live in self.services.values() if name in refers(live, kind)]
         if users:
-            raise RejectedError(f"{kind} '{name}' is in use by the following service: {users[0]}")
+            raise UnavailableError(
+                f"{kind} '{name}' is in use by the following service: {users[0]}"
+            )
 
 
 def refers(live: LiveService, kind: str) -> Iterator[str]:
@@ -249,4 +251,4 @@ def name_of(object_id: str, known: Mapping[str, Live[T]], kind: str) -> str:
     for name, live in known.items():
         if live.id == object_id:
             return name
-    raise RejectedError(f"{kind} {object_id} not found")
+    raise ConflictError(f"{kind} {object_id} not found")

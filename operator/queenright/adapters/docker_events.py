@@ -11,7 +11,6 @@ import threading
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-import docker
 import requests
 from docker import errors
 
@@ -20,12 +19,12 @@ from queenright.ports.swarm import UnavailableError
 FILTERS = {"scope": ["swarm"], "type": ["service", "node", "secret", "config", "network"]}
 
 
-async def docker_events(arguments: Mapping[str, Any], version: str) -> AsyncGenerator[str, None]:
-    """One text like ``service main_proxy update`` per event, until the stream ends.
+async def docker_events(client: Any) -> AsyncGenerator[str, None]:
+    """One text like ``service main_proxy update`` per event, until the stream ends; then
+    ``client``, one of the SDK's, is closed.
 
     Raises UnavailableError when the engine can't be reached.
     """
-    client = docker.APIClient(version=version, **arguments)
     queue: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     failures: list[Exception] = []

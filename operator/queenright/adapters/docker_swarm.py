@@ -10,16 +10,16 @@ import base64
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import docker
-import requests
 from docker import errors
-from docker.utils import kwargs_from_env
 
 from queenright.adapters import docker_decode as decode
+from queenright.adapters.docker_client import DockerClient, says_image_unknown
 from queenright.adapters.docker_encode import adjusted, encode_service
 from queenright.adapters.docker_events import docker_events
 from queenright.core.actions import LabelNode
@@ -30,15 +30,8 @@ from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, Una
 Json = dict[str, Any]
 T = TypeVar("T")
 
-API_VERSION = "1.41"
-"""Docker Engine 20.10, the oldest that has all that the contract needs."""
 CONCURRENT_CALLS = 8
 SECRET_BYTES = 32
-CONFLICT = 409
-NOT_IMPLEMENTED = 501
-"""Swarm's answer to a change of a service's mode or name."""
-CONFLICT_WORDS = ("out of sequence", "already exists", "name conflicts with an existing object")
-"""Swarm reports a lost race as 500 or 400 with these words, not only as 409."""
 
 
 class DockerSwarm:
@@ -46,34 +39,27 @@ class DockerSwarm:
 
     def __init__(self, environment: Mapping[str, str], timeout_s: float) -> None:
         """``environment`` as the SDK reads it: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH."""
-        arguments = kwargs_from_env(environment=environment)
-        self._client: Any = docker.APIClient(
-            version=API_VERSION,
-            timeout=max(1, round(timeout_s)),
-            num_pools=CONCURRENT_CALLS,
-            **arguments,
-        )
+        self._client = DockerClient(environment, timeout_s)
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._nodes: dict[str, Json] = {}
         self._services: dict[str, Json] = {}
-        self._arguments = arguments
         self.api_calls = 0
 
     async def observe(self) -> SwarmState:
-        info = await self._call(self._client.info)
+        info = await self._call(lambda sdk: sdk.info())
         engine = decode_engine(info)
         if engine.swarm_state != "active" or not engine.is_manager:
             return SwarmState(engine)
         found: dict[str, list[Json]] = {}
 
-        async def read(kind: str, method: Callable[[], list[Json]]) -> None:
-            found[kind] = await self._call(method)
+        async def read(kind: str) -> None:
+            found[kind] = await self._call(methodcaller(kind))
 
         try:
             async with anyio.create_task_group() as group:
                 for kind in ("nodes", "services", "tasks", "networks", "secrets", "configs"):
-                    group.start_soon(read, kind, getattr(self._client, kind))
+                    group.start_soon(read, kind)
         except* SwarmError as failures:
             raise failures.exceptions[0] from failures
         return self._decode(engine, found)
@@ -101,14 +87,23 @@ class DockerSwarm:
         )
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
+        def asked(sdk: Any) -> ImageFound | ImageMissing:
+            try:
+                found = sdk.inspect_distribution(reference)
+            except errors.APIError as error:
+                if says_image_unknown(error):
+                    return ImageMissing(str(error.explanation or error))
+                raise
+            return ImageFound(found["Descriptor"]["digest"])
+
         try:
-            found = await self._call(lambda: self._client.inspect_distribution(reference))
-        except RejectedError as error:
-            return ImageMissing(str(error))
-        return ImageFound(found["Descriptor"]["digest"])
+            return await self._call(asked)
+        except (RejectedError, ConflictError) as error:
+            raise UnavailableError(str(error)) from error
 
     async def events(self) -> AsyncGenerator[str, None]:
-        async with aclosing(docker_events(self._arguments, API_VERSION)) as stream:
+        client = await self._in_thread(self._client.another)
+        async with aclosing(docker_events(client)) as stream:
             async for text in stream:
                 yield text
 
@@ -121,12 +116,12 @@ class DockerSwarm:
             else:
                 labels[key] = value
         spec["Labels"] = labels
-        await self._call(lambda: self._client.update_node(action.node_id, action.version, spec))
+        await self._call(lambda sdk: sdk.update_node(action.node_id, action.version, spec))
 
     async def create_network(self, network: Network) -> None:
         pools = [docker.types.IPAMPool(subnet=network.subnet)] if network.subnet else []
         await self._call(
-            lambda: self._client.create_network(
+            lambda sdk: sdk.create_network(
                 network.name,
                 driver=network.driver,
                 attachable=network.attachable,
@@ -139,16 +134,16 @@ class DockerSwarm:
         )
 
     async def remove_network(self, network_id: str) -> None:
-        await self._call(lambda: self._client.remove_network(network_id))
+        await self._call(lambda sdk: sdk.remove_network(network_id))
 
     async def create_secret(self, secret: Secret) -> None:
         value = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
         labels = dict(secret.labels)
-        await self._call(lambda: self._client.create_secret(secret.name, value, labels))
+        await self._call(lambda sdk: sdk.create_secret(secret.name, value, labels))
 
     async def create_config(self, config: Config) -> None:
         labels = dict(config.labels)
-        await self._call(lambda: self._client.create_config(config.name, config.data, labels))
+        await self._call(lambda sdk: sdk.create_config(config.name, config.data, labels))
 
     async def label_config(self, config_id: str, version: int, config: Config) -> None:
         spec = {
@@ -156,30 +151,30 @@ class DockerSwarm:
             "Labels": dict(config.labels),
             "Data": base64.b64encode(config.data).decode(),
         }
-        await self._call(lambda: self._post(f"/configs/{config_id}/update", version, spec))
+        await self._post(f"/configs/{config_id}/update", version, spec)
 
     async def remove_config(self, config_id: str) -> None:
-        await self._call(lambda: self._client.remove_config(config_id))
+        await self._call(lambda sdk: sdk.remove_config(config_id))
 
     async def create_service(self, service: Service) -> None:
         task, others = arguments_of(self._encode(service, 0))
-        await self._call(lambda: self._client.create_service(task, **others))
+        await self._call(lambda sdk: sdk.create_service(task, **others))
 
     async def update_service(
         self, service_id: str, version: int, service: Service, force_update: int
     ) -> None:
         task, others = arguments_of(self._encode(service, force_update))
-        await self._call(lambda: self._client.update_service(service_id, version, task, **others))
+        await self._call(lambda sdk: sdk.update_service(service_id, version, task, **others))
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
         seen = self._services.get(service_id)
         if seen is None or seen["Version"]["Index"] != version:
             raise ConflictError(f"{service.name} is not as it was last observed")
         spec = adjusted(seen["Spec"], service)
-        await self._call(lambda: self._post(f"/services/{service_id}/update", version, spec))
+        await self._post(f"/services/{service_id}/update", version, spec)
 
     async def remove_service(self, service_id: str) -> None:
-        await self._call(lambda: self._client.remove_service(service_id))
+        await self._call(lambda sdk: sdk.remove_service(service_id))
 
     async def aclose(self) -> None:
         self._client.close()
@@ -196,18 +191,16 @@ class DockerSwarm:
         except KeyError as error:
             raise ConflictError(f"{service.name} refers to {error}, which is gone") from error
 
-    def _post(self, path: str, version: int, spec: Json) -> None:
-        """A write that the SDK has no method for, or none that leaves the rest as it is."""
-        url = f"{self._client.base_url}/v{API_VERSION}{path}"
-        answer = self._client.post(
-            url, params={"version": version}, json=spec, timeout=self._client.timeout
-        )
-        if not answer.ok:
-            docker.errors.create_api_error_from_http_exception(requests.HTTPError(response=answer))
-
-    async def _call(self, method: Callable[[], T]) -> T:
+    async def _call(self, method: Callable[[Any], T]) -> T:
         self.api_calls += 1
-        return await anyio.to_thread.run_sync(lambda: translated(method), limiter=self._limiter)
+        return await self._in_thread(lambda: self._client.call(method))
+
+    async def _post(self, path: str, version: int, spec: Json) -> None:
+        self.api_calls += 1
+        await self._in_thread(lambda: self._client.post(path, version, spec))
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(function, limiter=self._limiter)
 
 
 def arguments_of(spec: Json) -> tuple[Json, Json]:
@@ -220,32 +213,6 @@ def arguments_of(spec: Json) -> tuple[Json, Json]:
         "rollback_config": spec["RollbackConfig"],
         "endpoint_spec": spec["EndpointSpec"],
     }
-
-
-def translated(method: Callable[[], T]) -> T:
-    """The call's result, with the SDK's errors in the port's words."""
-    try:
-        return method()
-    except errors.APIError as error:
-        text = str(error.explanation or error)
-        if error.status_code == CONFLICT or any(words in text for words in CONFLICT_WORDS):
-            raise ConflictError(text) from error
-        if error.status_code == NOT_IMPLEMENTED:
-            raise RejectedError(text) from error
-        if error.status_code is not None and 400 <= error.status_code < 500:
-            raise RejectedError(text) from error
-        if "manifest unknown" in text or "not found" in text.lower():
-            raise RejectedError(text) from error
-        raise UnavailableError(text) from error
-    except (errors.DockerException, requests.RequestException, OSError) as error:
-        raise UnavailableError(f"Docker's engine does not answer: {root_cause(error)}") from error
-
-
-def root_cause(error: BaseException) -> str:
-    """The innermost message: the SDK wraps a refused connection three times."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return str(error) or type(error).__name__
 
 
 def decode_engine(info: Json) -> Engine:

@@ -138,6 +138,20 @@ class UpdateService(Deed):
 
 
 @dataclass(frozen=True, slots=True)
+class AdjustService(Deed):
+    """Write a service's labels, replica count and update policies, and nothing else: its task
+    template stays to the byte as it is, so that no task is restarted."""
+
+    id: str
+    version: int
+    service: Service
+
+    @property
+    def key(self) -> str:
+        return f"adjust-service/{self.service.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class RestartService(Deed):
     """Start a service's tasks again after swarm itself has given up on them."""
 
@@ -171,6 +185,7 @@ Action: TypeAlias = (
     | RemoveConfig
     | CreateService
     | UpdateService
+    | AdjustService
     | RestartService
     | RemoveService
 )

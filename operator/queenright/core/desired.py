@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from queenright.core.digest import digest
+from queenright.core.membership import Place, encode_places
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
 from queenright.core.render.patroni_yml import (
     dynamic_configuration,
@@ -21,7 +22,13 @@ from queenright.core.render.patroni_yml import (
     render_patroni_template,
 )
 from queenright.core.resources import (
+    ADDRESS_LABEL,
     CLUSTER_LABEL,
+    DELETION_POLICY_LABEL,
+    LOCAL_DIGEST_LABEL,
+    MEMBERS_LABEL,
+    NODE_LABELS_LABEL,
+    ROLE_LABEL,
     STACK_LABEL,
     Attachment,
     Config,
@@ -39,14 +46,6 @@ from queenright.core.resources import (
 )
 from queenright.core.spec.postgres_cluster import Member, PostgresCluster
 
-ROLE_LABEL = "queenright.role"
-ADDRESS_LABEL = "queenright.address"
-"""Label of a member's service: the address by which Raft knows it."""
-LOCAL_DIGEST_LABEL = "queenright.local-digest"
-"""Label of a template: digest of all but its bootstrap section, which a running member ignores."""
-DELETION_POLICY_LABEL = "queenright.deletion-policy"
-BOOTSTRAPPED_LABEL = "queenright.bootstrapped"
-NODE_LABELS_LABEL = "queenright.node-labels"
 PROXY_LABEL_VALUE = "true"
 
 POSTGRES_ID = "999"
@@ -80,6 +79,8 @@ class DesiredCluster:
     proxy_nodes: tuple[str, ...]
     network: Network
     secrets: tuple[Secret, ...]
+    data_secrets: frozenset[str]
+    """Names of the secrets with which the data was made."""
     template: Config
     follower_template: Config
     haproxy: Config
@@ -137,6 +138,9 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
             **owned,
             DELETION_POLICY_LABEL: spec.deletion_policy,
             NODE_LABELS_LABEL: f"{spec.node_labels.member},{spec.node_labels.proxy}",
+            MEMBERS_LABEL: encode_places(
+                [Place(member.name, member.node, addresses[member.name]) for member in spec.members]
+            ),
         },
     )
     members = tuple(
@@ -165,6 +169,7 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
             labels=owned,
         ),
         secrets=tuple(Secret(name, owned) for name, _ in secret_files(cluster)),
+        data_secrets=frozenset({spec.secrets.replication, spec.secrets.superuser}),
         template=template,
         follower_template=follower_template,
         haproxy=haproxy,

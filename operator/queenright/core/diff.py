@@ -26,7 +26,9 @@ IDENTITY = {
     "Mount": "target",
     "FileReference": "target",
 }
-FREE_TEXT = frozenset({"command", "args", "hosts"})
+FREE_TEXT = frozenset(
+    {"command", "args", "hosts", "health_check", "hostname", "user", "working_directory", "other"}
+)
 
 
 def diff(desired: object, observed: object) -> tuple[FieldChange, ...]:

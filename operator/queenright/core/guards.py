@@ -1,6 +1,7 @@
 """What no plan may ever do, whatever a rule says: the last word before anything is touched.
 
-Guards repeat on purpose what rules take care of, from the observation alone. Removing a volume or
+Guards repeat on purpose what rules take care of, from the observation alone: what an action
+disturbs they work out themselves, and do not take from the action's own word. Removing a volume or
 a secret needs no guard: there is no such action.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import (
     Action,
+    AdjustService,
     LabelNode,
     RemoveConfig,
     RemoveNetwork,
@@ -17,15 +19,16 @@ from queenright.core.actions import (
     RestartService,
     UpdateService,
 )
-from queenright.core.desired import ROLE_LABEL
+from queenright.core.diff import diff, disturbs
 from queenright.core.observed import Known, LiveService, MemberStatus, Observed, SwarmState, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
-from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
 
 
 def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
     """Never more than one service disturbed by one plan."""
-    disturbed = sorted({action.disturbs for action in plan.actions if action.disturbs})
+    said = {action.disturbs for action in plan.actions if action.disturbs}
+    disturbed = sorted(said | {live.value.name for live in disturbed_members(plan, observed)})
     if len(disturbed) > 1:
         return Refusal("one-disturbance", f"the plan disturbs {', '.join(disturbed)} at once")
     return None
@@ -69,6 +72,8 @@ def others_are_well(plan: Plan, observed: Observed) -> Refusal | None:
                     return Refusal("others-are-well", "Patroni is paused")
                 case Known(status) if peer.value.name != live.value.name and not status.is_well:
                     return Refusal("others-are-well", f"{peer.value.name} is {status.state}")
+                case _ if peer.value.name != live.value.name and not runs_alone(peer, observed):
+                    return Refusal("others-are-well", f"{peer.value.name} has no single task")
                 case _:
                     pass
     return None
@@ -110,18 +115,42 @@ def swarm_of(observed: Observed) -> SwarmState | None:
 
 
 def disturbed_members(plan: Plan, observed: Observed) -> Iterator[LiveService]:
-    """Member services with a running task that the plan's updates, restarts or labels stop."""
-    swarm = swarm_of(observed)
-    if swarm is None:
-        return
-    for action in plan.actions:
-        live = swarm.service(action.disturbs) if stops_tasks(action) else None
-        if live and is_member(live, plan.cluster, observed):
+    """Member services of the cluster whose task, running for all that is known, the plan stops."""
+    for live in peers(plan, observed):
+        if any(stops(action, live, observed) for action in plan.actions):
             yield live
 
 
-def stops_tasks(action: Action) -> bool:
-    return isinstance(action, UpdateService | RestartService | LabelNode) and bool(action.disturbs)
+def stops(action: Action, live: LiveService, observed: Observed) -> bool:
+    """Whether the action stops a task of this service that may be running."""
+    swarm = swarm_of(observed)
+    tasks = list(swarm.possible_tasks(live.id)) if swarm else []
+    match action:
+        case UpdateService(service=service) if service.name == live.value.name:
+            return bool(tasks) and (
+                disturbs(diff(service, live.value)) or service.replicas < live.value.replicas
+            )
+        case AdjustService(service=service) if service.name == live.value.name:
+            return bool(tasks) and service.replicas < live.value.replicas
+        case RestartService(service=service) if service.name == live.value.name:
+            return bool(tasks)
+        case LabelNode(node_id=node_id, labels=labels):
+            node = swarm.node_by_id(node_id) if swarm else None
+            present = node.labels if node else {}
+            changed = [key for key, value in labels.items() if present.get(key) != value]
+            placed = {f"node.labels.{key}=={present[key]}" for key in changed if key in present}
+            return bool(placed & set(live.value.constraints)) and any(
+                task.node_id == node_id for task in tasks
+            )
+        case _:
+            return False
+
+
+def runs_alone(live: LiveService, observed: Observed) -> bool:
+    """Whether exactly one task of the service is alive, and it runs."""
+    swarm = swarm_of(observed)
+    alive = [task.state for task in swarm.tasks_of(live.id) if task.is_alive] if swarm else []
+    return alive == ["running"]
 
 
 def is_member(live: LiveService, cluster: str, observed: Observed) -> bool:

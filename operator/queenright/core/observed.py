@@ -140,6 +140,15 @@ class SwarmState:
     def tasks_of(self, service_id: str) -> Iterator[Task]:
         return (task for task in self.tasks if task.service_id == service_id)
 
+    def possible_tasks(self, service_id: str) -> Iterator[Task]:
+        """Tasks that run, or may: a container goes on on a node that swarm has lost sight of, and
+        an update would stop it when the node comes back."""
+        for task in self.tasks_of(service_id):
+            node = self.node_by_id(task.node_id)
+            lost = node is not None and node.state != "ready"
+            if task.state == "running" and (task.is_alive or lost):
+                yield task
+
     def runs(self, task: Task) -> bool:
         """Whether a task really can be running: tasks on dead nodes stay "running" in swarm's
         lists (moby #31999), so the node's state comes first."""
@@ -204,10 +213,11 @@ class ImageMissing:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How often an action was tried without lasting effect, and when last."""
+    """How often an action was tried without lasting effect, when last, and what it met with."""
 
     count: int
     last_at: datetime
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,8 @@ class Plan:
 
     @property
     def id(self) -> str:
-        return digest(self.cluster, self.desired_digest, self.actions, self.holds)
+        held = [(hold.key, hold.reason) for hold in self.holds]
+        return digest(self.cluster, self.desired_digest, self.actions, held)
 
     @property
     def is_empty(self) -> bool:

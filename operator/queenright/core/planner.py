@@ -13,12 +13,22 @@ from typing import TypeAlias
 
 from queenright.core.actions import Action
 from queenright.core.backoff import hold_back
-from queenright.core.desired import ADDRESS_LABEL, DesiredCluster, expand, service_name
-from queenright.core.homes import homes, keep_at_home, move_holds
+from queenright.core.desired import DesiredCluster, expand, node_labels, service_name
+from queenright.core.membership import (
+    Place,
+    deployed_places,
+    membership_holds,
+    with_deployed_members,
+)
 from queenright.core.observed import Observed, SwarmState, Unknown
 from queenright.core.plan import Hold, Plan
-from queenright.core.preflight import deployment_holds, placement_holds, swarm_or_hold
-from queenright.core.retirement import plan_retirement
+from queenright.core.preflight import (
+    deployment_holds,
+    foreign_service_holds,
+    placement_holds,
+    swarm_or_hold,
+)
+from queenright.core.retirement import owns, plan_retirement
 from queenright.core.rules.configs import plan_configs
 from queenright.core.rules.members import plan_members
 from queenright.core.rules.networks import plan_networks
@@ -62,9 +72,12 @@ def make_plan(
     if isinstance(swarm, Hold):
         return Decision(Plan(name, "", holds=(swarm,)))
     deployed = is_deployed(document, swarm)
+    places = deployed_places(document.cluster, swarm)
+    addresses = {node.name: node.address for node in swarm.nodes}
     misplaced = (
+        *foreign_service_holds(document, swarm),
         *placement_holds(document, swarm, is_deployed=deployed),
-        *move_holds(document.cluster, swarm),
+        *membership_holds(document.cluster, places, addresses),
     )
     desired = expand_here(document, swarm)
     if desired is None or (misplaced and not deployed):
@@ -77,16 +90,31 @@ def make_plan(
 
 
 def is_deployed(document: Document, swarm: SwarmState) -> bool:
-    names = (service_name(document.name, m.name) for m in document.cluster.spec.members)
-    return any(swarm.service(name) for name in names)
+    """Whether a member's service of ours is there: one of our name that is not ours is no sign,
+    unless the anchor says that the cluster is, and somebody took the labels away."""
+    anchored = swarm.config(f"{document.name}_cluster") is not None
+    names = {service_name(document.name, m.name) for m in document.cluster.spec.members}
+    return any(
+        owns(document.name, live.value) or (anchored and live.value.name in names)
+        for live in swarm.services
+    )
 
 
-def make_retirement_plan(cluster: str, observed: Observed, now: datetime) -> Decision:
-    """The next safe steps for a cluster that no document describes."""
+def make_retirement_plan(
+    cluster: str, observed: Observed, now: datetime, documents: Iterable[Document] = ()
+) -> Decision:
+    """The next safe steps for a cluster that none of the documents describes."""
     swarm = swarm_or_hold(observed)
     if isinstance(swarm, Hold):
         return Decision(Plan(cluster, "", holds=(swarm,)))
-    return Decision(arrange(cluster, "", plan_retirement(cluster, swarm), observed, now))
+    claimed = frozenset(
+        (item.node, key)
+        for document in documents
+        for item in node_labels(document.cluster)
+        for key in item.labels
+    )
+    steps = plan_retirement(cluster, swarm, now, claimed)
+    return Decision(arrange(cluster, "", steps, observed, now))
 
 
 def images_needed(desired: DesiredCluster, swarm: SwarmState) -> frozenset[str]:
@@ -96,23 +124,16 @@ def images_needed(desired: DesiredCluster, swarm: SwarmState) -> frozenset[str]:
 
 
 def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
-    """The desired state with the nodes' addresses, members that are deployed staying where they
-    are; a node that is gone keeps the address under which its member was deployed. None when a node
-    was never there, or when two members would share one."""
-    stays = homes(document.cluster, swarm)
-    cluster = keep_at_home(document.cluster, stays)
-    if cluster is None:
-        return None
+    """The desired state: deployed members as they were deployed, others with their nodes' present
+    addresses. None when a node was never there."""
+    places = deployed_places(document.cluster, swarm)
+    cluster = with_deployed_members(document.cluster, places)
     nodes = {node.name: node.address for node in swarm.nodes}
-    for member in cluster.spec.members:
-        live = swarm.service(service_name(cluster.metadata.name, member.name))
-        if live is not None and member.node not in nodes:
-            nodes[member.node] = live.value.labels.get(ADDRESS_LABEL, "")
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
     named = {m.node for m in cluster.spec.members}
     found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
-    return expand_once(Same(document), found, tuple(sorted(stays.items())))
+    return expand_once(Same(document), found, places)
 
 
 class Same:
@@ -132,11 +153,10 @@ class Same:
 
 @lru_cache(maxsize=256)
 def expand_once(
-    same: Same, nodes: tuple[tuple[str, str], ...], stays: tuple[tuple[str, str], ...]
+    same: Same, nodes: tuple[tuple[str, str], ...], places: tuple[Place, ...]
 ) -> DesiredCluster:
     """``expand``, remembered: it renders every configuration file, and each pass asks twice."""
-    cluster = same.document.cluster
-    return expand(keep_at_home(cluster, dict(stays)) or cluster, dict(nodes))
+    return expand(with_deployed_members(same.document.cluster, places), dict(nodes))
 
 
 def apply_rules(rules: tuple[Rule, ...], situation: Situation) -> Iterator[Action | Hold]:

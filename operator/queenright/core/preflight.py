@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from queenright.core.desired import DesiredCluster
+from queenright.core.desired import DesiredCluster, service_name
 from queenright.core.observed import (
     Engine,
     ImageFound,
@@ -79,6 +79,39 @@ def placement_holds(document: Document, swarm: SwarmState, *, is_deployed: bool)
             yield Hold(f"preflight/{problem.field}", str(problem), wants_attention=True)
 
 
+def foreign_service_holds(document: Document, swarm: SwarmState) -> Iterator[Hold]:
+    """Services under our names that somebody else has deployed: they are not taken over."""
+    cluster = document.cluster
+    if swarm.config(f"{document.name}_cluster") is not None:
+        return
+    names = [*(member.name for member in cluster.spec.members), "proxy"]
+    for name in (service_name(document.name, found) for found in names):
+        live = swarm.service(name)
+        if live is not None and CLUSTER_LABEL not in live.value.labels:
+            yield Hold(
+                f"preflight/service/{name}",
+                f"service {name} is there already, and was not deployed by this operator: remove "
+                "it, or give the cluster another metadata.name",
+                wants_attention=True,
+            )
+
+
+def label_holds(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Hold]:
+    """Nodes that already have one of our labels otherwise than the file says: something else may
+    be placed by it, so nothing is taken from a node before the cluster is deployed."""
+    wanted = {item.node: item.labels for item in desired.node_labels}
+    for node in swarm.nodes:
+        for key in (desired.member_label, desired.proxy_label):
+            value = node.labels.get(key)
+            if value is not None and value != wanted.get(node.name, {}).get(key):
+                yield Hold(
+                    f"preflight/label/{node.name}/{key}",
+                    f"node {node.name} already has the label {key}={value}: remove it (docker node "
+                    f"update --label-rm {key} {node.name}), or write other keys in spec.nodeLabels",
+                    wants_attention=True,
+                )
+
+
 def deployment_holds(situation: Situation) -> Iterator[Hold]:
     """Why a first deployment does not begin: a node, an image or a port is not ready for it."""
     desired, swarm = situation.desired, situation.swarm
@@ -94,6 +127,7 @@ def deployment_holds(situation: Situation) -> Iterator[Hold]:
         if hold := image_hold(reference, situation.images):
             yield hold
     yield from port_holds(desired, swarm)
+    yield from label_holds(desired, swarm)
 
 
 def describe_node(node: Node) -> str:

@@ -20,6 +20,19 @@ STACK_LABEL = "com.docker.stack.namespace"
 IMAGE_LABEL = "queenright.image"
 """Service label: the image by digest as the operator last deployed it."""
 
+ROLE_LABEL = "queenright.role"
+ADDRESS_LABEL = "queenright.address"
+"""Label of a member's service: the address by which Raft knows it."""
+LOCAL_DIGEST_LABEL = "queenright.local-digest"
+"""Label of a template: digest of all but its bootstrap section, which a running member ignores."""
+DELETION_POLICY_LABEL = "queenright.deletion-policy"
+BOOTSTRAPPED_LABEL = "queenright.bootstrapped"
+NODE_LABELS_LABEL = "queenright.node-labels"
+MEMBERS_LABEL = "queenright.members"
+"""Label of the anchor: the members as they were deployed, in the order of their numbers."""
+RETIRING_LABEL = "queenright.retiring-since"
+"""Label of the anchor: since when no file describes the cluster."""
+
 MemberRole = Literal["member", "proxy"]
 
 

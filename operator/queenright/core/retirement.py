@@ -7,22 +7,33 @@ removed, and the reasons name those that stay.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from queenright.core.actions import (
     Action,
     FieldChange,
+    LabelConfig,
     LabelNode,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
 )
-from queenright.core.desired import DELETION_POLICY_LABEL, NODE_LABELS_LABEL, ROLE_LABEL
 from queenright.core.diff import ABSENT
-from queenright.core.observed import LiveService, Node, SwarmState
+from queenright.core.observed import Live, LiveService, Node, SwarmState
 from queenright.core.plan import Hold
-from queenright.core.resources import CLUSTER_LABEL, Service
+from queenright.core.resources import (
+    CLUSTER_LABEL,
+    DELETION_POLICY_LABEL,
+    NODE_LABELS_LABEL,
+    RETIRING_LABEL,
+    ROLE_LABEL,
+    Config,
+    Service,
+)
 
 REMOVE = "remove"
+ABSENCE = timedelta(seconds=60)
 
 
 def owned_clusters(swarm: SwarmState) -> frozenset[str]:
@@ -32,8 +43,13 @@ def owned_clusters(swarm: SwarmState) -> frozenset[str]:
     return frozenset(name for found in labels if (name := found.get(CLUSTER_LABEL)))
 
 
-def plan_retirement(cluster: str, swarm: SwarmState) -> Iterator[Action | Hold]:
-    """The next steps for a cluster without a document: services, then the rest, then the anchor."""
+def plan_retirement(
+    cluster: str, swarm: SwarmState, now: datetime, claimed: frozenset[tuple[str, str]]
+) -> Iterator[Action | Hold]:
+    """The next steps for a cluster without a document: services, then the rest, then the anchor.
+
+    ``claimed`` are the nodes and label keys that other documents want.
+    """
     anchor = swarm.config(f"{cluster}_cluster")
     policy = anchor.value.labels.get(DELETION_POLICY_LABEL, "") if anchor else ""
     if policy != REMOVE:
@@ -45,12 +61,15 @@ def plan_retirement(cluster: str, swarm: SwarmState) -> Iterator[Action | Hold]:
             wants_attention=True,
         )
         return
+    if anchor is not None and (waiting := waiting_step(cluster, anchor, now)):
+        yield waiting
+        return
     services = [live for live in swarm.services if owns(cluster, live.value)]
     if services:
         yield from remove_services(cluster, services)
         return
     yield from remove_labels(
-        anchor.value.labels.get(NODE_LABELS_LABEL, "") if anchor else "", swarm
+        anchor.value.labels.get(NODE_LABELS_LABEL, "") if anchor else "", swarm, claimed
     )
     for network in swarm.networks:
         if network.value.labels.get(CLUSTER_LABEL) == cluster:
@@ -58,6 +77,25 @@ def plan_retirement(cluster: str, swarm: SwarmState) -> Iterator[Action | Hold]:
     configs = [live for live in swarm.configs if live.value.labels.get(CLUSTER_LABEL) == cluster]
     for config in sorted(configs, key=lambda live: live is anchor):
         yield RemoveConfig(config.id, config.value.name, reason=retired(cluster))
+
+
+def waiting_step(cluster: str, anchor: Live[Config], now: datetime) -> Action | Hold | None:
+    """A document may be gone for a moment, while files are moved about: it counts as removed after
+    ``ABSENCE``, which the anchor keeps."""
+    noted = anchor.value.labels.get(RETIRING_LABEL, "")
+    try:
+        due = datetime.fromisoformat(noted) + ABSENCE
+    except ValueError:
+        labels = {**anchor.value.labels, RETIRING_LABEL: now.isoformat()}
+        return LabelConfig(
+            anchor.id,
+            anchor.version,
+            replace(anchor.value, labels=labels),
+            reason=f"the document of cluster {cluster} is gone: it is removed if it stays so",
+        )
+    if now < due:
+        return Hold(f"retire/{cluster}", f"cluster {cluster} is removed unless it is back", due)
+    return None
 
 
 def remove_services(cluster: str, services: list[LiveService]) -> Iterator[Action]:
@@ -77,9 +115,13 @@ def remove_services(cluster: str, services: list[LiveService]) -> Iterator[Actio
         )
 
 
-def remove_labels(keys: str, swarm: SwarmState) -> Iterator[Action]:
+def remove_labels(
+    keys: str, swarm: SwarmState, claimed: frozenset[tuple[str, str]]
+) -> Iterator[Action]:
     for node in swarm.nodes:
-        present = [key for key in keys.split(",") if key in node.labels]
+        present = [
+            key for key in keys.split(",") if key in node.labels and (node.name, key) not in claimed
+        ]
         if present:
             yield unlabel(node, present)
 

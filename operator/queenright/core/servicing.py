@@ -7,17 +7,17 @@ when ``obstacle`` is None.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
 from queenright.core.actions import (
     Action,
+    AdjustService,
     CreateService,
     FieldChange,
     RestartService,
     UpdateService,
 )
-from queenright.core.desired import LOCAL_DIGEST_LABEL
 from queenright.core.diff import UNDISTURBING, diff, disturbs, keep_foreign_labels
 from queenright.core.observed import (
     ALIVE_STATES,
@@ -29,8 +29,8 @@ from queenright.core.observed import (
     Unknown,
 )
 from queenright.core.plan import Hold
-from queenright.core.resources import IMAGE_LABEL, Service
-from queenright.core.situation import Situation
+from queenright.core.resources import IMAGE_LABEL, LOCAL_DIGEST_LABEL, Service
+from queenright.core.situation import SETTLES, Situation
 
 RESTART_MARGIN = timedelta(seconds=5)
 """How long after its own delay swarm is given before a finished task counts as given up."""
@@ -44,7 +44,10 @@ def plan_service(
     pinned = pin_image(situation, service, live)
     if isinstance(pinned, Hold):
         yield pinned
-    elif live is None:
+        if live is None:
+            return
+        pinned = with_image(service, live.value.image, live.value.labels.get(IMAGE_LABEL, ""))
+    if live is None:
         yield CreateService(pinned, reason=f"{service.name} is in the file and not in the swarm")
     else:
         wanted = keep_equivalent_configs(situation, keep_foreign_labels(pinned, live.value), live)
@@ -77,8 +80,13 @@ def pin_image(situation: Situation, service: Service, live: LiveService | None) 
                 return Hold(f"image/{service.name}", f"image {reference}: {why}")
             case None:
                 return Hold(f"image/{service.name}", f"image {reference} is being looked up")
-    labels = {**service.labels, IMAGE_LABEL: pinned}
-    return dataclasses.replace(service, image=pinned, labels=labels)
+    return with_image(service, pinned, pinned)
+
+
+def with_image(service: Service, image: str, deployed: str) -> Service:
+    """The service with an image, and the note of the one that was deployed last."""
+    labels = {**service.labels, IMAGE_LABEL: deployed} if deployed else service.labels
+    return dataclasses.replace(service, image=image, labels=labels)
 
 
 def unresolved_image(service: Service, live: LiveService | None) -> str:
@@ -126,27 +134,49 @@ def plan_update(
         )
         return
     fields = ", ".join(change.path for change in changes)
-    restarts = disturbs(changes) and any(situation.running_tasks(live))
-    if restarts and live.update_state == "updating":
-        yield Hold(f"update-service/{name}", f"{name}: swarm is still carrying out an update")
-        return
+    may_run = any(situation.possible_tasks(live))
+    fewer = 0 < wanted.replicas < live.value.replicas  # swarm chooses which task goes
+    restarts = may_run and (disturbs(changes) or fewer)
     if restarts and obstacle is not None:
-        yield Hold(f"update-service/{name}", f"{fields}: {obstacle}", wants_attention=True)
-        harmless = {item: getattr(wanted, item) for item in UNDISTURBING}
-        wanted = dataclasses.replace(live.value, **harmless)
+        again = situation.now + SETTLES
+        yield Hold(f"update-service/{name}", f"{fields}: {obstacle}", again, wants_attention=True)
+        harmless = {"labels", "update", "rollback"} if fewer else UNDISTURBING
+        wanted = harmless_part(wanted, live.value, harmless)
         changes = diff(wanted, live.value)
         restarts = False
         if not changes:
             return
+    reason = f"{name} differs from the file in {fields}"
+    if not disturbs(changes):
+        yield AdjustService(
+            live.id,
+            live.version,
+            wanted,
+            reason=reason,
+            changes=changes,
+            disturbs=name if restarts else "",
+        )
+        return
     yield UpdateService(
         live.id,
         live.version,
         wanted,
         live.force_update,
-        reason=f"{name} differs from the file in {fields}",
+        reason=reason,
         changes=changes,
         disturbs=name if restarts else "",
     )
+
+
+def harmless_part(wanted: Service, live: Service, fields: Iterable[str]) -> Service:
+    """What of the change restarts nothing. The note of the deployed image stays as it is: the
+    image does."""
+    changed = {item: getattr(wanted, item) for item in fields}
+    changed["labels"] = {**wanted.labels}
+    changed["labels"].pop(IMAGE_LABEL, None)
+    if IMAGE_LABEL in live.labels:
+        changed["labels"][IMAGE_LABEL] = live.labels[IMAGE_LABEL]
+    return dataclasses.replace(live, **changed)
 
 
 def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Hold]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from queenright.core.desired import BOOTSTRAPPED_LABEL, DesiredCluster, DesiredMember
+from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.observed import (
     ImageFound,
     ImageMissing,
@@ -23,7 +23,16 @@ from queenright.core.observed import (
     Task,
     Unknown,
 )
-from queenright.core.resources import Service
+from queenright.core.resources import BOOTSTRAPPED_LABEL, Service
+
+SETTLES = timedelta(seconds=5)
+"""How long after a change of a service its tasks are not yet taken for what they will be."""
+UPDATE_LIMIT = timedelta(minutes=10)
+"""After this long an update of one task that is still "under way" is stuck, and may be replaced."""
+
+
+def is_under_way(live: LiveService) -> bool:
+    return live.update_state in {"updating", "rollback_started"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +87,16 @@ class Situation:
         return status is not None and (status.is_leader or status.holds_lock)
 
     def running_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that can really be running: alive, on a node that is not down."""
+        """Tasks that run for certain: alive, on a node that is not down."""
         return (
             task
             for task in self.swarm.tasks_of(live.id)
             if task.state == "running" and self.swarm.runs(task)
         )
+
+    def possible_tasks(self, live: LiveService) -> Iterator[Task]:
+        """Tasks that run, or may."""
+        return self.swarm.possible_tasks(live.id)
 
     def node_of(self, task: Task) -> Node | None:
         return self.swarm.node_by_id(task.node_id)
@@ -112,6 +125,8 @@ class Situation:
         leader = self.leader
         if leader is None:
             return "there is no leader that every observation agrees on"
+        if self.is_leader(member) and len(self.desired.members) == 1:
+            return f"{member.name} is the only member: restarting it stops the database"
         if self.is_leader(member):
             return (
                 f"{member.name} is the leader and would be restarted; move the leader to another "
@@ -125,6 +140,23 @@ class Situation:
                 return f"{other.name} is {status.state}, not streaming"
             if status.paused:
                 return "Patroni is paused"
+            if unsettled := self.why_unsettled(other):
+                return unsettled
+        return None
+
+    def why_unsettled(self, member: DesiredMember) -> str | None:
+        """Why a member's task may yet be stopped by what was asked of swarm before: Patroni answers
+        well until the very moment at which its container is told to end."""
+        live = self.swarm.service(member.service.name)
+        if live is None:
+            return f"{member.service.name} is not in the swarm"
+        if timedelta(0) <= self.now - live.updated_at < SETTLES:
+            return f"{live.value.name} was changed a moment ago"
+        if is_under_way(live) and self.now - live.updated_at < UPDATE_LIMIT:
+            return f"swarm is still carrying out an update of {live.value.name}"
+        alive = [task for task in self.swarm.tasks_of(live.id) if task.is_alive]
+        if [task.state for task in alive] != ["running"] or not any(self.running_tasks(live)):
+            return f"{live.value.name} has no single running task"
         return None
 
     def owner_of(self, service: Service) -> DesiredMember | None:

@@ -7,6 +7,7 @@ empty, vanished or half-written file changes ``problems`` alone.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -66,13 +67,18 @@ class DesiredState:
         problems = (*reading.problems, *(loaded.problems if loaded else ()))
         errors = [problem for problem in problems if problem.severity == "error"]
         self._note_problems(problems)
-        if errors or not documents:
+        is_empty_on_purpose = loaded is not None and loaded.is_empty_on_purpose
+        if errors or not (documents or is_empty_on_purpose):
             if self.stale_since is None:
                 self.stale_since = self._ports.clock.now()
             return cause or Trigger("file", "not valid; the last good state stays in force")
-        changed = self._changes(documents)
+        was_known, changed = self.is_known, self._changes(documents)
         self._accept(documents, reading.files)
-        return cause or trigger_of(changed)
+        if cause is None:
+            return trigger_of(changed)
+        # What was edited while no operator ran is told with its file and line as well.
+        edited = was_known and changed
+        return replace(trigger_of(changed), kind=cause.kind) if edited else cause
 
     def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
         self.documents = documents

@@ -14,6 +14,7 @@ import anyio
 
 from queenright.core.actions import (
     Action,
+    AdjustService,
     CreateConfig,
     CreateNetwork,
     CreateSecret,
@@ -97,10 +98,12 @@ async def perform(swarm: Swarm, action: Action) -> None:
             await swarm.remove_config(config_id)
         case CreateService(service):
             await swarm.create_service(service)
-        case UpdateService(service_id, version, service, force_update):
+        case UpdateService(service_id, version, service, force_update) | RestartService(
+            service_id, version, service, force_update
+        ):
             await swarm.update_service(service_id, version, service, force_update)
-        case RestartService(service_id, version, service, force_update):
-            await swarm.update_service(service_id, version, service, force_update)
+        case AdjustService(service_id, version, service):
+            await swarm.adjust_service(service_id, version, service)
         case RemoveService(service_id):
             await swarm.remove_service(service_id)
         case _:

@@ -6,6 +6,7 @@ another at once, since its deeds are the next one's observation.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import anyio
@@ -38,6 +39,7 @@ class Loop:
         self._wakeup = Wakeup()
         self._memory = Memory()
         self._members: tuple[MemberAddress, ...] = ()
+        self._edit: Trigger | None = None
         self._stopping = False
         self.passes = 0
 
@@ -72,27 +74,38 @@ class Loop:
 
     async def _pass(self, trigger: Trigger) -> PassResult | None:
         """One pass and its canonical line; None when it broke, which the next pass survives."""
+        trigger = self._with_edit(trigger)
         began, calls = anyio.current_time(), self._ports.swarm.api_calls
         self.passes += 1
         if not self._state.is_known:
             log.warning("pass", trigger=trigger.kind, waiting="for a first valid file")
             return None
         try:
-            with anyio.fail_after(self._tempo.pass_limit_s):
-                result = await reconcile(
-                    self._ports,
-                    self._state.documents,
-                    trigger,
-                    self._memory,
-                    lambda: self._stopping,
-                    doctrine=self._doctrine,
-                )
+            result = await reconcile(
+                self._ports,
+                self._state.documents,
+                trigger,
+                self._memory,
+                lambda: self._stopping,
+                doctrine=self._doctrine,
+            )
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
+        if result.is_converged:
+            self._edit = None
         self._members = deployed_members(result)
         self._tell(result, trigger, began, calls)
         return result
+
+    def _with_edit(self, trigger: Trigger) -> Trigger:
+        """The trigger with the file and line of the last edit, until that is carried out: whatever
+        wakes the later steps of a rollout, it is the edit that they are for."""
+        if trigger.file:
+            self._edit = trigger
+        if trigger.file or self._edit is None:
+            return trigger
+        return replace(trigger, file=self._edit.file, line=self._edit.line)
 
     def _tell(self, result: PassResult, trigger: Trigger, began: float, calls: int) -> None:
         views = result.survey.clusters
@@ -114,11 +127,14 @@ class Loop:
         )
 
     def _next_wait_s(self, result: PassResult | None) -> float:
-        """Until the timer, or earlier where time alone may change a hold."""
+        """Until the timer, or earlier where time alone may change a hold or allow another try."""
         if result is None:
             return self._tempo.resync_s
         due = [at for view in result.survey.clusters if (at := view.plan.recheck_at)]
-        return earliest(due, self._ports.clock.now(), self._tempo.resync_s)
+        wait_s = earliest(due, self._ports.clock.now(), self._tempo.resync_s)
+        tried = [pair for found in result.results for pair in found.tried]
+        retry_s = self._memory.attempts.retry_s(tried)
+        return wait_s if retry_s is None else min(wait_s, max(SHORTEST_WAIT_S, retry_s))
 
 
 def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:

@@ -65,7 +65,7 @@ async def reconcile(
             continue
         memory.refused.pop(view.name, None)
         result = await execute(ports, view.plan, trigger, is_stopping)
-        memory.attempts.record((action.key for action, _ in result.tried), ports.clock.now())
+        memory.attempts.record(result.tried, ports.clock.now())
         results.append(result)
     remember(memory, found, ports)
     return PassResult(found, tuple(results), tuple(refusals))

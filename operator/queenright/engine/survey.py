@@ -49,7 +49,7 @@ async def survey(
         decision = make_plan(document, observed, now, doctrine.rules)
         views.append(ClusterView(document.name, document, decision.desired, decision.plan))
     for name in orphans(documents, observed):
-        decision = make_retirement_plan(name, observed, now)
+        decision = make_retirement_plan(name, observed, now, documents)
         views.append(ClusterView(name, None, None, decision.plan))
     return Survey(observed, tuple(views))
 

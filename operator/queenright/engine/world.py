@@ -31,4 +31,3 @@ class Tempo:
     resync_s: float = 15.0
     file_poll_s: float = 0.1
     member_poll_s: float = 1.0
-    pass_limit_s: float = 60.0

@@ -1,7 +1,8 @@
 """The swarm, as the engine needs it: one bounded read, version-indexed writes, wake-ups.
 
 Every write raises ``ConflictError`` when somebody else wrote first (or the name is taken),
-``RejectedError`` when the swarm refuses it for good, and ``UnavailableError`` when nobody answers.
+``RejectedError`` when the swarm refuses it for good, and ``UnavailableError`` when nobody answers
+or the swarm refuses it for now.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class SwarmError(Exception):
 
 
 class ConflictError(SwarmError):
-    """A stale version index, or a name that was taken meanwhile: observe again."""
+    """A stale version index, a name that was taken meanwhile, or an object that is gone: observe
+    again."""
 
 
 class RejectedError(SwarmError):
@@ -27,7 +29,8 @@ class RejectedError(SwarmError):
 
 
 class UnavailableError(SwarmError):
-    """No answer, or none in time: whether the call took effect is not known."""
+    """No answer, or none in time: whether the call took effect is not known. Also a refusal that
+    passes by itself, like the removal of what a task still uses: the same call may work later."""
 
 
 class Swarm(Protocol):
@@ -43,7 +46,11 @@ class Swarm(Protocol):
         ...
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
-        """What the registry knows of an image reference like ``host:5000/name:tag``."""
+        """What the registry knows of an image reference like ``host:5000/name:tag``.
+
+        Missing is only what the registry itself denies knowing; one that can't be asked, or does
+        not let us in, is an UnavailableError in its own words.
+        """
         ...
 
     def events(self) -> AsyncGenerator[str, None]:

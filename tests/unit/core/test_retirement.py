@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from queenright.core.desired import DELETION_POLICY_LABEL
 from queenright.core.observed import Known, Observed
 from queenright.core.plan import Plan
 from queenright.core.planner import make_retirement_plan
+from queenright.core.resources import DELETION_POLICY_LABEL
 from queenright.core.retirement import owned_clusters
 from tests.builders import (
     NOW,

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
-from queenright.core.desired import BOOTSTRAPPED_LABEL, LOCAL_DIGEST_LABEL
 from queenright.core.diff import diff
 from queenright.core.plan import Hold
-from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.resources import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, RETIRING_LABEL
 from queenright.core.situation import Situation
 
 
@@ -33,6 +32,7 @@ def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
             )
         else:
             labels = {**live.value.labels, **config.labels}
+            labels.pop(RETIRING_LABEL, None)
             if config == desired.anchor and next(situation.unwell(), None) is None:
                 labels[BOOTSTRAPPED_LABEL] = "true"
             wanted = replace(live.value, labels=labels)
@@ -58,8 +58,7 @@ def remove_outdated(situation: Situation) -> Iterator[Action]:
         used |= live_service.previous_configs
     for live in swarm.configs:
         owned = live.value.labels.get(CLUSTER_LABEL) == desired.name
-        rendered = LOCAL_DIGEST_LABEL in live.value.labels or "haproxy-" in live.value.name
-        if owned and rendered and live.value.name not in used:
+        if owned and live.value.name not in used:
             yield RemoveConfig(
                 live.id, live.value.name, reason=f"no service uses config {live.value.name} now"
             )

@@ -75,8 +75,8 @@ def member_placed_by(situation: Situation, node: Node) -> DesiredMember | None:
     constraint = f"node.labels.{label}=={node.labels.get(label)}"
     for member in situation.desired.members:
         live = situation.swarm.service(member.service.name)
-        if live is None or constraint not in member.service.constraints:
+        if live is None or constraint not in live.value.constraints:
             continue
-        if any(task.node_id == node.id for task in situation.running_tasks(live)):
+        if any(task.node_id == node.id for task in situation.possible_tasks(live)):
             return member
     return None

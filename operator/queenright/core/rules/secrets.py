@@ -1,7 +1,7 @@
 """The passwords: created when missing, never shown, never replaced, never removed.
 
 Invariant: a secret is only made while no member can have been started with another value, since a
-new password does not open old data.
+new password does not open old data. That of the REST API opens none, and is made anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def plan_secrets(situation: Situation) -> Iterator[Action | Hold]:
     for secret in situation.desired.secrets:
         if situation.swarm.secret(secret.name):
             continue
-        if situation.has_started:
+        if situation.has_started and secret.name in situation.desired.data_secrets:
             yield Hold(
                 f"create-secret/{secret.name}",
                 f"secret {secret.name} is gone, but the cluster's data was made with it, and a new "

@@ -49,8 +49,12 @@ def load(files: Mapping[str, str]) -> Loaded:
     """The valid documents of some texts, by file name, and every problem in order of place."""
     judged: list[_Judged] = []
     problems: list[Problem] = []
+    is_empty_on_purpose = False
     for file in sorted(files):
         written, broken = read_yaml(file, files[file])
+        if [document.value for document in written] == [[]] and not broken:
+            is_empty_on_purpose = True
+            continue
         judged += [
             _judge(document, Origin(file, document.line, document.lines)) for document in written
         ]
@@ -71,7 +75,8 @@ def load(files: Mapping[str, str]) -> Loaded:
         for document in (clash.earlier, clash.later)
     }
     kept = tuple(document for document in documents if id(document) not in clashing)
-    return Loaded(kept, tuple(_told(sorted(set(problems)))))
+    told = tuple(_told(sorted(set(problems))))
+    return Loaded(kept, told, is_empty_on_purpose)
 
 
 def _told(problems: Sequence[Problem]) -> Iterator[Problem]:

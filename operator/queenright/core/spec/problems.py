@@ -115,6 +115,8 @@ class Loaded:
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
+    is_empty_on_purpose: bool = False
+    """Whether a file says, with an empty list (`[]`), that there is meant to be nothing."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
