@@ -55,7 +55,7 @@ class FakeHand:
 
 class DockerHand:
     def __init__(self, swarm: DockerSwarm, registry: str) -> None:
-        self._client: Any = swarm._client
+        self._client: Any = swarm._client.another()
         self.image = f"{registry}/contract:1"
         self._client.import_image_from_data(one_program(), f"{registry}/contract", "1")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import AsyncIterator
+from operator import methodcaller
 
 import pytest
 
@@ -34,7 +35,7 @@ async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swar
                 await real.remove_service(service.id)
         for secret in state.secrets:
             if secret.value.name.startswith(name):
-                real._client.remove_secret(secret.id)
+                real._client.call(methodcaller("remove_secret", secret.id))
         for config in state.configs:
             if config.value.name.startswith(name):
                 await real.remove_config(config.id)

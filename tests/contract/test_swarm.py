@@ -24,7 +24,7 @@ from queenright.core.resources import (
     Service,
     UpdatePolicy,
 )
-from queenright.ports.swarm import ConflictError, RejectedError, Swarm
+from queenright.ports.swarm import ConflictError, RejectedError, Swarm, UnavailableError
 
 Labels = dict[str, str]
 
@@ -183,13 +183,41 @@ async def test_what_is_in_use_is_not_removed(swarm: Swarm, name: str, labels: La
     state = await swarm.observe()
     config = state.config(f"{name}-cfg")
     assert config is not None
-    with pytest.raises(RejectedError):
+    with pytest.raises(UnavailableError, match="in use by"):
         await swarm.remove_config(config.id)
     live = state.service(name)
     assert live is not None
     await swarm.remove_service(live.id)
     await swarm.remove_config(config.id)
     assert (await swarm.observe()).config(f"{name}-cfg") is None
+
+
+async def test_what_is_gone_is_a_conflict(swarm: Swarm, name: str, labels: Labels) -> None:
+    await prepared(swarm, name, labels)
+    service = Service(name, "known:1", replicas=0, labels=labels)
+    await swarm.create_service(service)
+    state = await swarm.observe()
+    live, config, network = (
+        state.service(name),
+        state.config(f"{name}-cfg"),
+        state.network(f"{name}-net"),
+    )
+    assert live is not None
+    assert config is not None
+    assert network is not None
+    await swarm.remove_service(live.id)
+    await swarm.remove_config(config.id)
+    await swarm.remove_network(network.id)
+    for again in (
+        swarm.remove_service(live.id),
+        swarm.update_service(live.id, live.version, service, 0),
+        swarm.adjust_service(live.id, live.version, service),
+        swarm.label_config(config.id, config.version, config.value),
+        swarm.remove_config(config.id),
+        swarm.remove_network(network.id),
+    ):
+        with pytest.raises(ConflictError):
+            await again
 
 
 async def test_a_configs_labels_are_replaced_by_version(

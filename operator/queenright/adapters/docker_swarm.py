@@ -22,6 +22,14 @@ from queenright.adapters import docker_decode as decode
 from queenright.adapters.docker_client import DockerClient, says_image_unknown
 from queenright.adapters.docker_encode import adjusted, encode_service
 from queenright.adapters.docker_events import docker_events
+from queenright.adapters.docker_reading import (
+    Reader,
+    always,
+    is_labelled,
+    is_swarm_overlay,
+    is_task_of,
+    part,
+)
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, Node, SwarmState
 from queenright.core.resources import Config, Network, Secret, Service
@@ -43,12 +51,13 @@ class DockerSwarm:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._nodes: dict[str, Json] = {}
+        self._reader = Reader()
         self._services: dict[str, Json] = {}
         self.api_calls = 0
 
     async def observe(self) -> SwarmState:
         info = await self._call(lambda sdk: sdk.info())
-        engine = decode_engine(info)
+        (engine,) = self._reader.read("engine", [info], decode_engine, always)
         if engine.swarm_state != "active" or not engine.is_manager:
             return SwarmState(engine)
         found: dict[str, list[Json]] = {}
@@ -65,12 +74,18 @@ class DockerSwarm:
         return self._decode(engine, found)
 
     def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
-        networks = tuple(decode.decode_network(raw) for raw in found["networks"])
-        configs = tuple(decode.decode_config(raw) for raw in found["configs"])
-        known_secrets = tuple(decode.decode_secret(raw) for raw in found["secrets"])
-        names = {live.id: live.value.name for live in networks}
+        read, raw_services = self._reader.read, found["services"]
+        overlays = [raw for raw in found["networks"] if is_swarm_overlay(raw)]
+        networks = read("network", overlays, decode.decode_network, is_labelled)
+        configs = read("config", found["configs"], decode.decode_config, is_labelled)
+        known_secrets = read("secret", found["secrets"], decode.decode_secret, is_labelled)
+        names = {part(raw, "Id"): part(raw, "Name") for raw in found["networks"]}
+        services = read(
+            "service", raw_services, lambda raw: decode.decode_service(raw, names), is_labelled
+        )
+        nodes = read("node", found["nodes"], decode.decode_node, always)
         self._nodes = {raw["ID"]: raw["Spec"] for raw in found["nodes"]}
-        self._services = {raw["ID"]: raw for raw in found["services"]}
+        self._services = {raw["ID"]: raw for raw in raw_services if part(raw, "ID")}
         self._ids = {
             "networks": {live.value.name: live.id for live in networks},
             "configs": {live.value.name: live.id for live in configs},
@@ -78,10 +93,10 @@ class DockerSwarm:
         }
         return SwarmState(
             engine=engine,
-            nodes=one_node_a_name(decode.decode_node(raw) for raw in found["nodes"]),
-            services=tuple(decode.decode_service(raw, names) for raw in found["services"]),
-            tasks=tuple(decode.decode_task(raw) for raw in found["tasks"]),
-            networks=tuple(live for live in networks if live.value.driver == "overlay"),
+            nodes=one_node_a_name(nodes),
+            services=services,
+            tasks=read("task", found["tasks"], decode.decode_task, is_task_of(raw_services)),
+            networks=networks,
             secrets=known_secrets,
             configs=configs,
         )
