@@ -44,8 +44,8 @@ def moment(text: str | None) -> datetime:
     """Docker's RFC 3339 time, which has nanoseconds; ``NEVER`` when it is not told."""
     if not text or text.startswith("0001-"):
         return NEVER
-    stem, _, fraction = text.rstrip("Z").partition(".")
-    return datetime.fromisoformat(f"{stem}.{fraction[:6]:0<6}").replace(tzinfo=UTC)
+    told = datetime.fromisoformat(text)
+    return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
 
 
 def decode_node(raw: Json) -> Node:

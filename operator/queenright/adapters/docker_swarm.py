@@ -25,10 +25,10 @@ from queenright.adapters.docker_events import docker_events
 from queenright.adapters.docker_reading import (
     Reader,
     always,
+    by_id,
     is_labelled,
     is_swarm_overlay,
     is_task_of,
-    part,
 )
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, Node, SwarmState
@@ -63,7 +63,7 @@ class DockerSwarm:
         found: dict[str, list[Json]] = {}
 
         async def read(kind: str) -> None:
-            found[kind] = await self._call(methodcaller(kind))
+            found[kind] = await self._call(methodcaller(kind)) or []
 
         try:
             async with anyio.create_task_group() as group:
@@ -79,13 +79,14 @@ class DockerSwarm:
         networks = read("network", overlays, decode.decode_network, is_labelled)
         configs = read("config", found["configs"], decode.decode_config, is_labelled)
         known_secrets = read("secret", found["secrets"], decode.decode_secret, is_labelled)
-        names = {part(raw, "Id"): part(raw, "Name") for raw in found["networks"]}
+        every = by_id(found["networks"], "Id")
+        names = {key: str(raw.get("Name") or key) for key, raw in every.items()}
         services = read(
             "service", raw_services, lambda raw: decode.decode_service(raw, names), is_labelled
         )
         nodes = read("node", found["nodes"], decode.decode_node, always)
-        self._nodes = {raw["ID"]: raw["Spec"] for raw in found["nodes"]}
-        self._services = {raw["ID"]: raw for raw in raw_services if part(raw, "ID")}
+        self._nodes = by_id(found["nodes"])
+        self._services = by_id(raw_services)
         self._ids = {
             "networks": {live.value.name: live.id for live in networks},
             "configs": {live.value.name: live.id for live in configs},
@@ -123,7 +124,9 @@ class DockerSwarm:
                 yield text
 
     async def label_node(self, action: LabelNode) -> None:
-        spec = dict(self._nodes[action.node_id])
+        if action.node_id not in self._nodes:
+            raise ConflictError(f"{action.node} is not as it was last observed")
+        spec = dict(self._nodes[action.node_id].get("Spec") or {})
         labels = dict(spec.get("Labels") or {})
         for key, value in action.labels.items():
             if value is None:

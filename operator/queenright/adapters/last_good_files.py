@@ -26,10 +26,13 @@ class LastGoodFiles:
             found = json.loads(self._path.read_text())
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             log.warning("the last good state can't be read", file=str(self._path), error=str(error))
             return {}
-        return {str(name): str(text) for name, text in found.items()}
+        if not isinstance(found, dict) or not all(isinstance(it, str) for it in found.values()):
+            log.warning("the last good state is not one of ours", file=str(self._path))
+            return {}
+        return found
 
     def save(self, files: Mapping[str, str]) -> None:
         if self._path is None:

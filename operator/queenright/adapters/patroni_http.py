@@ -14,6 +14,8 @@ import httpx
 from queenright.core.observed import Known, MemberStatus, Unknown
 
 OK = 200
+NOT_CREDIBLE = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError)
+"""No answer, or one that is not Patroni's: anything may listen on the port."""
 
 
 class PatroniHttp:
@@ -32,7 +34,7 @@ class PatroniHttp:
                     group.start_soon(self._holds_lock, url, lock)
                     answer = await self._client.get(f"{url}/patroni")
             return Known(decode_member(answer.json(), holds_lock=lock[0]))
-        except* (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError) as failures:
+        except* NOT_CREDIBLE as failures:
             why = describe(failures)
         return Unknown(f"{url}: {why}")
 
@@ -45,39 +47,55 @@ class PatroniHttp:
         try:
             with anyio.fail_after(self._timeout_s):
                 answer = (await self._client.get(url)).raise_for_status().json()
-        except (httpx.HTTPError, TimeoutError, ValueError) as error:
-            return Unknown(f"{url}: {error}")
+        except NOT_CREDIBLE as error:
+            return Unknown(f"{url}: {describe(error)}")
         return Known(answer) if isinstance(answer, dict) else Unknown(f"{url}: no settings yet")
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
 
-def describe(failures: BaseExceptionGroup[Exception]) -> str:
-    first: BaseException = failures
+def describe(failure: BaseException) -> str:
+    first = failure
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
     return str(first) or type(first).__name__
 
 
-def decode_member(raw: dict[str, Any], *, holds_lock: bool) -> MemberStatus:
-    """``/patroni``'s body; raises KeyError or TypeError when it is something else."""
-    patroni = raw.get("patroni") or {}
-    timeline = raw.get("timeline")
+def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
+    """``/patroni``'s body; raises ValueError when it is something else."""
+    status = mapping("the answer", raw)
+    patroni = mapping("patroni", status.get("patroni"))
+    timeline, server_version = status.get("timeline"), status.get("server_version")
     return MemberStatus(
-        state=raw["state"],
-        role=raw["role"],
+        state=text("state", status.get("state")),
+        role=text("role", status.get("role")),
         timeline=timeline if isinstance(timeline, int) else None,
-        replication_state=raw.get("replication_state") or "",
+        replication_state=text("replication_state", status.get("replication_state") or ""),
         holds_lock=holds_lock,
-        location=location_of(raw.get("xlog") or {}),
-        paused=bool(raw.get("pause", False)),
-        pending_restart=bool(raw.get("pending_restart", False)),
-        cluster_unlocked=bool(raw.get("cluster_unlocked", False)),
+        location=location_of(mapping("xlog", status.get("xlog"))),
+        paused=bool(status.get("pause", False)),
+        pending_restart=bool(status.get("pending_restart", False)),
+        cluster_unlocked=bool(status.get("cluster_unlocked", False)),
         version=str(patroni.get("version", "")),
-        server_version=raw.get("server_version") or 0,
-        tags=raw.get("tags") or {},
+        server_version=server_version if isinstance(server_version, int) else 0,
+        tags=mapping("tags", status.get("tags")),
     )
+
+
+def mapping(what: str, found: object) -> dict[str, Any]:
+    """A part that is a mapping, or left out."""
+    if found is None and what != "the answer":
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError(f"not Patroni's answer: {what} is no mapping")  # noqa: TRY004  # one error for all that is not credible
+    return found
+
+
+def text(what: str, found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError(f"not Patroni's answer: {what} is no text")  # noqa: TRY004  # as above
+    return found
 
 
 def location_of(xlog: dict[str, Any]) -> int | None:

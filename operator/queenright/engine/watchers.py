@@ -27,32 +27,52 @@ MemberAddress = tuple[str, str, int]
 """A member's service name, address and REST API port."""
 
 
+class Trouble:
+    """Tells a trouble once, not at every try; again when it is another or has been over."""
+
+    def __init__(self, event: str) -> None:
+        self._event = event
+        self._told = ""
+
+    def tell(self, error: Exception) -> None:
+        text = str(error) if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
+        if text != self._told:
+            log.warning(self._event, error=text)
+        self._told = text
+
+    def is_over(self) -> None:
+        self._told = ""
+
+
 async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None:
     """Reads the files again once two looks in a row saw the same new state of them: a file that is
     still being written is left alone."""
-    before = await state.fingerprint()
+    trouble = Trouble("the files can't be watched; the timer goes on")
+    before: str | None = None
     while True:
+        try:
+            now = await state.fingerprint()
+            if now == before and now != state.read_fingerprint:
+                wakeup.notify(await state.refresh())
+            before = now
+            trouble.is_over()
+        except Exception as error:  # noqa: BLE001  # a watcher outlives whatever happens in a round
+            trouble.tell(error)
         await anyio.sleep(tempo.file_poll_s)
-        now = await state.fingerprint()
-        if now == before and now != state.read_fingerprint:
-            wakeup.notify(await state.refresh())
-        before = now
 
 
 async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
     """Listens to Docker's events, and listens again whenever the stream ends. A stream that can't
     be had is told once, not at every try."""
-    told = ""
+    trouble = Trouble("docker events are not heard; the timer goes on")
     while True:
         try:
             async with aclosing(ports.swarm.events()) as events:
                 async for text in events:
                     wakeup.notify(Trigger("docker", text))
-                    told = ""
-        except SwarmError as error:
-            if str(error) != told:
-                log.warning("docker events are not heard; the timer goes on", error=str(error))
-            told = str(error)
+                    trouble.is_over()
+        except Exception as error:  # noqa: BLE001  # as above
+            trouble.tell(error)
         await anyio.sleep(LISTEN_AGAIN_S)
 
 
@@ -61,23 +81,44 @@ async def watch_members(
 ) -> None:
     """Asks every deployed member how it is, and wakes the loop when an answer is another, or the
     first: what a pass saw of a member before may be older."""
+    trouble = Trouble("a member can't be watched; the timer goes on")
     known: dict[str, tuple[object, ...]] = {}
     while True:
         await anyio.sleep(tempo.member_poll_s)
-        found: dict[str, tuple[object, ...]] = {}
+        try:
+            found = await signatures(ports, members(), trouble)
+            changed = sorted(name for name in found if known.get(name) != found[name])
+            if changed:
+                wakeup.notify(Trigger("member", ", ".join(changed)))
+            known = found
+        except Exception as error:  # noqa: BLE001  # as above
+            trouble.tell(error)
 
-        async def ask(
-            name: str, address: str, port: int, found: dict[str, tuple[object, ...]] = found
-        ) -> None:
-            found[name] = signature(await ports.patroni.status(address, port))
 
-        async with anyio.create_task_group() as group:
-            for member in members():
-                group.start_soon(ask, *member)
-        changed = sorted(name for name in found if known.get(name) != found[name])
-        if changed:
-            wakeup.notify(Trigger("member", ", ".join(changed)))
-        known = found
+async def signatures(
+    ports: Ports, members: Sequence[MemberAddress], trouble: Trouble
+) -> dict[str, tuple[object, ...]]:
+    """Each member's signature; one that can't be asked is unknown and hides no other."""
+    found: dict[str, tuple[object, ...]] = {}
+    failures: list[Exception] = []
+
+    async def ask(name: str, address: str, port: int) -> None:
+        reading: Known[MemberStatus] | Unknown
+        try:
+            reading = await ports.patroni.status(address, port)
+        except Exception as error:  # noqa: BLE001  # as above
+            failures.append(error)
+            reading = Unknown(str(error))
+        found[name] = signature(reading)
+
+    async with anyio.create_task_group() as group:
+        for member in members:
+            group.start_soon(ask, *member)
+    if failures:
+        trouble.tell(min(failures, key=str))
+    else:
+        trouble.is_over()
+    return found
 
 
 def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:
