@@ -1,0 +1,139 @@
+"""Watchers go on whatever happens in a round, and tell it once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+from structlog.testing import capture_logs
+
+from queenright.core.audit import Trigger
+from queenright.core.observed import Known, MemberStatus
+from queenright.engine.wakeup import Wakeup
+from queenright.engine.watchers import LISTEN_AGAIN_S, watch_files, watch_members, watch_swarm
+from queenright.engine.world import Tempo
+from tests.fakes.virtual_loop import run_virtual
+
+TEMPO = Tempo(file_poll_s=1.0, member_poll_s=1.0)
+
+
+class Stumbling:
+    """Stands for a port whose first few calls fail in a way that nobody foresaw."""
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+        self.read_fingerprint = "old"
+        self.member = MemberStatus("running", "primary")
+
+    def stumble(self) -> None:
+        if self.left:
+            self.left -= 1
+            raise AttributeError("'list' object has no attribute 'get'")
+
+    async def fingerprint(self) -> str:
+        self.stumble()
+        return "new"
+
+    async def refresh(self) -> Trigger:
+        return Trigger("file", "edited")
+
+    async def events(self) -> AsyncGenerator[str, None]:
+        self.stumble()
+        yield "service x update"
+
+    async def status(self, address: str, port: int) -> Known[MemberStatus]:
+        if address == "10.0.0.1":
+            self.stumble()
+        return Known(self.member)
+
+    def members(self) -> list[tuple[str, str, int]]:
+        return [("a", "10.0.0.1", 8008), ("b", "10.0.0.2", 8008)]
+
+
+def heard(watcher: Any, wakeup: Wakeup, within_s: float) -> tuple[list[Trigger], list[Any]]:
+    """What a watcher wakes for in that time, and the warnings; it must still run at the end."""
+
+    async def main() -> tuple[list[Trigger], list[Any]]:
+        found: list[Trigger] = []
+        coroutine: Coroutine[Any, Any, None] = watcher
+        with capture_logs() as told:
+            task = asyncio.get_running_loop().create_task(coroutine)
+            with anyio.move_on_after(within_s):
+                while True:
+                    cause = await wakeup.wait(within_s)
+                    if cause.kind != "timer":
+                        found.append(cause)
+            assert not task.done()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled()
+        return found, told
+
+    return run_virtual(main)
+
+
+def test_files_are_watched_on() -> None:
+    state: Any = Stumbling(3)
+    wakeup = Wakeup()
+    found, told = heard(watch_files(state, wakeup, TEMPO), wakeup, 6)
+    assert found[0] == Trigger("file", "edited")
+    assert len(told) == 1
+    assert "AttributeError" in told[0]["error"]
+
+
+def test_docker_is_listened_to_on() -> None:
+    ports: Any = SimpleNamespace(swarm=Stumbling(3))
+    wakeup = Wakeup()
+    found, told = heard(watch_swarm(ports, wakeup), wakeup, 3 * LISTEN_AGAIN_S + 1)
+    assert found == [Trigger("docker", "service x update")]
+    assert len(told) == 1
+
+
+def test_one_member_that_cannot_be_asked_hides_no_other() -> None:
+    stumbling = Stumbling(3)
+    ports: Any = SimpleNamespace(patroni=stumbling)
+    wakeup = Wakeup()
+    found, told = heard(watch_members(ports, wakeup, TEMPO, stumbling.members), wakeup, 6)
+    assert found == [Trigger("member", "a, b"), Trigger("member", "a")]
+    assert len(told) == 1
+
+
+def test_members_are_watched_on_when_the_list_itself_fails() -> None:
+    stumbling = Stumbling(0)
+    ports: Any = SimpleNamespace(patroni=stumbling)
+    fails = [2]
+
+    def members() -> list[tuple[str, str, int]]:
+        fails[0] -= 1
+        if fails[0] >= 0:
+            raise KeyError("main")
+        return stumbling.members()
+
+    wakeup = Wakeup()
+    found, told = heard(watch_members(ports, wakeup, TEMPO, members), wakeup, 6)
+    assert found == [Trigger("member", "a, b")]
+    assert len(told) == 1
+
+
+def test_a_trouble_that_came_back_is_told_again() -> None:
+    stumbling = Stumbling(2)
+    ports: Any = SimpleNamespace(patroni=stumbling)
+    wakeup = Wakeup()
+    watcher = watch_members(ports, wakeup, TEMPO, stumbling.members)
+
+    async def later() -> None:
+        await anyio.sleep(3.5)
+        stumbling.left = 2
+        stumbling.member = replace(stumbling.member, timeline=2)
+
+    async def both() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(later)
+            await watcher
+
+    _, told = heard(both(), wakeup, 8)
+    assert len(told) == 2
