@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DESIRED = ROOT / ".demo"
 STACK = "queenright"
 LIMIT_S = 240.0
+STUCK_S = 45.0
 _ADDRESS = re.compile(r" \(http:[^)]*\)")
 
 
@@ -101,6 +102,7 @@ def follow(lab: Lab) -> None:
     began = time.monotonic()
     deadline = began + LIMIT_S
     said: set[str] = set()
+    moving = began
     while time.monotonic() < deadline:
         clusters = status_of(lab).get("clusters", [])
         if clusters and all(cluster["converged"] for cluster in clusters):
@@ -111,6 +113,13 @@ def follow(lab: Lab) -> None:
             for hold in cluster["plan"]["holds"]
             for part in _ADDRESS.sub("", hold["reason"]).split("; ")
         ]
+        plans = [cluster["plan"] for cluster in clusters]
+        holds = [hold for plan in plans for hold in plan["holds"]]
+        if not holds or not all(hold["wants_attention"] for hold in holds):
+            moving = time.monotonic()
+        elif time.monotonic() - moving > STUCK_S:
+            reasons = "\n".join(hold["reason"] for hold in holds)
+            raise LabError(f"nothing goes on by itself; this waits for you:\n{reasons}")
         if news := [part for part in waited_for if part not in said]:
             say(f"{time.monotonic() - began:4.1f} s  {', '.join(news)}")
             said.update(news)

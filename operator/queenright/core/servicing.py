@@ -32,6 +32,8 @@ from queenright.core.plan import Hold
 from queenright.core.resources import IMAGE_LABEL, LOCAL_DIGEST_LABEL, Service
 from queenright.core.situation import SETTLES, Situation
 
+ON_ITS_WAY = timedelta(seconds=60)
+"""How long a task may be on its way, whatever swarm says of it, before a person should look."""
 RESTART_MARGIN = timedelta(seconds=5)
 """How long after its own delay swarm is given before a finished task counts as given up."""
 
@@ -237,12 +239,13 @@ def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
         why = f": {failed.error}" if failed else ""
         if coming is not None or not tasks:
             state = coming.state if coming else "not there yet"
+            since = coming.at if coming else situation.now
             if state == "running":
                 state = "on a node that is down"
             yield Hold(
                 f"task/{service.name}" + (f"/{place}" if place else ""),
                 f"{service.name}{where} is {state}{why}",
-                wants_attention=bool(why),
+                wants_attention=bool(why) and situation.now - since > ON_ITS_WAY,
             )
 
 

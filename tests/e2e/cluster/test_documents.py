@@ -107,7 +107,7 @@ def test_a_removed_document_is_held_until_its_policy_says_remove(settled: Deploy
     operator.write(policy)
     eventually(lambda: anchor_policy(lab) == "remove", "the policy, noted in the swarm", 20)
     operator.write(unrelated(lab))
-    eventually(lambda: not service(lab, "main_member-1"), "the services to go", 60)
+    eventually(lambda: not service(lab, "main_member-1"), "the services to go", 120)
     eventually(lambda: "main_" not in configs(lab), "the configs to go", 60)
     kept = lab.manager.docker("secret", "ls", "--format", "{{.Name}}").stdout.split()
     assert {"pg_replication_pw", "pg_superuser_pw", "pg_rest_pw"} <= set(kept)
