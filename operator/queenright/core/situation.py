@@ -140,11 +140,23 @@ class Situation:
                 return f"{other.name} is {status.state}, not streaming"
             if status.paused:
                 return "Patroni is paused"
-            if unsettled := self.why_unsettled(other):
+            if other is not member and (unsettled := self.why_unsettled(other)):
                 return unsettled
-        return None
+        return self.why_changing(member)
 
     def why_unsettled(self, member: DesiredMember) -> str | None:
+        """Why a member is not to be relied on while another is restarted: it is changing itself, or
+        does not run as one task."""
+        if changing := self.why_changing(member):
+            return changing
+        live = self.swarm.service(member.service.name)
+        tasks = self.swarm.tasks_of(live.id) if live else ()
+        alive = [task for task in tasks if task.is_alive]
+        if [task.state for task in alive] != ["running"] or not self.swarm.runs(alive[0]):
+            return f"{member.service.name} has no single running task"
+        return None
+
+    def why_changing(self, member: DesiredMember) -> str | None:
         """Why a member's task may yet be stopped by what was asked of swarm before: Patroni answers
         well until the very moment at which its container is told to end."""
         live = self.swarm.service(member.service.name)
@@ -154,9 +166,6 @@ class Situation:
             return f"{live.value.name} was changed a moment ago"
         if is_under_way(live) and self.now - live.updated_at < UPDATE_LIMIT:
             return f"swarm is still carrying out an update of {live.value.name}"
-        alive = [task for task in self.swarm.tasks_of(live.id) if task.is_alive]
-        if [task.state for task in alive] != ["running"] or not any(self.running_tasks(live)):
-            return f"{live.value.name} has no single running task"
         return None
 
     def owner_of(self, service: Service) -> DesiredMember | None:
