@@ -14,6 +14,7 @@ from queenright.adapters.docker_swarm import DockerSwarm
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.swarm_store import template_of
+from tests.lab.packages import ensure_programs
 
 BUSYBOX = Path("/usr/bin/busybox")
 
@@ -55,6 +56,7 @@ class FakeHand:
 
 class DockerHand:
     def __init__(self, swarm: DockerSwarm, registry: str) -> None:
+        ensure_programs({"busybox": "busybox-static"})
         self._client: Any = swarm._client.another()
         self.image = f"{registry}/contract:1"
         self._client.import_image_from_data(one_program(), f"{registry}/contract", "1")
