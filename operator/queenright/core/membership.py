@@ -169,5 +169,21 @@ def membership_holds(
             )
 
 
+def stray_holds(scope: str, places: Sequence[Place], swarm: SwarmState) -> Iterator[Hold]:
+    """Member services under our labels that the deployed cluster does not know of."""
+    known = {f"{scope}_{place.name}" for place in places}
+    for live in swarm.services if places else ():
+        labels = live.value.labels
+        ours = labels.get(CLUSTER_LABEL) == scope and labels.get(ROLE_LABEL) == "member"
+        if ours and live.value.name not in known:
+            yield Hold(
+                f"membership/{live.value.name}",
+                f"service {live.value.name} is labelled as a member of {scope}, and was not "
+                "deployed as one: it is kept, and no member is restarted beside it; remove it by "
+                "hand if it is not wanted",
+                wants_attention=True,
+            )
+
+
 def membership_hold(scope: str, name: str, reason: str) -> Hold:
     return Hold(f"membership/{scope}_{name}", reason, wants_attention=True)

@@ -18,6 +18,7 @@ from queenright.core.membership import (
     Place,
     deployed_places,
     membership_holds,
+    stray_holds,
     with_deployed_members,
 )
 from queenright.core.observed import Observed, SwarmState, Unknown
@@ -78,6 +79,7 @@ def make_plan(
         *foreign_service_holds(document, swarm),
         *placement_holds(document, swarm, is_deployed=deployed),
         *membership_holds(document.cluster, places, addresses),
+        *stray_holds(name, places, swarm),
     )
     desired = expand_here(document, swarm)
     if desired is None or (misplaced and not deployed):
