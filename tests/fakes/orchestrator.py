@@ -17,6 +17,9 @@ from tests.fakes.swarm_store import SwarmStore, template_of
 from tests.fakes.tasks import ENDED, FakeTask
 
 REACTION_S = 0.02
+UPDATE_REACTION_S = 0.3
+"""How long swarm leaves a changed service's tasks as they are, and says nothing of the update: its
+members answer well meanwhile."""
 PREPARING_S = 0.4
 STOPPING_S = 0.8
 NOBODY_FITS = "no suitable node (scheduling constraints not satisfied on {} nodes)"
@@ -69,6 +72,8 @@ class Orchestrator:
             if task.service_id not in self.store.services:
                 self._retire(task, "remove")
         for live in list(self.store.services.values()):
+            if not self._has_noticed(live):
+                continue
             if live.value.mode == "global":
                 self._global(live)
             else:
@@ -81,6 +86,22 @@ class Orchestrator:
 
     def tasks_of(self, live: LiveService) -> list[FakeTask]:
         return [task for task in self.store.tasks.values() if task.service_id == live.id]
+
+    def _has_noticed(self, live: LiveService) -> bool:
+        """Whether the updater has seen the service as it is now; it then says so."""
+        changed = any(
+            (task.template, task.force_update) != (template_of(live.value), live.force_update)
+            for task in self.tasks_of(live)
+            if task.wants_to_run
+        )
+        if not changed or live.update_state:
+            return True
+        left_s = UPDATE_REACTION_S - (self.store.now() - live.updated_at).total_seconds()
+        if left_s > 0:
+            self.after(left_s, self.wake)
+            return False
+        self.store.set_update_state(live.id, "updating")
+        return True
 
     # What should run
 

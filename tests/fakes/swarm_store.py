@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, TypeVar
 
-from queenright.core.observed import Engine, Live, LiveService, Node, SwarmState
+from queenright.core.observed import NEVER, Engine, Live, LiveService, Node, SwarmState
 from queenright.core.resources import (
     Config,
     Network,
@@ -60,6 +61,7 @@ class SwarmStore:
     tasks: dict[str, FakeTask] = field(default_factory=dict)
     secret_values: dict[str, int] = field(default_factory=dict)
     listeners: list[Changed] = field(default_factory=list)
+    now: Callable[[], datetime] = lambda: NEVER
 
     def next_index(self) -> int:
         self.index += 1
@@ -115,7 +117,7 @@ class SwarmStore:
             raise ConflictError(f"name conflicts with an existing object: service {service.name}")
         self._check_references(service)
         index = self.next_index()
-        live = LiveService(f"svc{index}", index, service)
+        live = LiveService(f"svc{index}", index, service, self.now(), self.now())
         self.services[live.id] = live
         self.tell("service", service.name, "create")
         return live.id
@@ -133,8 +135,9 @@ class SwarmStore:
             live,
             version=self.next_index(),
             value=service,
+            updated_at=self.now(),
             force_update=force,
-            update_state="updating" if dirty else live.update_state,
+            update_state="" if dirty else live.update_state,
             previous_configs=frozenset(item.name for item in live.value.configs),
         )
         self.tell("service", service.name, "update")
@@ -148,7 +151,7 @@ class SwarmStore:
         """Swarm notes an update's progress in the service itself, which takes a new version."""
         live = self.services[service_id]
         self.services[service_id] = dataclasses.replace(
-            live, version=self.next_index(), update_state=state
+            live, version=self.next_index(), updated_at=self.now(), update_state=state
         )
         self.tell("service", live.value.name, "update")
 

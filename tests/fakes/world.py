@@ -48,7 +48,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
-        self.store = SwarmStore()
+        self.store = SwarmStore(now=FakeClock().now)
         for number in range(1, 5):
             role: Role = "manager" if number == 1 else "worker"
             self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)

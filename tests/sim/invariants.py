@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from queenright.core.actions import LabelNode
 from queenright.core.observed import LiveService
 from queenright.core.resources import Secret, Service
+from tests.fakes.files import EPOCH
 from tests.fakes.orchestrator import fits
 from tests.fakes.swarm_store import template_of
 from tests.fakes.tasks import FakeTask
@@ -55,8 +57,14 @@ class Invariants:
         match kind, what:
             case "update-service", (str(service_id), Service() as service, int(force)):
                 live = self.world.store.services.get(service_id)
-                if live and restarts(live, service, force):
-                    self._disturbs(live, self.world.containers(live.value.name))
+                if live:
+                    tasks = self.world.containers(live.value.name)
+                    changes = restarts(live, service, force)
+                    self._disturbs(live, tasks if changes else surplus(tasks, service))
+            case "adjust-service", (str(service_id), Service() as service):
+                live = self.world.store.services.get(service_id)
+                if live:
+                    self._disturbs(live, surplus(self.world.containers(live.value.name), service))
             case "label-node", LabelNode() as action:
                 self._labels(action)
             case "create-secret", Secret(name):
@@ -103,15 +111,39 @@ class Invariants:
         for other in MEMBERS:
             if other != name and model.last_well_s.get(other, -1.0) < looked_at_s:
                 self.violated(f"{name} is disturbed while {other} is not well")
+            if other != name and self._is_being_replaced(other):
+                self.violated(f"{name} is disturbed while {other} is being replaced")
         for number in (2, 3, 4):
             address = f"10.77.0.{10 + number}"
             silent_s = world.patroni.silent_s.get(address, -1.0)
             if silent_s >= world.swarm.observed_at_s > world.patroni.answered_s.get(address, -1.0):
                 self.violated(f"{name} is disturbed while {address} is unknown")
 
+    def _is_being_replaced(self, name: str) -> bool:
+        """Whether a member's container is to end by a change that the pass must have seen, however
+        well the member answers until then."""
+        live = self.world.store.service_named(name)
+        if live is None or seconds(live.updated_at) > self.world.swarm.observed_at_s:
+            return False
+        return any(
+            (task.template, task.force_update) != (template_of(live.value), live.force_update)
+            for task in self.world.containers(name)
+        )
+
     def _new_secret(self, name: str) -> None:
         if any(not volume.is_empty for volume in self.world.patroni_model.volumes.values()):
             self.violated(f"secret {name} is made although there is data")
+
+
+def surplus(tasks: list[FakeTask], service: Service) -> list[FakeTask]:
+    """The containers that fewer replicas end."""
+    many = service.mode == "replicated"
+    return [task for task in tasks if many and task.slot > service.replicas]
+
+
+def seconds(moment: datetime) -> float:
+    """The virtual clock's reading at that moment."""
+    return (moment - EPOCH).total_seconds()
 
 
 def restarts(live: LiveService, service: Service, force: int) -> bool:

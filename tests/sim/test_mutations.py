@@ -20,7 +20,8 @@ from queenright.core.planner import Rule
 from queenright.core.rules.members import plan_members
 from queenright.core.rules.nodes import plan_nodes
 from queenright.core.rules.secrets import plan_secrets
-from queenright.core.situation import Situation
+from queenright.core.situation import SETTLES, Situation
+from tests.builders import FILE, manifest
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.history import live_through
@@ -50,6 +51,16 @@ class Presuming(Situation):
         known = dataclasses.replace(self.desired, members=tuple(present))
         seen = Situation(known, self.swarm, self.members, self.images, self.settings, self.now)
         return seen.why_not_disturb(member)
+
+
+class Hasty(Situation):
+    """Takes a member that answers well for one that will, whatever swarm was told about it."""
+
+    def why_unsettled(self, member: DesiredMember) -> str | None:
+        return None
+
+    def why_changing(self, member: DesiredMember) -> str | None:
+        return None
 
 
 class Forgetful(Situation):
@@ -99,6 +110,11 @@ def is_caught(doctrine: Doctrine) -> str:
             mutant(plan_members, with_eyes(Presuming, plan_members), guards=False),
             "is disturbed",
             id="unknown taken for down",
+        ),
+        pytest.param(
+            mutant(plan_members, with_eyes(Hasty, plan_members), guards=False),
+            "is being replaced",
+            id="the next member at once",
         ),
     ],
 )
@@ -164,3 +180,29 @@ def test_a_secret_made_anew_is_caught() -> None:
     forgetful = mutant(plan_secrets, with_eyes(Forgetful, plan_secrets))
     _, invariants = run_virtual(lambda: lose_a_secret(forgetful))
     assert any("although there is data" in text for text in invariants.violations)
+
+
+async def change_every_member(doctrine: Doctrine) -> Invariants:
+    """One edit that restarts both replicas; everything answers well until swarm gets to it."""
+    world = World()
+    invariants = Invariants(world)
+    world.start_operator(doctrine)
+    await world.until_whole()
+    await anyio.sleep(20)
+    world.manifests.write(FILE, manifest(stopGracePeriod="90s"))
+    await anyio.sleep(120)
+    assert len(invariants.disturbed) >= 2
+    return invariants
+
+
+def test_the_next_member_waits_until_swarm_is_done_with_the_last() -> None:
+    invariants = run_virtual(lambda: change_every_member(DOCTRINE))
+    assert invariants.violations == []
+    (first_s, _), (next_s, _) = invariants.disturbed
+    assert next_s - first_s >= SETTLES.total_seconds()
+
+
+def test_the_next_member_restarted_at_once_is_caught() -> None:
+    hasty = mutant(plan_members, with_eyes(Hasty, plan_members))
+    invariants = run_virtual(lambda: change_every_member(hasty))
+    assert any("is being replaced" in text for text in invariants.violations)
