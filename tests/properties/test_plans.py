@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queenright.core.actions import (
+    AdjustService,
     CreateSecret,
     RemoveNetwork,
     RemoveService,
 )
+from queenright.core.diff import diff, disturbs
 from queenright.core.guards import first_refusal
 from queenright.core.observed import Known, Node, Observed, Unknown
 from queenright.core.plan import Plan
@@ -20,11 +22,13 @@ from tests.builders import (
     MANIFEST,
     MEMBERS,
     bare_swarm,
+    live,
     plan_for,
     swarm_of,
     three_nodes,
     with_swarm,
 )
+from tests.fakes.swarm_store import template_of
 from tests.properties.worlds import DOCUMENTS, pairs, worlds
 
 EXAMPLES = int(os.environ.get("QUEENRIGHT_EXAMPLES", "200"))
@@ -107,11 +111,21 @@ def test_nothing_is_removed_that_has_a_document(observed: Observed, text: str) -
 
 @given(worlds(), DOCUMENTS)
 @fast
-def test_no_secret_is_made_where_data_may_be(observed: Observed, text: str) -> None:
+def test_no_secret_of_the_data_is_made_where_data_may_be(observed: Observed, text: str) -> None:
     swarm = swarm_of(observed)
     started = swarm.config("main_cluster") or any(swarm.service(f"main_{name}") for name in MEMBERS)
-    if started:
-        assert not any(isinstance(a, CreateSecret) for a in plan_for(observed, text).actions)
+    made = {a.secret.name for a in plan_for(observed, text).actions if isinstance(a, CreateSecret)}
+    assert not (started and made - {"pg_rest_pw"})
+
+
+@given(worlds(), DOCUMENTS)
+@fast
+def test_an_adjustment_never_touches_the_task_template(observed: Observed, text: str) -> None:
+    for action in plan_for(observed, text).actions:
+        if isinstance(action, AdjustService):
+            present = live(observed, action.service.name).value
+            assert not disturbs(diff(action.service, present))
+            assert template_of(action.service) == template_of(present)
 
 
 @given(worlds(), DOCUMENTS)

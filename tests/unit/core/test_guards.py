@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from queenright.core.actions import (
+    AdjustService,
     LabelNode,
     RemoveConfig,
     RemoveNetwork,
@@ -18,20 +22,29 @@ from tests.builders import (
     live,
     status,
     swarm_of,
+    task,
     three_nodes,
     with_member,
+    with_node,
     with_service,
     with_swarm,
+    with_tasks,
 )
 
 LEADER, REPLICA, OTHER, PROXY = "main_member-1", "main_member-2", "main_member-3", "main_proxy"
 
 
-def update(name: str, disturbs: str | None = None) -> UpdateService:
+def update(name: str, **fields: Any) -> UpdateService:
+    """An update that does not own up to whom it disturbs."""
     found = live(three_nodes(), name)
-    return UpdateService(
-        found.id, found.version, found.value, 0, reason="a test", disturbs=disturbs or name
-    )
+    wanted = dataclasses.replace(found.value, **(fields or {"hostname": "x"}))
+    return UpdateService(found.id, found.version, wanted, 0, reason="a test")
+
+
+def adjust(name: str, **fields: Any) -> AdjustService:
+    found = live(three_nodes(), name)
+    wanted = dataclasses.replace(found.value, **fields)
+    return AdjustService(found.id, found.version, wanted, reason="a test")
 
 
 def refusal(observed: Observed, *actions: object, digest: str = "d") -> str:
@@ -53,12 +66,38 @@ def test_two_are_never_disturbed_at_once() -> None:
 def test_the_leader_is_safe_from_every_kind_of_action() -> None:
     found = live(three_nodes(), LEADER)
     node = swarm_of(three_nodes()).nodes[1]
-    restart = RestartService(
-        found.id, found.version, found.value, 1, reason="a test", disturbs=LEADER
-    )
-    label = LabelNode(node.name, node.id, 1, {"pg-node": None}, reason="a test", disturbs=LEADER)
-    for action in (update(LEADER), restart, label):
+    restart = RestartService(found.id, found.version, found.value, 1, reason="a test")
+    unlabel = LabelNode(node.name, node.id, 1, {"pg-node": None}, reason="a test")
+    relabel = LabelNode(node.name, node.id, 1, {"pg-node": "2"}, reason="a test")
+    fewer = (adjust(LEADER, replicas=0), update(LEADER, replicas=0))
+    for action in (update(LEADER), restart, unlabel, relabel, *fewer):
         assert refusal(three_nodes(), action) == f"leader-is-safe: {LEADER} holds the leader lock"
+
+
+def test_what_stops_no_task_is_refused_on_nobody() -> None:
+    node = swarm_of(three_nodes()).nodes[1]
+    found = live(three_nodes(), LEADER).value
+    label = LabelNode(node.name, node.id, 1, {"pg-node": "1", "rack": "a"}, reason="a test")
+    for action in (adjust(LEADER, labels={}), update(LEADER, update=found.rollback), label):
+        assert refusal(three_nodes(), action) == ""
+    ended = task(LEADER, "node2", slot=1, state="failed")
+    assert refusal(with_tasks(three_nodes(), LEADER, ended), update(LEADER)) == ""
+
+
+def test_a_task_on_a_node_that_swarm_lost_sight_of_may_be_running() -> None:
+    for fields in ({}, {"desired_state": "shutdown"}):
+        lost = with_tasks(three_nodes(), LEADER, task(LEADER, "node2", slot=1, **fields))
+        observed = with_node(lost, "node2", state="down")
+        assert "holds the leader lock" in refusal(observed, update(LEADER))
+
+
+def test_nobody_is_disturbed_while_another_has_not_one_running_task() -> None:
+    """However well its Patroni answers."""
+    ending = task(OTHER, "node4", slot=1, desired_state="shutdown")
+    second = task(OTHER, "node4", slot=2, id="second")
+    for tasks in ((), (ending,), (task(OTHER, "node4", slot=1), second)):
+        observed = with_tasks(three_nodes(), OTHER, *tasks)
+        assert refusal(observed, update(REPLICA)) == f"others-are-well: {OTHER} has no single task"
 
 
 def test_the_leader_is_safe_without_its_labels() -> None:

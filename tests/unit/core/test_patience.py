@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from queenright.core.backoff import delay_s
-from queenright.core.observed import Attempt
-from tests.builders import NOW, found_images, plan_for, summary, three_nodes, with_service, without
+from queenright.core.actions import AdjustService, LabelConfig, UpdateService
+from queenright.core.backoff import attempt_key, delay_s
+from queenright.core.observed import Attempt, Observed
+from queenright.core.resources import BOOTSTRAPPED_LABEL
+from tests.builders import (
+    MANIFEST,
+    NOW,
+    desired,
+    found_images,
+    live,
+    manifest,
+    plan_for,
+    summary,
+    three_nodes,
+    with_config_labels,
+    with_service,
+    without,
+)
 
 KEY = "update-service/main_member-2"
+
+
+def drifted(**fields: Any) -> Observed:
+    return with_service(three_nodes(), "main_member-2", **(fields or {"hostname": "x"}))
+
+
+def tried(observed: Observed, count: int, error: str = "", text: str = MANIFEST) -> Observed:
+    """As after so many tries of the only action that is planned."""
+    (action,) = plan_for(observed, text).actions
+    return dataclasses.replace(observed, attempts={attempt_key(action): Attempt(count, NOW, error)})
 
 
 @pytest.mark.parametrize(
@@ -30,10 +56,7 @@ def test_nothing_tried_nothing_waited() -> None:
 
 @pytest.mark.parametrize(("count", "wants_attention"), [(1, False), (2, False), (3, True)])
 def test_an_action_tried_in_vain_is_held_until_its_time(count: int, wants_attention: bool) -> None:
-    attempts = {KEY: Attempt(count, NOW)}
-    observed = dataclasses.replace(
-        with_service(three_nodes(), "main_member-2", hostname="x"), attempts=attempts
-    )
+    observed = tried(drifted(), count)
     plan = plan_for(observed)
     assert summary(plan) == ([], [KEY])
     (hold,) = plan.holds
@@ -43,11 +66,40 @@ def test_an_action_tried_in_vain_is_held_until_its_time(count: int, wants_attent
     assert summary(plan_for(observed, now=due)) == ([f"{KEY} !main_member-2"], [])
 
 
+def test_what_it_met_with_is_told() -> None:
+    (hold,) = plan_for(tried(drifted(), 2, "no space left on device")).holds
+    assert "tried 2 times without lasting effect (no space left on device)" in hold.reason
+
+
+@pytest.mark.parametrize(
+    ("observed", "kind", "before", "after"),
+    [
+        (drifted(), UpdateService, MANIFEST, manifest(memory="{limit: 3G}")),
+        (three_nodes(), LabelConfig, manifest(deletionPolicy="remove"), MANIFEST),
+        (drifted(replicas=0), AdjustService, MANIFEST, MANIFEST),
+    ],
+)
+def test_another_edit_of_the_same_object_is_not_the_same_attempt(
+    observed: Observed, kind: type, before: str, after: str
+) -> None:
+    if kind is LabelConfig:
+        noted = {**desired(before).anchor.labels, BOOTSTRAPPED_LABEL: "true", "old": "note"}
+        held = tried(observed, 9, text=before)
+        assert summary(plan_for(held, before))[0] == []
+        again = with_config_labels(held, "main_cluster", noted)
+    elif kind is AdjustService:
+        held = tried(observed, 9)
+        assert summary(plan_for(held))[0] == []
+        labels = {**live(held, "main_member-2").value.labels, "backup": "daily"}
+        again = with_service(held, "main_member-2", labels=labels)
+    else:
+        again = tried(observed, 9, text=before)
+        assert summary(plan_for(again, before))[0] == []
+    assert [type(action) for action in plan_for(again, after).actions] == [kind]
+
+
 def test_one_that_waits_does_not_keep_others_waiting() -> None:
-    observed = with_service(three_nodes(), "main_member-2", hostname="x")
     observed = dataclasses.replace(
-        without(observed, "main_patroni"),
-        attempts={KEY: Attempt(9, NOW)},
-        images=found_images(),
+        without(tried(drifted(), 9), "main_patroni"), images=found_images()
     )
     assert summary(plan_for(observed))[0] == ["create-network/main_patroni"]

@@ -7,11 +7,12 @@ import dataclasses
 import pytest
 
 from queenright.core.observed import Engine, ImageMissing, Known, LiveService, Observed, Unknown
-from queenright.core.resources import Port, Service
+from queenright.core.resources import STACK_LABEL, Port, Service
 from tests.builders import (
     MANIFEST,
     MEMBER_IMAGE,
     bare_swarm,
+    found_images,
     manifest,
     plan_for,
     summary,
@@ -19,7 +20,9 @@ from tests.builders import (
     task,
     three_nodes,
     with_node,
+    with_service,
     with_swarm,
+    without,
 )
 
 ENGINES = {
@@ -125,6 +128,75 @@ def test_a_port_that_another_service_has(port: Port, is_taken: bool) -> None:
 def test_a_host_mode_port_on_a_node_of_somebody_else_is_free() -> None:
     observed = with_swarm(other_service(Port(5432, 80)), tasks=(task("web", "node1"),))
     assert summary(plan_for(observed))[0] != []
+
+
+@pytest.mark.parametrize("name", ["main_member-1", "main_member-3", "main_proxy"])
+def test_a_service_of_somebody_else_under_our_name_is_not_taken_over(name: str) -> None:
+    """A stack that was deployed by hand: its data is not ours to restart, nor to re-label."""
+    theirs = LiveService("id-theirs", 5, Service(name, "other:1", labels={STACK_LABEL: "main"}))
+    for base in (bare_swarm(), foreign_stack()):
+        swarm = swarm_of(base)
+        others = tuple(found for found in swarm.services if found.value.name != name)
+        plan = plan_for(with_swarm(base, services=(*others, theirs)))
+        assert plan.actions == ()
+        (hold,) = (hold for hold in plan.holds if hold.key == f"preflight/service/{name}")
+        assert hold.wants_attention
+        assert "was not deployed by this operator" in hold.reason
+
+
+def foreign_stack() -> Observed:
+    """The contract's services, running well, deployed without this operator."""
+    observed = without(three_nodes(), "main_cluster")
+    theirs = tuple(
+        dataclasses.replace(
+            found, value=dataclasses.replace(found.value, labels={STACK_LABEL: "main"})
+        )
+        for found in swarm_of(observed).services
+    )
+    return dataclasses.replace(with_swarm(observed, services=theirs), images=found_images())
+
+
+def test_a_whole_stack_of_somebody_else_is_left_to_the_byte() -> None:
+    for text in (MANIFEST, manifest(memory="{limit: 3G}"), manifest(deletionPolicy="remove")):
+        actions, holds = summary(plan_for(foreign_stack(), text))
+        assert actions == []
+        assert holds == [
+            "preflight/service/main_member-1",
+            "preflight/service/main_member-2",
+            "preflight/service/main_member-3",
+            "preflight/service/main_proxy",
+        ]
+
+
+def test_with_the_anchor_there_labels_taken_away_by_hand_are_drift() -> None:
+    observed = three_nodes()
+    for service in swarm_of(observed).services:
+        observed = with_service(observed, service.value.name, labels={})
+    plan = plan_for(dataclasses.replace(observed, images=found_images()))
+    assert {action.key.partition("/")[0] for action in plan.actions} == {"adjust-service"}
+
+
+@pytest.mark.parametrize(
+    ("node", "key", "value"),
+    [
+        ("node1", "pg-node", "7"),
+        ("node3", "pg-node", "1"),
+        ("node1", "pg-ha-node", "true"),
+        ("node3", "pg-ha-node", "false"),
+    ],
+)
+def test_a_label_that_something_else_may_be_placed_by_is_not_taken(
+    node: str, key: str, value: str
+) -> None:
+    plan = plan_for(with_node(bare_swarm(), node, labels={key: value}))
+    assert plan.actions == ()
+    assert f"docker node update --label-rm {key} {node}" in " ".join(h.reason for h in plan.holds)
+    assert all(hold.wants_attention for hold in plan.holds)
+
+
+def test_labels_that_are_as_the_file_says_are_in_nobodys_way() -> None:
+    labels = {"pg-node": "2", "pg-ha-node": "true", "rack": "a"}
+    assert summary(plan_for(with_node(bare_swarm(), "node3", labels=labels)))[0] != []
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
+import pytest
+
+from queenright.core.actions import LabelConfig, LabelNode
 from queenright.core.observed import Known, Observed
 from queenright.core.plan import Plan
 from queenright.core.planner import make_retirement_plan
-from queenright.core.resources import DELETION_POLICY_LABEL
-from queenright.core.retirement import owned_clusters
+from queenright.core.resources import BOOTSTRAPPED_LABEL, DELETION_POLICY_LABEL, RETIRING_LABEL
+from queenright.core.retirement import ABSENCE, owned_clusters
+from queenright.core.spec.problems import Document
 from tests.builders import (
+    MANIFEST,
     NOW,
     bare_swarm,
     desired,
+    document,
+    manifest,
+    plan_for,
     summary,
     swarm_of,
     three_nodes,
@@ -22,13 +32,63 @@ from tests.builders import (
 )
 
 
-def retire(observed: Observed) -> Plan:
-    return make_retirement_plan("main", observed, NOW).plan
+def retire(observed: Observed, now: datetime = NOW, documents: Iterable[Document] = ()) -> Plan:
+    return make_retirement_plan("main", observed, now, documents).plan
 
 
-def to_be_removed() -> Observed:
-    labels = {**desired().anchor.labels, DELETION_POLICY_LABEL: "remove"}
+def to_be_removed(since: str = (NOW - ABSENCE).isoformat()) -> Observed:
+    """Its owner had said so, and the document has been gone for long enough."""
+    labels = {**desired().anchor.labels, DELETION_POLICY_LABEL: "remove", RETIRING_LABEL: since}
     return with_config_labels(three_nodes(), "main_cluster", labels)
+
+
+@pytest.mark.parametrize("since", ["", "yesterday"])
+def test_since_when_the_document_is_gone_is_noted_first(since: str) -> None:
+    plan = retire(to_be_removed(since))
+    assert summary(plan) == (["label-config/main_cluster"], [])
+    (action,) = plan.actions
+    assert isinstance(action, LabelConfig)
+    assert action.config.labels == {
+        **desired().anchor.labels,
+        DELETION_POLICY_LABEL: "remove",
+        RETIRING_LABEL: NOW.isoformat(),
+    }
+
+
+def test_until_it_has_been_gone_for_a_minute_nothing_goes() -> None:
+    observed = to_be_removed(NOW.isoformat())
+    for gone_s in (0, 30, 59.9):
+        plan = retire(observed, NOW + timedelta(seconds=gone_s))
+        assert summary(plan) == ([], ["retire/main"])
+        assert plan.recheck_at == NOW + timedelta(seconds=60)
+    assert "remove-service/main_proxy" in summary(retire(observed, NOW + ABSENCE))[0]
+
+
+def test_a_document_that_is_back_begins_the_wait_anew() -> None:
+    text = manifest(deletionPolicy="remove")
+    labels = {**desired(text).anchor.labels, BOOTSTRAPPED_LABEL: "true"}
+    noted = {**labels, RETIRING_LABEL: (NOW - timedelta(seconds=30)).isoformat()}
+    observed = with_config_labels(three_nodes(text=text), "main_cluster", noted)
+    plan = plan_for(observed, text)
+    assert summary(plan) == (["label-config/main_cluster"], [])
+    (action,) = plan.actions
+    assert isinstance(action, LabelConfig)
+    again = with_config_labels(observed, "main_cluster", action.config.labels)
+    later = NOW + timedelta(hours=1)
+    assert summary(retire(again, later)) == (["label-config/main_cluster"], [])
+
+
+def test_labels_that_another_document_wants_stay() -> None:
+    names = [service.name for service in desired().services]
+    other = document(MANIFEST.replace("name: main", "name: other").replace("node4", "node1"))
+    actions = retire(without(to_be_removed(), *names), documents=[other]).actions
+    taken = {
+        (action.node, key)
+        for action in actions
+        if isinstance(action, LabelNode)
+        for key in action.labels
+    }
+    assert taken == {("node4", "pg-node"), ("node4", "pg-ha-node")}
 
 
 def test_without_a_word_everything_is_kept() -> None:

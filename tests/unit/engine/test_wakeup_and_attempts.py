@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import anyio
+import pytest
 
-from queenright.core.audit import Trigger
-from queenright.core.backoff import FORGET_AFTER
+from queenright.core.actions import Action, RestartService, UpdateService
+from queenright.core.audit import Conflict, Done, Failed, Trigger
+from queenright.core.backoff import FORGET_AFTER, attempt_key, delay_s
+from queenright.core.observed import Attempt
 from queenright.core.plan import Hold, Plan
+from queenright.core.resources import Service
 from queenright.engine.attempts import Attempts
 from queenright.engine.wakeup import SETTLE_S, Wakeup
 from tests.builders import NOW
@@ -59,31 +64,69 @@ def test_a_cause_in_the_last_moment_is_not_lost() -> None:
     run_virtual(main)
 
 
-def test_attempts_add_up_while_the_action_is_wanted() -> None:
+SERVICE = Service("main_member-2", "member:16")
+UPDATE = UpdateService("id", 1, SERVICE, 0, reason="a test")
+RESTART = RestartService("id", 1, SERVICE, 1, reason="a test")
+EMPTY = Plan("main", "")
+
+
+def counts(attempts: Attempts) -> list[int]:
+    return [attempt.count for attempt in attempts.counted.values()]
+
+
+@pytest.mark.parametrize("action", [UPDATE, RESTART])
+def test_attempts_add_up_while_the_action_is_wanted(action: Action) -> None:
     attempts = Attempts()
-    wanted = Plan("main", "", holds=(Hold("key", "waits"),))
+    wanted = Plan("main", "", holds=(Hold(action.key, "waits"),))
     for number in range(1, 4):
         now = NOW + number * FORGET_AFTER / 2
-        attempts.record(["key"], now)
+        attempts.record([(action, Failed(f"error {number}"))], now)
         attempts.forget_satisfied([wanted], now)
-        assert attempts.counted["key"].count == number
-        assert attempts.counted["key"].last_at == now
+        assert attempts.counted[attempt_key(action)] == Attempt(number, now, f"error {number}")
+    attempts.record([(action, Done())], NOW)
+    assert attempts.counted[attempt_key(action)].error == "", "the last error, not an older one"
 
 
-def test_attempts_are_forgotten_once_nothing_has_wanted_them_for_a_minute() -> None:
+@pytest.mark.parametrize(("action", "after_s"), [(UPDATE, 10), (RESTART, 600)])
+def test_attempts_are_forgotten_once_nothing_has_wanted_them_for_a_while(
+    action: Action, after_s: int
+) -> None:
+    """Ten seconds; ten minutes for a restart, which swarm itself tries several times over."""
     attempts = Attempts()
-    attempts.record(["key"], NOW)
-    empty = Plan("main", "")
-    attempts.forget_satisfied([empty], NOW + FORGET_AFTER)
-    assert "key" in attempts.counted
-    attempts.forget_satisfied([empty], NOW + FORGET_AFTER + timedelta(seconds=1))
-    assert attempts.counted == {}
+    attempts.record([(action, Done())], NOW)
+    attempts.forget_satisfied([EMPTY], NOW + timedelta(seconds=after_s))
+    assert counts(attempts) == [1]
+    attempts.forget_satisfied([EMPTY], NOW + timedelta(seconds=after_s + 1))
+    assert counts(attempts) == []
 
 
 def test_waiting_is_not_taken_for_success() -> None:
     attempts = Attempts()
-    attempts.record(["key"], NOW)
-    held = Plan("main", "", holds=(Hold("key", "tried once"),))
+    attempts.record([(UPDATE, Done())], NOW)
+    held = Plan("main", "", holds=(Hold(UPDATE.key, "tried once"),))
     for minute in range(1, 6):
         attempts.forget_satisfied([held], NOW + timedelta(minutes=minute))
-    assert attempts.counted["key"].count == 1
+    assert counts(attempts) == [1]
+
+
+def test_another_edit_of_the_same_service_counts_for_itself() -> None:
+    attempts = Attempts()
+    other = replace(UPDATE, service=replace(SERVICE, hostname="x"))
+    for _ in range(3):
+        attempts.record([(UPDATE, Failed("no"))], NOW)
+    attempts.record([(other, Failed("no"))], NOW)
+    assert counts(attempts) == [3, 1]
+
+
+def test_the_first_retry_is_known_in_advance() -> None:
+    attempts = Attempts()
+    done, failed, again = (UPDATE, Done()), (RESTART, Failed("no")), (UPDATE, Conflict("late"))
+    attempts.record([done], NOW)
+    assert attempts.retry_s([done]) is None
+    assert attempts.retry_s([]) is None
+    attempts.record([failed], NOW)
+    assert attempts.retry_s([done, failed]) == delay_s(RESTART.key, 1)
+    for _ in range(4):
+        attempts.record([again], NOW)
+    assert attempts.retry_s([failed, again]) == delay_s(RESTART.key, 1)
+    assert attempts.retry_s([again]) == delay_s(UPDATE.key, 5)
