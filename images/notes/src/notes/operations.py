@@ -1,0 +1,44 @@
+"""Every operation of the API, in one list: routes and the OpenAPI document are made from it."""
+
+import functools
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from notes.auth import accounts, audit, oidc_routes, people
+from notes.events import stream
+from notes.http import openapi
+from notes.http.endpoint import Operation
+from notes.jobs import api as jobs
+from notes.version import version
+
+OPERATIONS: list[Operation] = [
+    operation
+    for table in (
+        accounts.table,
+        people.table,
+        oidc_routes.table,
+        audit.table,
+        stream.table,
+        jobs.table,
+    )
+    for operation in table.operations
+]
+
+
+@functools.cache
+def openapi_json() -> bytes:
+    """The document, as it is served."""
+    described = [op for op in OPERATIONS if op.path.startswith("/api/")]
+    return msgspec.json.encode(openapi.document(described, version()))
+
+
+def document_routes() -> list[Route]:
+    """Where the document is served."""
+
+    async def serve(_: Request) -> Response:
+        return Response(openapi_json(), media_type="application/json")
+
+    return [Route("/api/v1/openapi.json", serve)]
