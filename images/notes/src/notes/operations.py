@@ -12,11 +12,21 @@ from notes.events import stream
 from notes.http import openapi
 from notes.http.endpoint import Operation
 from notes.jobs import api as jobs
+from notes.pages import api as pages
+from notes.pages import around, comments, revisions, search, tree
+from notes.spaces import api as spaces
 from notes.version import version
 
 OPERATIONS: list[Operation] = [
     operation
     for table in (
+        pages.table,
+        tree.table,
+        revisions.table,
+        search.table,
+        comments.table,
+        around.table,
+        spaces.table,
         accounts.table,
         people.table,
         oidc_routes.table,

@@ -85,7 +85,7 @@ class Table:
         """
 
         def declare(handler: Handler) -> Handler:
-            hints = get_type_hints(handler)
+            hints = get_type_hints(handler, include_extras=True)
             returns = hints.pop("return")
             body, query = hints.pop("body", None), hints.pop("query", None)
             names = set(inspect.signature(handler).parameters) - {"call", "body", "query"}
