@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from notes.auth import accounts, audit, oidc_routes, people
 from notes.events import stream
+from notes.files import serve, uploads
 from notes.http import openapi
 from notes.http.endpoint import Operation
 from notes.jobs import api as jobs
@@ -25,6 +26,8 @@ OPERATIONS: list[Operation] = [
         revisions.table,
         search.table,
         comments.table,
+        uploads.table,
+        serve.table,
         around.table,
         spaces.table,
         accounts.table,
