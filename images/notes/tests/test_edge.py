@@ -221,6 +221,7 @@ def raw(replica: Replica, request: bytes) -> bytes:
         b"GET / HTTP/1.1\r\nHost: notes.example.org\r\nHost: evil.example\r\n\r\n",
         b"GET / HTTP/1.1\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: \xff\xfe\r\n\r\n",
+        b"GET //evil.example/ HTTP/1.1\r\nHost: notes.example.org\r\n\r\n",
         b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
         b"\x16\x03\x01 not http at all\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: notes.example.org\r\nContent-Length: -1\r\n\r\n",
@@ -234,9 +235,7 @@ def test_broken_requests_are_refused(replica: Replica, request_bytes: bytes) -> 
     assert status[0].startswith(b"4")
 
 
-@pytest.mark.parametrize(
-    "path", ["/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "/%00", "/%ff", "//evil.example/"]
-)
+@pytest.mark.parametrize("path", ["/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "/%00", "/%ff"])
 def test_paths_that_climb_lead_nowhere(anybody: Client, path: str) -> None:
     assert anybody.get(path).status_code == 404
 

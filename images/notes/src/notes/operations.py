@@ -15,8 +15,12 @@ from notes.http.endpoint import Operation
 from notes.jobs import api as jobs
 from notes.pages import api as pages
 from notes.pages import around, comments, revisions, search, tree
+from notes.share import links as share
 from notes.spaces import api as spaces
+from notes.transfer import api as imports
+from notes.transfer import exporting
 from notes.version import version
+from notes.web import doors, reading, shared, workspace
 
 OPERATIONS: list[Operation] = [
     operation
@@ -30,12 +34,19 @@ OPERATIONS: list[Operation] = [
         serve.table,
         around.table,
         spaces.table,
+        share.table,
+        imports.table,
+        exporting.table,
         accounts.table,
         people.table,
         oidc_routes.table,
         audit.table,
         stream.table,
         jobs.table,
+        reading.table,
+        workspace.table,
+        doors.table,
+        shared.table,
     )
     for operation in table.operations
 ]

@@ -39,4 +39,9 @@ async def do(job: "Job") -> None:
     """Runs a claimed job by its kind."""
     from notes.jobs.runner import JobFailedError
 
+    if job.kind == "import":
+        from notes.transfer.importing import run_import
+
+        await run_import(job)
+        return
     raise JobFailedError(f"This version knows no job of the kind {job.kind!r}.")

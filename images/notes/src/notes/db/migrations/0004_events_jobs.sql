@@ -43,12 +43,3 @@ CREATE TABLE jobs (
 CREATE INDEX ON jobs (run_at) WHERE state = 'queued';
 CREATE INDEX ON jobs (heartbeat_at) WHERE state = 'running';
 CREATE INDEX ON jobs (user_id, created_at);
-
--- What an import has made so far, so that another attempt makes nothing twice.
-CREATE TABLE import_items (
-    job_id uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
-    path text NOT NULL,
-    made uuid NOT NULL,
-    done boolean NOT NULL DEFAULT false,
-    PRIMARY KEY (job_id, path)
-);
