@@ -63,7 +63,9 @@ class Replica:
         return self.log_path.read_text()
 
     def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
+        # The last line may still be on its way.
+        whole = self.log.rpartition("\n")[0].split("\n")
+        return [json.loads(line) for line in whole if line.startswith("{")]
 
     def wait_ready(self, timeout_s: float = 20) -> float:
         """Seconds until the replica was ready."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -362,31 +363,52 @@ backend b
             yield url
 
 
-def test_schemathesis_finds_no_fault(own_replica: Start) -> None:
-    replica = own_replica()
+def known(document: Any, real: dict[str, str]) -> Any:
+    """The document, with ids that exist where using them destroys nothing."""
+    for path, methods in document["paths"].items():
+        kind = path.split("/")[3]
+        for method, operation in methods.items():
+            spared = method == "delete" and path.count("{") == 1
+            for parameter in operation["parameters"]:
+                if parameter["name"] == "id" and kind in real and not spared:
+                    parameter["schema"] = {"type": "string", "enum": [real[kind]]}
+    return document
+
+
+def test_schemathesis_finds_no_fault(own_replica: Start, tmp_path: Path) -> None:
+    replica = own_replica(ORIGIN="")
     with replica.client() as client:
         client.set_up()
         home = space(client)
-        page(client, home)
+        made = page(client, home, markdown="text\n")
         scopes = ["read", "write", "admin"]
         token = client.ok("POST", "/api/v1/tokens", {"name": "judge", "scopes": scopes})["secret"]
+        real = {
+            "spaces": home,
+            "nodes": made,
+            "comments": client.ok("POST", f"/api/v1/nodes/{made}/comments", {"body": "x"})["id"],
+            "shares": client.ok("POST", f"/api/v1/nodes/{made}/shares", {})["id"],
+            "attachments": attach(client, made, "a.txt", b"abc", "text/plain")["id"],
+            "groups": client.ok("POST", "/api/v1/groups", {"name": "g"})["id"],
+        }
+        document = known(client.ok("GET", "/api/v1/openapi.json"), real)
+    (tmp_path / "openapi.json").write_text(json.dumps(document))
+    spared = ("delete_token", "patch_user", "delete_session", "patch_me")
     done = subprocess.run(
         [
             str(Path(sys.executable).with_name("schemathesis")),
-            "run", f"{replica.url}/api/v1/openapi.json",
-            "--url", replica.url,
-            "-H", f"Authorization: Bearer {token}", "-H", "Host: notes.example.org",
+            "run", str(tmp_path / "openapi.json"), "--url", replica.url,
+            "-H", f"Authorization: Bearer {token}",
             "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,"
             "response_schema_conformance,response_headers_conformance,unsupported_method",
-            "--phases", "examples,coverage,fuzzing",
-            "--exclude-path", "/api/v1/events", "--exclude-path", "/api/v1/setup",
-            "--exclude-operation-id", "delete_token", "--exclude-operation-id", "patch_user",
-            "--exclude-operation-id", "delete_session", "--exclude-operation-id", "patch_me",
-            "--max-examples", "12", "--seed", "1", "--workers", "2", "--request-timeout", "20",
+            "--phases", "coverage,fuzzing",
+            "--exclude-path", "/api/v1/events",
+            *[word for name in spared for word in ("--exclude-operation-id", name)],
+            "--max-examples", "6", "--seed", "1", "--workers", "1", "--request-timeout", "20",
             "--max-response-time", "15", "--suppress-health-check", "all", "--no-color",
         ],
         capture_output=True, text=True, check=False, timeout=280,
     )  # fmt: skip
+    told = [line for line in replica.lines() if "exception" in line or line.get("status", 0) > 499]
+    assert not told
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    errors = [line for line in replica.lines() if line.get("status", 0) >= 500]
-    assert not errors

@@ -10,10 +10,11 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from notes.app import build
 from notes.auth.vault import WrongKeyError
@@ -71,8 +72,11 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings) -> int:
-    """Runs the replica until it is told to stop; the exit code."""
+def serve(settings: Settings, front: Callable[[ASGIApp], ASGIApp] | None = None) -> int:
+    """Runs the replica until it is told to stop; the exit code.
+
+    `front` may put something before it, as a proxy would be.
+    """
     fatal = list[Exception]()
 
     def stop(error: Exception) -> None:
@@ -82,7 +86,7 @@ def serve(settings: Settings) -> int:
     edge, _ = build(settings, stop)
     server = Server(
         uvicorn.Config(
-            edge,
+            front(edge) if front else edge,
             host=settings.host,
             port=settings.port,
             backlog=BACKLOG,

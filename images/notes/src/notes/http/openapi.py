@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 from uuid import UUID
 
 import msgspec
@@ -16,9 +17,10 @@ _DESCRIPTIONS = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done", 206: "A
 
 def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
     """An OpenAPI 3.1 document of `operations`."""
-    kinds = [ProblemDocument]
+    kinds: list[Any] = [ProblemDocument]
     for operation in operations:
-        kinds += [k for k in (operation.body, operation.query, _struct(operation.returns)) if k]
+        kinds += [k for k in (operation.body, operation.query) if k]
+        kinds += _parts(operation.returns)
     _, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     paths = dict[str, Any]()
     for operation in operations:
@@ -110,13 +112,16 @@ def _responses(operation: Operation) -> dict[str, Any]:
     return {**found, "4XX": problem, "503": problem}
 
 
-def _struct(kind: Any) -> Any:
+def _parts(kind: Any) -> list[Any]:
+    """The types that a return annotation names: none for a raw response, several for a union."""
+    if isinstance(kind, UnionType):
+        return [part for one in get_args(kind) for part in _parts(one)]
     is_response = isinstance(kind, type) and kind.__module__.startswith("starlette.")
-    return None if kind is type(None) or is_response else kind
+    return [] if kind is type(None) or is_response else [kind]
 
 
 def _schema(kind: Any) -> dict[str, Any]:
-    if _struct(kind) is None:
-        return {}
-    (schema,), _ = msgspec.json.schema_components([kind], ref_template=_REF)
-    return schema
+    schemas, _ = msgspec.json.schema_components(_parts(kind), ref_template=_REF)
+    if len(schemas) > 1:
+        return {"anyOf": list(schemas)}
+    return schemas[0] if schemas else {}
