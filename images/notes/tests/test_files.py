@@ -183,6 +183,35 @@ def test_broken_forms_are_refused(
     admin.problem(status, "POST", url, content=body, headers={"content-type": kind})
 
 
+def test_forms_of_any_bytes_are_answered(admin: Client, home: str) -> None:
+    rng = random.Random(5)
+    heads = [
+        b'form-data; name="file"; filename="x"',
+        b'form-data; name="file"',
+        b'form-data; name="',
+        b"form-data; name=a; filename*=utf-8''%ff",
+        b'form-data; name="file"; filename="\xff\x00"',
+        b"",
+    ]
+    kinds = [b"", b"content-type: \xff\r\n", b"x: y\r\n"]
+    for _ in range(150):
+        form = b""
+        for _ in range(rng.randint(0, 3)):
+            head = b"--B\r\ncontent-disposition: " + rng.choice(heads) + b"\r\n"
+            content = rng.randbytes(rng.choice([0, 1, 20, 70_000]))
+            form += head + rng.choice(kinds) + b"\r\n" + content + b"\r\n"
+        form += rng.choice([b"--B--\r\n", b"--B--", b"", b"--B"])
+        kind = rng.choice(
+            ["; boundary=B", '; boundary="B"', "; boundary=", "; boundary=" + "x" * 300]
+        )
+        answer = admin.post(
+            f"/api/v1/nodes/{home}/uploads",
+            content=form,
+            headers={"content-type": f"multipart/form-data{kind}"},
+        )
+        assert answer.status_code < 500, (form[:300], answer.text)
+
+
 def test_a_form_makes_an_attachment(admin: Client, home: str) -> None:
     data = os.urandom(5_000_000)
     made = attach(admin, home, "../../etc/ü\r\nx: y.txt", data, "text/plain; charset=x")

@@ -192,17 +192,15 @@ class _Form:
         self._value += data[start:end]
 
     def _on_header_end(self) -> None:
-        self._headers[self._name.decode("latin-1").lower()] = self._value.decode("utf-8", "replace")
+        self._headers[self._name.decode("latin-1").lower()] = self._value.decode("latin-1")
         self._name = self._value = b""
 
     def _on_headers(self) -> None:
         _, options = parse_options_header(self._headers.get("content-disposition", ""))
         name = options.get(b"name", b"").decode("utf-8", "replace")
         if b"filename" in options:
-            given = options[b"filename"].decode("latin-1").encode("latin-1")
-            self._events.append(
-                ("file", (given.decode("utf-8", "replace"), self._headers.get("content-type", "")))
-            )
+            given = options[b"filename"].decode("utf-8", "replace")
+            self._events.append(("file", (given, self._headers.get("content-type", ""))))
         else:
             self._field = name
 

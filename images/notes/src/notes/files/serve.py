@@ -49,7 +49,7 @@ class DownloadQuery(msgspec.Struct, frozen=True):
     "/api/v1/attachments/{id}",
     scope=None,
     statuses=(206, 304),
-    media_type="application/octet-stream",
+    media_type="*/*",
 )
 async def get_attachment(call: Call, id: UUID, query: DownloadQuery) -> Response:
     """Download a file; Range, If-Range and If-None-Match are understood."""
