@@ -25,7 +25,7 @@ _CHUNKS_HELD = 2
 
 
 class ChunkFile(io.RawIOBase):
-    """A stored file, for readers that run in a thread beside the event loop."""
+    """A stored file, for readers that run in a thread beside the event loop, never on it."""
 
     def __init__(
         self, db: Database, file_id: UUID, size: int, loop: asyncio.AbstractEventLoop

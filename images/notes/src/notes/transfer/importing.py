@@ -254,7 +254,8 @@ async def _make_files(job: Job, archive: zipfile.ZipFile, plan: Plan) -> None:
         made = _id(job, "file:" + entry.path)
         row = await job.app.db.one("SELECT 1 FROM attachments WHERE id = %s", (made,))
         if row is None:
-            with archive.open(entry.path) as source:
+            # Opening reads, too: on the event loop it would wait for what only the loop can bring.
+            with await asyncio.to_thread(archive.open, entry.path) as source:
                 await _make_file(job, made, entry, source)
         if number % 10 == 9:
             await job.progress(files=number + 1)
