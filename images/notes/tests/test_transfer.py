@@ -128,7 +128,8 @@ def test_a_foreign_zip_becomes_pages(admin: Client) -> None:
 def test_a_zip_of_many_chunks_is_imported(admin: Client) -> None:
     """Larger than what an import holds in memory, so that everything is read more than once."""
     home = space(admin)
-    files = {f"f{n}.bin": os.urandom(6_000_000) for n in range(5)}
+    # Made in another order than they lie in the zip.
+    files = {f"f{9 - n}.bin": os.urandom(6_000_000) for n in range(5)}
     job = imported(admin, home, zipped(("p.md", b"words\n"), *files.items()))
     assert job["state"] == "done", job
     node = admin.ok("GET", f"/api/v1/spaces/{home}/tree")[0]["id"]
