@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from notes.doc.markdown_in import parse
 from notes.doc.markdown_out import markdown
 from notes.doc.schema import MARKS, Json, SchemaError, normalise
+from notes.pages.search import highlight
 
 TRICKY = st.sampled_from(
     [*"\\`*_[]()<>&~|!#+-=.1)\"' \t", "**", "__", "~~", "``", "  ", "&amp;", "&#42;", "<b>", "</b>",
@@ -170,3 +171,20 @@ def test_a_dangerous_link_in_markdown_becomes_text() -> None:
     doc = parse("[click](javascript:alert(1)) ![x](data:text/html;base64,xx)")
     assert "javascript" not in str(doc)
     assert doc["content"][0]["content"] == [{"type": "text", "text": "click x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("x " * 500 + "a needle here", "needle"),
+        ("needless " * 300 + "then a needle", "needle"),
+        ("ü " * 500 + "a needle here", "needle"),
+        ("no such thing " * 100, "needle"),
+    ],
+)
+def test_an_excerpt_is_taken_from_around_the_first_hit(text: str, word: str) -> None:
+    fragments = highlight(text, [word])
+    joined = "".join(f.text for f in fragments)
+    assert joined in text
+    assert len(joined) < 400
+    assert any(f.hit for f in fragments) is (word in text)

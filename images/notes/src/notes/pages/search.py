@@ -4,7 +4,7 @@ Invariant: a hit's text is taken out of pages that the search itself found reada
 pieces of plain text, never as HTML.
 """
 
-from typing import Annotated
+from typing import Annotated, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -17,8 +17,20 @@ from notes.http.endpoint import Table
 table = Table("search")
 
 AROUND = 80  # characters of context on either side
-CANDIDATES = 2000  # matches that are ranked
+# Ranking reads each match whole. Of a query that matches more pages than these, those that match in
+# the title are ranked, and as many others as there is time for.
+CANDIDATES = 400
+TITLES = 200
 LOOKED_AT = 200_000  # characters of a page in which the first hit is looked for
+
+_MATCHING: LiteralString = (
+    "SELECT n.id, n.search FROM nodes n"
+    " WHERE n.search @@ %(expression)s::tsquery AND n.trashed_at IS NULL"
+    " AND (%(space)s::uuid IS NULL OR n.space_id = %(space)s)"
+    " AND CASE WHEN n.access_root IS NULL THEN n.space_id IN (SELECT id FROM may)"
+    " ELSE %(admin)s OR n.access_root IN (SELECT node_id FROM rooted)"
+    " OR n.space_id IN (SELECT space_id FROM managed) END"
+)
 
 
 class SearchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,14 +75,13 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
         " WHERE principal = %(person)s OR principal = ANY (%(groups)s)),"
         " managed AS MATERIALIZED (SELECT m.space_id FROM space_members m WHERE m.role = 4"
         " AND (m.principal = %(person)s OR m.principal = ANY (%(groups)s))),"
-        " found AS MATERIALIZED (SELECT n.id, n.search FROM nodes n"
-        " WHERE n.search @@ %(expression)s::tsquery AND n.trashed_at IS NULL"
-        " AND (%(space)s::uuid IS NULL OR n.space_id = %(space)s)"
-        " AND CASE WHEN n.access_root IS NULL THEN n.space_id IN (SELECT id FROM may)"
-        " ELSE %(admin)s OR n.access_root IN (SELECT node_id FROM rooted)"
-        " OR n.space_id IN (SELECT space_id FROM managed) END LIMIT %(candidates)s),"
-        " ranked AS (SELECT id, ts_rank('{0.1,0.2,0.4,1}', search, %(expression)s::tsquery, 1)"
-        " AS rank FROM found ORDER BY rank DESC, id LIMIT %(limit)s)"
+        " found AS MATERIALIZED (("
+        + _MATCHING
+        + " AND ts_filter(n.search, '{a}') @@ %(expression)s::tsquery LIMIT %(titles)s) UNION ALL ("
+        + _MATCHING
+        + " LIMIT %(candidates)s)),"
+        " ranked AS (SELECT id, max(ts_rank('{0.1,0.2,0.4,1}', search, %(expression)s::tsquery, 1))"
+        " AS rank FROM found GROUP BY id ORDER BY rank DESC, id LIMIT %(limit)s)"
         " SELECT r.id, r.rank, n.space_id, n.title, left(n.body_text, %(looked)s) AS text"
         " FROM ranked r JOIN nodes n ON n.id = r.id ORDER BY r.rank DESC, r.id",
         {
@@ -80,6 +91,7 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
             "expression": expression,
             "space": call.seen.site.space_id or query.space_id,
             "candidates": CANDIDATES,
+            "titles": TITLES,
             "limit": query.limit,
             "looked": LOOKED_AT,
         },
@@ -98,9 +110,12 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
 
 def highlight(text: str, marked: list[str], *, whole: bool = False) -> list[Fragment]:
     """The stretch of `text` around its first hits, cut into hits and the rest."""
+    begins = marked[-1]
+    skipped = 0 if whole else _first(text, marked)
+    if skipped:
+        text = text[skipped:]
     spans = list[tuple[int, int]]()
     until = len(text)
-    begins = marked[-1]
     for word in words(text):
         if word.start > until:
             break
@@ -123,3 +138,12 @@ def highlight(text: str, marked: list[str], *, whole: bool = False) -> list[Frag
     if at < end:
         fragments.append(Fragment(text[at:end], hit=False))
     return fragments
+
+
+def _first(text: str, marked: list[str]) -> int:
+    """Where to begin to look: shortly before the first place where a hit may be."""
+    if not text.isascii():
+        return 0  # folding moves characters
+    low = text.lower()
+    places = [at for at in (low.find(word) for word in marked) if at >= 0]
+    return low.rfind(" ", 0, max(0, min(places) - AROUND)) + 1 if places else 0

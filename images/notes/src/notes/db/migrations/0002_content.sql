@@ -51,7 +51,10 @@ CREATE INDEX ON nodes (parent_id);
 CREATE INDEX ON nodes (trash_root) WHERE trashed_at IS NOT NULL;
 CREATE INDEX ON nodes (access_root) WHERE access_root IS NOT NULL;
 CREATE INDEX ON nodes (updated_at);
-CREATE INDEX nodes_search ON nodes USING gin (search);
+-- A short list of pending entries: every search reads it through.
+CREATE INDEX nodes_search ON nodes USING gin (search) WITH (gin_pending_list_limit = 256);
+CREATE INDEX nodes_title_search ON nodes USING gin (ts_filter(search, '{a}'))
+    WITH (gin_pending_list_limit = 256);
 
 CREATE TABLE revisions (
     node_id uuid NOT NULL REFERENCES nodes ON DELETE CASCADE,
