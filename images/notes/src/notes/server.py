@@ -16,6 +16,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
+from notes import backlog
 from notes.app import build
 from notes.auth.vault import WrongKeyError
 from notes.config import Settings
@@ -44,6 +45,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         say(logger, "draining", connections=len(self.server_state.connections))
         self.edge.draining = True
+        await backlog.empty(s.fileno() for server in self.servers for s in server.sockets)
         for server in self.servers:
             server.close()
         # A client may be sending on an idle connection this very moment: closing it now would cut
