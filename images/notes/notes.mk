@@ -18,7 +18,7 @@ $(NOTES_STAMP): $(NOTES_DIR)requirements/dev.txt $(NOTES_DIR)pyproject.toml
 	@touch $@
 
 notes-run: $(NOTES_STAMP) ## run one notes replica on a PostgreSQL of its own, for a look at it
-	@cd $(NOTES_DIR) && $(NOTES_BIN)/python -m tests.try_it
+	@cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore:XDG_RUNTIME_DIR -m tests.try_it
 
 notes-check: $(NOTES_STAMP) ## notes: lint, types and the fast tests
 	cd $(NOTES_DIR) && $(NOTES_BIN)/ruff check . && $(NOTES_BIN)/ruff format --check . && $(NOTES_BIN)/mypy

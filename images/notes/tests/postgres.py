@@ -91,6 +91,7 @@ class Postgres:
                 stdout=log,
                 stderr=log,
                 cwd=self.home,
+                start_new_session=True,  # a Ctrl-C in the terminal is not for it
                 **as_nobody(),
             )
         deadline = time.monotonic() + 30
