@@ -1,11 +1,14 @@
 # The notes application: its own project, its own venv. The top Makefile includes this fragment.
+#   make notes                                    venv, and the image into the lab's registry
+#   make notes REGISTRY=registry.example:5000     venv, and the image by your own Docker engine
+#   make notes REGISTRY=... PLATFORMS=linux/amd64,linux/arm64      likewise, through buildx
 NOTES_DIR   := $(dir $(lastword $(MAKEFILE_LIST)))
 NOTES_VENV  := $(NOTES_DIR).venv
 NOTES_BIN   := $(abspath $(NOTES_VENV))/bin
 NOTES_STAMP := $(NOTES_VENV)/.installed
 NOTES_LOCK_FLAGS := --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-.PHONY: notes notes-run notes-check notes-test notes-bench notes-lock notes-judges
+.PHONY: notes notes-run notes-check notes-test notes-lock
 notes: $(NOTES_STAMP) ## build the notes application (its venv, with .venv/bin/notes)
 
 $(NOTES_STAMP): $(NOTES_DIR)requirements/dev.txt $(NOTES_DIR)pyproject.toml
@@ -24,15 +27,12 @@ notes-check: $(NOTES_STAMP) ## notes: lint, types and the fast tests
 	cd $(NOTES_DIR) && $(NOTES_BIN)/ruff check . && $(NOTES_BIN)/ruff format --check . && $(NOTES_BIN)/mypy
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q -m "not slow and not judge"
 
-notes-judges: ## install what judges the notes application and was not written here
-	@sh $(NOTES_DIR)tests/judges/install.sh
-
-notes-test: $(NOTES_STAMP) notes-judges ## notes: every test, judges and failovers included
+notes-test: $(NOTES_STAMP) notes-judges-install ## notes: every test, judges and failovers included
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q
 
-notes-bench: $(NOTES_STAMP) notes-judges ## notes: speed and memory, measured side by side
-	cd $(NOTES_DIR) && $(NOTES_BIN)/python -m bench
-
 notes-lock: $(NOTES_STAMP) ## notes: resolve the dependencies anew
+	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) -o requirements/build.txt requirements/build.in
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) -o requirements/run.txt pyproject.toml
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) --extra dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
+
+include $(NOTES_DIR)judges.mk
