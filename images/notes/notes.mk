@@ -1,15 +1,13 @@
 # The notes application: its own project, its own venv. The top Makefile includes this fragment.
-#   make notes                                    venv, and the image into the lab's registry
-#   make notes REGISTRY=registry.example:5000     venv, and the image by your own Docker engine
-#   make notes REGISTRY=... PLATFORMS=linux/amd64,linux/arm64      likewise, through buildx
 NOTES_DIR   := $(dir $(lastword $(MAKEFILE_LIST)))
 NOTES_VENV  := $(NOTES_DIR).venv
 NOTES_BIN   := $(abspath $(NOTES_VENV))/bin
 NOTES_STAMP := $(NOTES_VENV)/.installed
 NOTES_LOCK_FLAGS := --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-.PHONY: notes notes-run notes-check notes-test notes-lock
-notes: $(NOTES_STAMP) ## build the notes application (its venv, with .venv/bin/notes)
+.PHONY: notes notes-venv notes-run notes-check notes-test notes-lock
+notes: notes-venv notes-image ## build the notes application: its venv, and its image into the lab's registry
+notes-venv: $(NOTES_STAMP) ## notes: the venv alone, with .venv/bin/notes in it
 
 $(NOTES_STAMP): $(NOTES_DIR)requirements/dev.txt $(NOTES_DIR)pyproject.toml
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed" >&2; exit 1; }
@@ -36,3 +34,4 @@ notes-lock: $(NOTES_STAMP) ## notes: resolve the dependencies anew
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) --extra dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
 
 include $(NOTES_DIR)judges.mk
+include $(NOTES_DIR)image.mk
