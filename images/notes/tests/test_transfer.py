@@ -243,6 +243,7 @@ def test_a_job_whose_replica_died_is_done_by_another(
     assert postgres.sql("SELECT attempt FROM jobs", database) == [(2,)]
 
 
+@pytest.mark.slow
 def test_sigterm_gives_a_running_job_back_at_once(own_replica: Start, postgres: Postgres) -> None:
     first = own_replica()
     big = zipped(*[(f"p{n}.md", b"words\n" * 50) for n in range(800)])

@@ -44,7 +44,9 @@ def build_old(url: str) -> dict[str, bytes]:
     return files
 
 
-@pytest.mark.parametrize("major", versions())
+@pytest.mark.parametrize(
+    "major", [v if v == 16 else pytest.param(v, marks=pytest.mark.slow) for v in versions()]
+)
 def test_files_move_into_chunks(major: int) -> None:
     server = Postgres(major).create()
     replica = None

@@ -9,7 +9,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _CJK = (
     r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff"
@@ -23,8 +23,7 @@ MAX_PLACES = 16_000  # a tsvector knows no further place
 MAX_QUERY_WORDS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A folded word, its place in the text, and the characters it covers."""
 
     text: str
@@ -58,6 +57,8 @@ def words(text: str) -> Iterator[Word]:
             continue
         place += 1
         yield Word(fold(token)[:MAX_WORD], place, start, match.end())
+        if token.isalpha() and token[1:].islower():
+            continue  # a plain word has no parts
         parts = list(_PART.finditer(token))
         if len(parts) > 1:
             for number, part in enumerate(parts):

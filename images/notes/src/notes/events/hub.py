@@ -27,13 +27,14 @@ from notes.log import say
 logger = logging.getLogger(__name__)
 
 POLL_S = 30.0
-SETTLE_S = 0.02
+SETTLE_S = 0.01
 BATCH = 500
 RING = 2000
 
 _COLUMNS: LiteralString = (
     "SELECT e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id, e.user_id, e.data,"
-    " n.access_root FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
+    " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled, n.access_root"
+    " FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
 )
 
 
@@ -97,21 +98,33 @@ class Hub:
 
     async def run(self) -> None:
         while True:
+            if not self._watchers:
+                # Nobody listens here: what happens meanwhile is skipped by `begin`.
+                await self._woken.wait()
+                self._woken.clear()
+                continue
             try:
-                if self.position is None:
-                    self.position = await self._horizon()
                 more = await self._read()
             except (psycopg.Error, UnavailableError) as error:
                 say(logger, "events not read", logging.WARNING, reason=str(error))
                 await asyncio.sleep(1)
                 continue
-            if more:
-                await asyncio.sleep(SETTLE_S)
-                continue
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(POLL_S):
-                    await self._woken.wait()
-            self._woken.clear()
+            if not more:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(POLL_S):
+                        await self._woken.wait()
+                self._woken.clear()
+            # Of a burst, one reading sees all.
+            await asyncio.sleep(SETTLE_S)
+
+    async def begin(self) -> Position:
+        """Where a stream that opens now begins."""
+        if self.position is None or not self._watchers:
+            position = await self._horizon()
+            if self.position is None or (not self._watchers and position > self.position):
+                self.position = position
+                self._ring.clear()
+        return self.position
 
     async def news(self, timeout_s: float) -> None:
         """Returns when there may be something new, or after `timeout_s`."""
@@ -121,6 +134,7 @@ class Hub:
 
     def watch(self, person: UUID) -> None:
         self._watchers[person] = self._watchers.get(person, 0) + 1
+        self._woken.set()
 
     def unwatch(self, person: UUID) -> None:
         self._watchers[person] -= 1
@@ -159,24 +173,27 @@ class Hub:
     async def _read(self) -> bool:
         """Takes in what is new; whether to look again soon."""
         at = self.position
-        assert at is not None  # noqa: S101 - run() sets it first
-        events = await self._stored(at, None)
+        if at is None:
+            self.position = await self._horizon()
+            return True
+        rows = await self._db.all(
+            _COLUMNS
+            + " WHERE (e.xid, e.id) > (%s::text::xid8, %s)"
+            + f" ORDER BY e.xid, e.id LIMIT {BATCH}",
+            (at.xid, at.id),
+        )
+        # In this order, what comes after something unsettled is unsettled too.
+        events = [_event(at.epoch, row) for row in rows if row["settled"]]
+        await self._admit(events, list(self._watchers))
+        if self.position != at:
+            return True  # a stream began anew meanwhile
         if events:
-            await self._admit(events, list(self._watchers))
             self._ring.extend(events)
             self.position = events[-1].position
             if self._news is not None:
                 self._news.set_result(None)
                 self._news = None
-        if len(events) == BATCH:
-            return True
-        now = self.position or at
-        row = await self._db.one(
-            "SELECT EXISTS (SELECT 1 FROM events WHERE (xid, id) > (%s::text::xid8, %s))"
-            " AS waiting",
-            (now.xid, now.id),
-        )
-        return bool(row and row["waiting"])
+        return len(rows) == BATCH or len(events) < len(rows)
 
     async def _stored(self, after: Position, until: Position | None) -> list[Event]:
         limit: LiteralString = " AND (e.xid, e.id) <= (%(uxid)s::text::xid8, %(uid)s)"

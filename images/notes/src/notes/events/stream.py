@@ -16,7 +16,7 @@ from notes.auth import sessions
 from notes.events.hub import Hub, Position
 from notes.http.call import Call
 from notes.http.endpoint import Table
-from notes.http.problems import Problem, unavailable
+from notes.http.problems import Problem
 
 table = Table("events")
 
@@ -96,9 +96,7 @@ async def get_events(call: Call) -> Response:
     Resume with `Last-Event-ID`.
     """
     hub = call.app.hub
-    now = hub.position
-    if now is None:
-        raise unavailable("The events are not there yet.")
+    now = await hub.begin()
     given = call.request.headers.get("last-event-id", "").strip()
     if not given:
         return EventStream(call, hub, now, _said("hello", now))
