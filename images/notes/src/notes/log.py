@@ -41,6 +41,9 @@ def configure(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # No line shows them, and every request would pay for the look through the stack.
+    logging._srcfile = None  # noqa: SLF001 - so the library's manual
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     # Their warnings name every retry of a database that is away; the pool's owner says it once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     logging.getLogger("httpx").setLevel(logging.WARNING)

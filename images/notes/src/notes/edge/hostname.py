@@ -3,16 +3,19 @@
 Lower case, no trailing dot, international names in their ASCII form, no default port.
 """
 
+import functools
 import ipaddress
 import re
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _DEFAULT_PORTS = {"80", "443"}
+_LONGEST = 300  # a name has at most 253 characters; nothing longer is remembered
 
 
+@functools.lru_cache(maxsize=256)
 def normal_host(text: str) -> str | None:
     """The normal form of `host` or `host:port`; None for what is no host at all."""
-    host, port = _split(text.strip())
+    host, port = _split(text.strip()) if len(text) <= _LONGEST else (None, None)
     if host is None or (port is not None and not _is_port(port)):
         return None
     named = _address(host) if host.startswith("[") else _name(host)

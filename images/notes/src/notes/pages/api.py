@@ -184,24 +184,21 @@ async def save(
         mine = Version(body.base_version, title, msgspec.Raw(ready.doc.encode()))
         if row["version"] != body.base_version and stored is not None:
             return _settle(call, stored, mine)
-        version = await content.update(
-            conn,
-            node_id,
-            ready,
-            title,
-            author=call.viewer.user_id,
-            restored_from=restored_from,
-        )
-        await tell(conn, "page.saved", space_id=row["space_id"], node_id=node_id, version=version)
-        await audit.note(
-            conn,
-            call.viewer,
-            "page.saved" if restored_from is None else "page.reverted",
-            title,
-            space_id=row["space_id"],
-            node_id=node_id,
-            version=version,
-        )
+        version = body.base_version + 1
+        # The row is locked and nothing here needs an answer: all of it in one round trip.
+        async with conn.pipeline():
+            await content.update(
+                conn,
+                node_id,
+                ready,
+                title,
+                author=call.viewer.user_id,
+                restored_from=restored_from,
+            )
+            where = {"space_id": row["space_id"], "node_id": node_id}
+            await tell(conn, "page.saved", **where, version=version)
+            action = "page.saved" if restored_from is None else "page.reverted"
+            await audit.note(conn, call.viewer, action, title, **where, version=version)
         return Version(version, title, mine.doc)
 
     return await call.app.db.transact(work)

@@ -122,15 +122,14 @@ async def update(
     *,
     author: UUID | None,
     restored_from: int | None = None,
-) -> int:
-    """Stores a new version of a page that the transaction has locked; its number."""
-    cursor = await conn.execute(
+) -> None:
+    """Stores the next version of a page that the transaction has locked. Asks for no answer."""
+    await conn.execute(
         "WITH saved AS (UPDATE nodes SET title = %(title)s, doc = %(doc)s::json,"
         " body_text = %(text)s, search = %(search)s::tsvector, version = version + 1,"
-        " updated_by = %(author)s, updated_at = now() WHERE id = %(id)s RETURNING version),"
-        " kept AS (INSERT INTO revisions (node_id, version, title, doc, author_id, restored_from)"
-        " SELECT %(id)s, version, %(title)s, %(doc)s::json, %(author)s, %(from)s FROM saved)"
-        " SELECT version FROM saved",
+        " updated_by = %(author)s, updated_at = now() WHERE id = %(id)s RETURNING version)"
+        " INSERT INTO revisions (node_id, version, title, doc, author_id, restored_from)"
+        " SELECT %(id)s, version, %(title)s, %(doc)s::json, %(author)s, %(from)s FROM saved",
         {
             "id": node_id,
             "title": title,
@@ -141,9 +140,7 @@ async def update(
             "from": restored_from,
         },
     )
-    row = await cursor.fetchone()
     await _link(conn, node_id, content.links)
-    return int(row["version"])  # type: ignore[index]
 
 
 async def _link(conn: Conn, node_id: UUID, links: list[UUID]) -> None:
