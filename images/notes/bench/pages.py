@@ -1,4 +1,8 @@
-"""Page reads and saves a second, against a bare handler that runs the same statements."""
+"""Page reads and saves a second, against a bare handler that runs the same statements.
+
+A save brings the document, as the workspace's editor sends it; one that brings Markdown, which has
+to be parsed, is told beside it.
+"""
 
 import contextlib
 import pickle
@@ -11,8 +15,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from bench.figures import Figure
 from bench.stand import HERE, ORIGIN, postgres, process, replica, signed_in
+from notes.doc.markdown_in import parse
 from tests.postgres import Postgres
 from tests.replica import KEY, Client
 
@@ -81,16 +88,15 @@ def _record(
             client.headers["cookie"] = headers["Cookie"]
             for node in nodes:
                 client.ok("GET", f"/api/v1/nodes/{node}")
-                for method, body in (("GET", None), ("PUT", {"base_version": 1, **_body()})):
+                for method, body in (
+                    ("GET", None),
+                    ("PUT", {"base_version": 1, "title": "A page", "markdown": MARKDOWN + "~\n"}),
+                ):
                     # What a new connection and the readers of events send is not the request's.
                     Path(file.name).write_bytes(b"")
                     client.ok(method, f"/api/v1/nodes/{node}", body)
                     scripts[f"{method}-{node}"] = _own(Path(file.name).read_bytes())
     return scripts
-
-
-def _body() -> dict[str, str]:
-    return {"title": "A page", "markdown": MARKDOWN + "~\n"}
 
 
 def _own(content: bytes) -> list[tuple[str, Any]]:
@@ -115,24 +121,30 @@ def _compare(
     headers: dict[str, str],
     scripts: dict[str, list[tuple[str, Any]]],
 ) -> Iterator[Figure]:
-    import msgspec
+    def body(**content: object) -> str:
+        sent = msgspec.json.encode({"base_version": "@", "title": "A page", **content})
+        return sent.decode().replace('"@"', "@")
 
-    save = msgspec.json.encode({"base_version": "@", **_body()}).decode().replace('"@"', "@")
-    for name, method, body in (("page read", "GET", ""), ("page save", "PUT", save)):
+    cases = (
+        ("page read", "GET", "", TARGET),
+        ("page save", "PUT", body(doc=parse(MARKDOWN + "~\n")), TARGET),
+        ("page save from Markdown", "PUT", body(markdown=MARKDOWN + "~\n"), None),
+    )
+    for name, method, sent, target in cases:
         ours_paths = [f"/api/v1/nodes/{node}" for node in nodes]
         bare_paths = [f"/{method}-{node}" for node in nodes]
-        _load(url, method, ours_paths, body, headers, seconds=1)
-        _load(bare, method, bare_paths, body, headers, seconds=1)
+        _load(url, method, ours_paths, sent, headers, seconds=1)
+        _load(bare, method, bare_paths, sent, headers, seconds=1)
         rates = list[tuple[float, float]]()
         for _ in range(ROUNDS):
-            ours = _load(url, method, ours_paths, body, headers, seconds=SECONDS)
-            rates.append((ours, _load(bare, method, bare_paths, body, headers, seconds=SECONDS)))
+            ours = _load(url, method, ours_paths, sent, headers, seconds=SECONDS)
+            rates.append((ours, _load(bare, method, bare_paths, sent, headers, seconds=SECONDS)))
         ours, theirs = (statistics.median(side) for side in zip(*rates, strict=True))
         ratio = statistics.median(a / b for a, b in rates)
         count = len(scripts[f"{method}-{nodes[0]}"])
         note = f"bare handler: {theirs:,.0f}/s; {count} statements each; {CONNECTIONS} connections"
         yield Figure(f"{name}s a second", ours, "/s", note=note)
-        yield Figure(f"{name}: share of the bare handler", ratio, "", at_least=TARGET)
+        yield Figure(f"{name}: share of the bare handler", ratio, "", at_least=target)
 
 
 def _load(
@@ -148,7 +160,9 @@ def _load(
         ],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
+    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout)
+    # The last save of the run before may still have been under way: one conflict a connection.
+    if "Socket errors" in done.stdout or (refused and int(refused[1]) > CONNECTIONS):
         raise RuntimeError(done.stdout)
     found = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
     assert found, done.stdout
