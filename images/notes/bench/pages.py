@@ -143,7 +143,7 @@ def _compare(
         ratio = statistics.median(a / b for a, b in rates)
         count = len(scripts[f"{method}-{nodes[0]}"])
         note = f"bare handler: {theirs:,.0f}/s; {count} statements each; {CONNECTIONS} connections"
-        yield Figure(f"{name}s a second", ours, "/s", note=note)
+        yield Figure(f"{name}, a second", ours, "/s", note=note)
         yield Figure(f"{name}: share of the bare handler", ratio, "", at_least=target)
 
 
