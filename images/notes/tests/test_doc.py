@@ -110,6 +110,16 @@ def test_any_text_is_a_document_and_settles_at_once(text: str) -> None:
     assert parse(markdown(doc)) == doc
 
 
+def test_empty_lists_within_each_other_are_no_rule() -> None:
+    doc: Json = {"type": "doc", "content": []}
+    inner: list[Json] = []
+    for _ in range(4):
+        inner = [node("bulletList", [node("listItem", inner)])]
+    doc["content"] = inner
+    normal = normalise(doc)
+    assert parse(markdown(normal)) == normal
+
+
 def test_ordinary_markdown_stays_as_it_is() -> None:
     text = (
         "# Title\n\nSome **bold**, *italic* and `code` with a [link](https://a.example/).\n\n"

@@ -33,7 +33,7 @@ def markdown(doc: Json) -> str:
     return "\n".join(lines) + "\n" if any(lines) else ""
 
 
-def _blocks(blocks: list[Json], *, tight: bool = False) -> list[str]:
+def _blocks(blocks: list[Json], *, tight: bool = False, other_marker: bool = False) -> list[str]:
     lines = list[str]()
     previous: Json | None = None
     alternate = False
@@ -44,6 +44,8 @@ def _blocks(blocks: list[Json], *, tight: bool = False) -> list[str]:
         # Two lists in a row are told apart by their markers.
         follows_alike = follows_list and _is_ordered(previous) == _is_ordered(block)
         alternate = is_list and follows_alike and not alternate
+        if is_list and previous is None and other_marker:
+            alternate = True
         written = _list(block, alternate=alternate) if is_list else _WRITERS[kind](block)
         if previous is not None and not (tight and _may_touch(previous, block)):
             lines.append("")
@@ -93,7 +95,8 @@ def _list(block: Json, *, alternate: bool) -> list[str]:
         was_simple = is_simple
         if content[0].get("content") is None and len(content) > 1 and not item.get("attrs"):
             content = content[1:]
-        body = _blocks(content, tight=True)
+        # On one line, "- - -" would be a rule.
+        body = _blocks(content, tight=True, other_marker=not ordered and not alternate)
         if block["type"] == "taskList":
             body[0] = f"[{'x' if item['attrs']['checked'] else ' '}] {body[0]}"
         indent = " " * len(lead)
