@@ -1,0 +1,31 @@
+"""`python -m bench [section ...]`: measures, prints each figure with its target.
+
+Exit code 0 when every target is met, 1 when one is missed.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+
+from bench import files, memory, pages, search
+from bench.figures import Figure
+
+SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "pages": pages.measure,
+    "files": files.measure,
+    "search": search.measure,
+    "memory": memory.measure,
+}
+
+
+def main() -> int:
+    """Runs the named sections, or all."""
+    missed = 0
+    for name in sys.argv[1:] or list(SECTIONS):
+        for figure in SECTIONS[name]():
+            print(figure.line(), flush=True)
+            missed += not figure.met
+    print(f"{missed} targets missed" if missed else "every target met")
+    return 1 if missed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,86 @@
+"""What the measurements stand on: a durable PostgreSQL and one replica of the application.
+
+The server keeps its promises (fsync, full page writes): figures of one that does not would flatter
+whatever writes.
+"""
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import httpx
+
+from tests.postgres import Postgres, free_port
+from tests.replica import Client, Replica
+
+ORIGIN = "https://notes.example.org"
+HERE = Path(__file__).parent
+
+
+@contextlib.contextmanager
+def postgres(**settings: str) -> Iterator[Postgres]:
+    server = Postgres(16, durable=True, settings={"shared_buffers": "256MB", **settings})
+    server.create()
+    try:
+        yield server
+    finally:
+        server.remove()
+
+
+@contextlib.contextmanager
+def replica(server: Postgres, database: str, **env: str) -> Iterator[Replica]:
+    """A replica on a new database, set up."""
+    exists = server.sql(f"SELECT 1 FROM pg_database WHERE datname = '{database}'")
+    url = server.url(database) if exists else server.database(database)
+    running = Replica(url, {"ORIGIN": ORIGIN, **env}).start()
+    try:
+        if not exists:
+            with running.client() as client:
+                client.set_up()
+        yield running
+    finally:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.stop()
+        running.end()
+
+
+def signed_in(running: Replica) -> tuple[Client, dict[str, str]]:
+    """An administrator's client, and the headers with which any other client is the same."""
+    client = running.client().log_in()
+    cookie = "; ".join(f"{name}={value}" for name, value in client.jar.items())
+    headers = {
+        "Host": "notes.example.org",
+        "Origin": ORIGIN,
+        "X-Forwarded-Proto": "https",
+        "Cookie": cookie,
+    }
+    return client, headers
+
+
+@contextlib.contextmanager
+def process(module: str, env: Mapping[str, str], ready: str | None) -> Iterator[str]:
+    """`python -m module` with PORT set to a free port, once `ready` answers; its address."""
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    running = subprocess.Popen(
+        [sys.executable, "-m", module],
+        env={"PATH": "/usr/bin:/bin", "PORT": str(port), **env},
+        cwd=HERE.parent,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 20
+        while ready is not None:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(base + ready).status_code < 500:
+                    break
+            if time.monotonic() > deadline or running.poll() is not None:
+                raise RuntimeError(f"{module} did not come up")
+            time.sleep(0.05)
+        yield base
+    finally:
+        running.terminate()
+        running.wait(20)

@@ -1,0 +1,1 @@
+"""A web workspace that keeps everything it has to remember in PostgreSQL."""

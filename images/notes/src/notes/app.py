@@ -1,0 +1,121 @@
+"""Puts the replica together: services, routes, error answers, edge."""
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+
+import psycopg
+from psycopg import errors
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from notes import health
+from notes.auth.gate import Gate
+from notes.config import Settings
+from notes.db.failures import OutcomeUnknownError, UnavailableError, may_repeat
+from notes.edge.app import EXCEPTIONS, Edge
+from notes.http import endpoint
+from notes.http.problems import Problem, unavailable
+from notes.operations import OPERATIONS, document_routes
+from notes.services import Services
+from notes.web.errors import as_page
+
+logger = logging.getLogger(__name__)
+
+
+def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Edge, Services]:
+    """The ASGI application of one replica. `stop` is called when it can never become ready."""
+    services = Services(settings, stop)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await services.start()
+        try:
+            yield
+        finally:
+            await services.close()
+
+    inner = Starlette(
+        routes=[
+            *endpoint.routes(OPERATIONS, Gate(services)),
+            *document_routes(),
+            *health.routes(services),
+        ],
+        exception_handlers={
+            Problem: _problem,
+            HTTPException: _http_exception,
+            psycopg.Error: _database_error,
+            UnavailableError: _unavailable,
+            ClientDisconnect: _disconnected,
+            Exception: _broken,
+        },
+        lifespan=lifespan,
+    )
+    inner.router.redirect_slashes = False
+    return Edge(WhenReady(inner, services), settings, services.hosts), services
+
+
+class WhenReady:
+    """Answers 503 until the replica has come up."""
+
+    def __init__(self, inner: ASGIApp, services: Services) -> None:
+        self._inner = inner
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        waits = scope["type"] == "http" and not self._services.ready
+        if waits and scope["path"] not in EXCEPTIONS:
+            problem = unavailable("The database cannot be reached yet; try again in a moment.")
+            await problem.response()(scope, receive, send)
+            return
+        await self._inner(scope, receive, send)
+
+
+def _answer(request: Request, problem: Problem) -> Response:
+    return as_page(request, problem) or problem.response()
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)  # noqa: S101 - registered for it
+    return _answer(request, error)
+
+
+def _http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+    detail = "There is nothing at this address." if error.status_code == 404 else error.detail
+    return _answer(request, Problem(error.status_code, detail, headers=error.headers))
+
+
+def _database_error(request: Request, error: Exception) -> Response:
+    """A value that the database refuses is the request's fault; its absence is nobody's."""
+    if isinstance(error, errors.QueryCanceled):
+        return _answer(request, unavailable("This took too long."))
+    if isinstance(error, psycopg.Error) and may_repeat(error):
+        return _answer(request, unavailable("The database cannot be reached."))
+    if isinstance(error, psycopg.DataError):
+        return _answer(request, Problem(422, "A value cannot be stored (is there a NUL in it?)."))
+    if isinstance(error, psycopg.IntegrityError):
+        logger.warning("refused by the database: %s", error.diag.constraint_name)
+        return _answer(request, Problem(409, "It has changed in the meantime; look again."))
+    raise error
+
+
+def _unavailable(request: Request, error: Exception) -> Response:
+    if isinstance(error, OutcomeUnknownError):
+        return _answer(
+            request,
+            unavailable("The connection broke while saving: look whether it is there, or retry."),
+        )
+    return _answer(request, unavailable("The database cannot be reached; try again in a moment."))
+
+
+def _broken(request: Request, _: Exception) -> Response:
+    problem = Problem(500, "The request failed; the log of this replica says why.")
+    return _answer(request, problem)
+
+
+def _disconnected(_: Request, __: Exception) -> Response:
+    return Response(status_code=400)  # nobody reads it

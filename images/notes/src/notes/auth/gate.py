@@ -1,0 +1,62 @@
+"""Lets a request through to its handler, or says why not.
+
+Invariant: no handler runs before the cross-site guard and the scope of its operation.
+"""
+
+from starlette.requests import Request
+
+from notes.auth import sessions
+from notes.edge.app import SEEN
+from notes.edge.guard import refusal
+from notes.http.call import ANYBODY, Call, Seen, Viewer
+from notes.http.endpoint import Operation
+from notes.http.problems import Problem, not_found
+from notes.services import Services
+
+
+async def viewer(app: Services, request: Request, seen: Seen) -> Viewer:
+    """Who asks, by bearer token or by cookie. Raises a 401 for a token that does not hold."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        found = await sessions.viewer_of_token(app.db, token.strip())
+        if found is None:
+            raise Problem(
+                401,
+                "The token is unknown, expired or revoked.",
+                headers={"www-authenticate": 'Bearer error="invalid_token"'},
+            )
+        return found
+    cookie = sessions.cookie(request, seen)
+    return await sessions.viewer_of_session(app.db, cookie) if cookie else ANYBODY
+
+
+def check_cross_site(request: Request, seen: Seen) -> None:
+    """Raises a 403 for a request that another site may have made."""
+    has_cookie = sessions.cookie(request, seen) is not None
+    refused = refusal(request.method, request.headers, seen, has_cookie)
+    if refused is not None:
+        raise Problem(403, refused)
+
+
+class Gate:
+    """The guard that every operation is called through."""
+
+    def __init__(self, app: Services) -> None:
+        self._app = app
+
+    async def __call__(self, request: Request, operation: Operation) -> Call:
+        seen: Seen = request.scope[SEEN]
+        check_cross_site(request, seen)
+        if operation.main_site_only and seen.site.space_id is not None:
+            raise not_found("address on this site")
+        who = await viewer(self._app, request, seen)
+        if operation.scope is not None:
+            if who.user_id is None:
+                raise Problem(
+                    401,
+                    "Sign in, or send a token.",
+                    headers={"www-authenticate": "Bearer"},
+                )
+            if operation.scope not in who.scopes:
+                raise Problem(403, f"This needs the scope {operation.scope!r}.")
+        return Call(request, seen, who, self._app)

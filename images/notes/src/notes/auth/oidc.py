@@ -1,0 +1,309 @@
+"""Single sign-on by OpenID Connect: code flow with PKCE.
+
+Decides who somebody is from what the identity provider signs. Invariant: a sign-on comes back once,
+to the browser that left, with the nonce and the audience that it left with, signed by an asymmetric
+key that the issuer publishes.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from notes.auth.sessions import digest
+from notes.auth.vault import Vault, WrongKeyError
+from notes.config import OidcSettings, Settings
+from notes.db.pool import Database
+from notes.http.call import Seen
+from notes.http.problems import Problem, unavailable
+
+if TYPE_CHECKING:
+    import httpx
+
+CALLBACK = "/auth/oidc/callback"
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+STORED = "oidc"
+LOGIN_MINUTES = 10
+DISCOVERY_S = 3600.0
+SKEW_S = 60
+ANSWER_LIMIT_BYTES = 1024 * 1024
+
+
+class Away(msgspec.Struct, frozen=True):
+    """What is remembered, sealed, of a sign-on that has left."""
+
+    nonce: str
+    verifier: str
+    redirect_uri: str
+    return_to: str
+    binding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who the identity provider says somebody is."""
+
+    issuer: str
+    subject: str
+    email: str
+    email_verified: bool
+    name: str
+    groups: frozenset[str] | None
+    is_admin: bool | None
+
+
+class SignOn:
+    """Talks to the identity provider."""
+
+    def __init__(self, settings: Settings, db: Database, vault: Vault) -> None:
+        self._settings = settings
+        self._db = db
+        self._vault = vault
+        self._http: httpx.AsyncClient | None = None
+        self._found: tuple[float, str, dict[str, Any]] | None = None
+        self._keys: tuple[str, Any] | None = None
+
+    async def close(self) -> None:
+        if self._http is not None:
+            await self._http.aclose()
+
+    async def configured(self) -> OidcSettings | None:
+        """The environment's settings, or else the stored ones."""
+        if self._settings.oidc is not None:
+            return self._settings.oidc
+        row = await self._db.one("SELECT sealed FROM credentials WHERE name = %s", (STORED,))
+        if row is None:
+            return None
+        opened = self._vault.open(bytes(row["sealed"]), f"credentials/{STORED}")
+        return msgspec.json.decode(opened, type=OidcSettings)
+
+    async def leave(self, seen: Seen, return_to: str) -> tuple[str, str]:
+        """Where to send the browser, and the value of the cookie that binds it to this sign-on."""
+        oidc = await self._required()
+        found = await self._discover(oidc)
+        state, binding = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        away = Away(
+            secrets.token_urlsafe(24),
+            secrets.token_urlsafe(48),
+            self._redirect_uri(seen),
+            return_to,
+            digest(binding).hex(),
+        )
+        place = f"oidc_logins/{digest(state).hex()}"
+        await self._db.do(
+            "INSERT INTO oidc_logins (state_hash, sealed, expires_at)"
+            " VALUES (%s, %s, now() + make_interval(mins => %s))",
+            (digest(state), self._vault.seal(msgspec.json.encode(away), place), LOGIN_MINUTES),
+        )
+        challenge = hashlib.sha256(away.verifier.encode()).digest()
+        query = {
+            "response_type": "code",
+            "client_id": oidc.client_id,
+            "redirect_uri": away.redirect_uri,
+            "scope": "openid email profile",
+            "state": state,
+            "nonce": away.nonce,
+            "code_challenge": base64.urlsafe_b64encode(challenge).rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+        }
+        endpoint = str(found["authorization_endpoint"])
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}", binding
+
+    async def come_back(
+        self, seen: Seen, query: Mapping[str, str], binding: str | None
+    ) -> tuple[Person, str]:
+        """Who has signed on, and where they wanted to go.
+
+        Raises a 400 for anything that this very browser did not leave with.
+        """
+        oidc = await self._required()
+        away = await self._once(query.get("state", ""), binding)
+        if away.redirect_uri != self._redirect_uri(seen):
+            raise _refused("it came back to another address than it left from")
+        if "error" in query:
+            raise _refused("the identity provider refused it")
+        found = await self._discover(oidc)
+        if query.get("iss", found["issuer"]) != found["issuer"]:
+            raise _refused("it comes from another issuer")
+        tokens = await self._ask(
+            "POST",
+            str(found["token_endpoint"]),
+            data={
+                "grant_type": "authorization_code",
+                "code": query.get("code", ""),
+                "redirect_uri": away.redirect_uri,
+                "code_verifier": away.verifier,
+            },
+            auth=(oidc.client_id, oidc.client_secret),
+        )
+        claims = await self._claims(oidc, found, str(tokens.get("id_token", "")), away.nonce)
+        if "userinfo_endpoint" in found and tokens.get("access_token"):
+            more = await self._ask(
+                "GET",
+                str(found["userinfo_endpoint"]),
+                headers={"authorization": f"Bearer {tokens['access_token']}"},
+            )
+            if more.get("sub") == claims["sub"]:
+                claims = {**more, **claims}
+        return _person(oidc, claims), away.return_to
+
+    def _redirect_uri(self, seen: Seen) -> str:
+        main = self._settings.origin if seen.site.space_id is None else None
+        return f"{main or seen.origin}{CALLBACK}"
+
+    async def _required(self) -> OidcSettings:
+        oidc = await self.configured()
+        if oidc is None:
+            raise Problem(404, "Single sign-on is not set up here.")
+        return oidc
+
+    async def _once(self, state: str, binding: str | None) -> Away:
+        row = await self._db.one(
+            "DELETE FROM oidc_logins WHERE state_hash = %s AND expires_at > now() RETURNING sealed",
+            (digest(state),),
+        )
+        if row is None:
+            raise _refused("it is unknown, was used before or took too long")
+        try:
+            opened = self._vault.open(bytes(row["sealed"]), f"oidc_logins/{digest(state).hex()}")
+        except WrongKeyError:
+            raise _refused("it was begun with another key") from None
+        away = msgspec.json.decode(opened, type=Away)
+        if not hmac.compare_digest(away.binding, digest(binding or "").hex()):
+            raise _refused("it was begun in another browser")
+        return away
+
+    async def _discover(self, oidc: OidcSettings) -> dict[str, Any]:
+        now = time.monotonic()
+        if self._found and self._found[1] == oidc.issuer and now - self._found[0] < DISCOVERY_S:
+            return self._found[2]
+        base = oidc.issuer.removesuffix("/")
+        found = await self._ask("GET", f"{base}/.well-known/openid-configuration")
+        if found.get("issuer") != oidc.issuer:
+            raise unavailable("The identity provider says that it is another one.")
+        if not all(k in found for k in ("authorization_endpoint", "token_endpoint", "jwks_uri")):
+            raise unavailable("The identity provider does not say where its endpoints are.")
+        self._found = (now, oidc.issuer, found)
+        self._keys = None
+        return found
+
+    async def _claims(
+        self, oidc: OidcSettings, found: dict[str, Any], token: str, nonce: str
+    ) -> dict[str, Any]:
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
+        uri = str(found["jwks_uri"])
+        decoded = None
+        for again in (False, True):
+            fresh = again or self._keys is None or self._keys[0] != uri
+            if fresh:
+                try:
+                    answer: Any = await self._ask("GET", uri)
+                    self._keys = (uri, KeySet.import_key_set(answer))
+                except (JoseError, ValueError, KeyError, TypeError):
+                    raise unavailable("The identity provider's keys cannot be read.") from None
+            try:
+                keys: Any = self._keys[1] if self._keys else None
+                decoded = jwt.decode(token, keys, algorithms=ALGORITHMS)
+                break
+            except (JoseError, ValueError) as error:
+                # The key may be newer than what we know; anything else is final.
+                if fresh or not _maybe_new_key(error):
+                    raise _refused("its token is not soundly signed") from None
+        assert decoded is not None  # noqa: S101 - the second round either decodes or raises
+        claims = dict(decoded.claims)
+        _check(claims, oidc, nonce)
+        return claims
+
+    async def _ask(self, method: str, url: str, **more: Any) -> dict[str, Any]:
+        import httpx
+
+        if self._http is None:
+            self._http = httpx.AsyncClient(timeout=10, follow_redirects=False, trust_env=True)
+        try:
+            async with asyncio.timeout(15), self._http.stream(method, url, **more) as answer:
+                body = b""
+                async for part in answer.aiter_bytes():
+                    body += part
+                    if len(body) > ANSWER_LIMIT_BYTES:
+                        raise unavailable("The identity provider's answer is too large.")
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
+            raise unavailable("The identity provider cannot be reached.") from None
+        if answer.status_code >= 500:
+            raise unavailable("The identity provider is in trouble.")
+        if answer.status_code >= 300:
+            raise _refused("the identity provider does not accept it")
+        try:
+            decoded = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            decoded = None
+        if not isinstance(decoded, dict):
+            raise unavailable("The identity provider's answer makes no sense.")
+        return decoded
+
+
+def _maybe_new_key(error: Exception) -> bool:
+    return type(error).__name__ in {"InvalidKeyIdError", "BadSignatureError"} or isinstance(
+        error, ValueError
+    )
+
+
+def _check(claims: dict[str, Any], oidc: OidcSettings, nonce: str) -> None:
+    now = time.time()
+    audience = claims.get("aud")
+    audiences = audience if isinstance(audience, list) else [audience]
+    expires, issued = claims.get("exp"), claims.get("iat")
+    if claims.get("iss") != oidc.issuer:
+        raise _refused("its token comes from another issuer")
+    if oidc.client_id not in audiences:
+        raise _refused("its token is for somebody else")
+    if len(audiences) > 1 and claims.get("azp") != oidc.client_id:
+        raise _refused("its token was made for somebody else")
+    if not isinstance(expires, int | float) or expires < now - SKEW_S:
+        raise _refused("its token has expired")
+    if not isinstance(issued, int | float) or issued > now + SKEW_S:
+        raise _refused("its token is from the future")
+    if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+        raise _refused("its token belongs to another sign-on")
+    if not isinstance(claims.get("sub"), str) or not claims["sub"]:
+        raise _refused("its token names nobody")
+
+
+def _person(oidc: OidcSettings, claims: dict[str, Any]) -> Person:
+    email = str(claims.get("email") or f"{claims['sub']}@{oidc.issuer.split('/')[2]}")
+    email = "".join(c for c in email if c.isprintable()).lower()[:254]
+    name = str(claims.get("name") or claims.get("preferred_username") or email)
+    groups = None
+    if oidc.groups_claim:
+        given = claims.get(oidc.groups_claim, [])
+        listed = given if isinstance(given, list) else [given]
+        groups = frozenset(str(g)[:120] for g in listed if isinstance(g, str) and g)
+    return Person(
+        oidc.issuer,
+        claims["sub"][:255],
+        email,
+        claims.get("email_verified") is True,
+        "".join(c for c in name if c.isprintable())[:120] or email,
+        groups,
+        None if oidc.admin_group is None or groups is None else oidc.admin_group in groups,
+    )
+
+
+def _refused(why: str) -> Problem:
+    return Problem(400, f"The sign-on failed: {why}. Begin again.", field="state")
+
+
+def same_site_path(text: str) -> str:
+    """`text` if it is a path of this site, else the front page: no redirect leaves the site."""
+    sound = text.startswith("/") and not text.startswith(("//", "/\\")) and "\\" not in text
+    return text if sound and text.isprintable() and len(text) < 500 else "/"

@@ -1,0 +1,203 @@
+"""The browser's way out to the identity provider and back in.
+
+Invariant: what the provider says about groups and administration holds for the accounts that come
+through it, at every sign-on anew.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from starlette.responses import RedirectResponse, Response
+
+from notes.auth import audit, limits, sessions
+from notes.auth.oidc import CALLBACK, STORED, Person, same_site_path
+from notes.config import OidcSettings
+from notes.db.connect import Conn
+from notes.http.call import Call, Seen, Viewer
+from notes.http.endpoint import Table
+from notes.http.problems import Problem
+
+table = Table("single sign-on")
+
+
+def _binding_cookie(seen: Seen) -> str:
+    return "__Host-oidc" if seen.secure else "oidc"
+
+
+class StartQuery(msgspec.Struct, frozen=True):
+    """Where to go after the sign-on."""
+
+    return_to: str = "/"
+
+
+class OidcIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of the identity provider; the secret is kept sealed."""
+
+    issuer: Annotated[
+        str, msgspec.Meta(pattern=r"^https?://[^\s?#/\x00]+(/[^\s?#\x00]*)?$", max_length=500)
+    ]
+    client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+    client_secret: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+    groups_claim: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    admin_group: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+
+
+class OidcState(msgspec.Struct, frozen=True):
+    """The settings in force, without the secret."""
+
+    configured: bool
+    from_environment: bool
+    issuer: str | None = None
+    client_id: str | None = None
+    groups_claim: str | None = None
+    admin_group: str | None = None
+
+
+@table("GET", "/auth/oidc/start", scope=None, status=303)
+async def start_sign_on(call: Call, query: StartQuery) -> Response:
+    """Leave for the identity provider."""
+    await limits.count(call.app.db, limits.OIDC_START, call.seen.address)
+    url, binding = await call.app.sign_on.leave(call.seen, same_site_path(query.return_to))
+    response = RedirectResponse(url, 303, {"cache-control": "no-store"})
+    response.set_cookie(
+        _binding_cookie(call.seen),
+        binding,
+        max_age=600,
+        secure=call.seen.secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+@table("GET", CALLBACK, scope=None, status=303)
+async def finish_sign_on(call: Call) -> Response:
+    """Come back from the identity provider."""
+    binding = call.request.cookies.get(_binding_cookie(call.seen))
+    query = dict(call.request.query_params)
+    person, return_to = await call.app.sign_on.come_back(call.seen, query, binding)
+    previous = sessions.cookie(call.request, call.seen)
+
+    async def work(conn: Conn) -> str:
+        user_id = await _account(conn, person)
+        return await sessions.start(conn, user_id, previous)
+
+    token = await call.app.db.transact(work)
+    response = RedirectResponse(same_site_path(return_to), 303, {"cache-control": "no-store"})
+    sessions.set_cookie(response, call.seen, token)
+    response.delete_cookie(
+        _binding_cookie(call.seen), secure=call.seen.secure, httponly=True, samesite="lax"
+    )
+    return response
+
+
+async def _account(conn: Conn, person: Person) -> UUID:
+    key = (person.issuer, person.subject)
+    # Two first sign-ons of one person at once make one account.
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", ("\n".join(key),))
+    row = await (
+        await conn.execute(
+            "SELECT u.id, u.disabled_at FROM identities i JOIN users u ON u.id = i.user_id"
+            " WHERE i.issuer = %s AND i.subject = %s",
+            key,
+        )
+    ).fetchone()
+    if row is None:
+        row = await _adopt(conn, person)
+        await conn.execute(
+            "INSERT INTO identities (issuer, subject, user_id) VALUES (%s, %s, %s)",
+            (*key, row["id"]),
+        )
+    if row["disabled_at"] is not None:
+        raise Problem(403, "This account is disabled.")
+    user_id: UUID = row["id"]
+    if person.is_admin is not None:
+        await conn.execute(
+            "UPDATE users SET is_admin = %s WHERE id = %s", (person.is_admin, user_id)
+        )
+    if person.groups is not None:
+        await _set_groups(conn, user_id, person.groups)
+    return user_id
+
+
+async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
+    """The account of the same verified address, or a new one."""
+    found = await (
+        await conn.execute("SELECT id, disabled_at FROM users WHERE email = %s", (person.email,))
+    ).fetchone()
+    if found is not None:
+        if not person.email_verified:
+            raise Problem(
+                403,
+                "There is an account with this e-mail address, and the identity provider does"
+                " not say that the address is yours.",
+            )
+        return found
+    made = await (
+        await conn.execute(
+            "INSERT INTO users (email, name) VALUES (%s, %s) RETURNING id, disabled_at",
+            (person.email, person.name),
+        )
+    ).fetchone()
+    assert made is not None  # noqa: S101 - an insert returns its row
+    who = Viewer(made["id"], person.name, person.email)
+    await audit.note(conn, who, "user.signed_on_first", person.email)
+    return made
+
+
+async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
+    wanted = sorted(names)
+    await conn.execute(
+        "INSERT INTO groups (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (wanted,)
+    )
+    await conn.execute(
+        "DELETE FROM group_members WHERE user_id = %s AND from_oidc AND group_id NOT IN"
+        " (SELECT id FROM groups WHERE name = ANY(%s))",
+        (user_id, wanted),
+    )
+    await conn.execute(
+        "INSERT INTO group_members (group_id, user_id, from_oidc)"
+        " SELECT id, %s, true FROM groups WHERE name = ANY(%s) ON CONFLICT DO NOTHING",
+        (user_id, wanted),
+    )
+
+
+@table("GET", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
+async def get_oidc(call: Call) -> OidcState:
+    """The identity provider in force."""
+    oidc = await call.app.sign_on.configured()
+    if oidc is None:
+        return OidcState(configured=False, from_environment=False)
+    fixed = call.app.settings.oidc is not None
+    return OidcState(True, fixed, oidc.issuer, oidc.client_id, oidc.groups_claim, oidc.admin_group)
+
+
+@table("PUT", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
+async def put_oidc(call: Call, body: OidcIn) -> OidcState:
+    """Set the identity provider, where the environment does not."""
+    if call.app.settings.oidc is not None:
+        raise Problem(409, "The OIDC_ variables of the environment are in force.")
+    if body.admin_group and not body.groups_claim:
+        raise Problem(422, "An admin group needs a groups claim.", field="groups_claim")
+    oidc = OidcSettings(
+        body.issuer, body.client_id, body.client_secret, body.groups_claim, body.admin_group
+    )
+    sealed = call.app.vault.seal(msgspec.json.encode(oidc), f"credentials/{STORED}")
+
+    async def work(conn: Conn) -> None:
+        await conn.execute(
+            "INSERT INTO credentials (name, sealed) VALUES (%s, %s) ON CONFLICT (name)"
+            " DO UPDATE SET sealed = excluded.sealed, updated_at = now()",
+            (STORED, sealed),
+        )
+        await audit.note(conn, call.viewer, "oidc.set", body.issuer)
+
+    await call.app.db.transact(work)
+    return await get_oidc(call)  # type: ignore[no-any-return]
+
+
+@table("DELETE", "/api/v1/settings/oidc", scope="admin", status=204, main_site_only=True)
+async def delete_oidc(call: Call) -> None:
+    """Forget the stored identity provider."""
+    await call.app.db.do("DELETE FROM credentials WHERE name = %s", (STORED,))

@@ -1,0 +1,221 @@
+"""A file out of a multipart form, stored as it arrives.
+
+Invariant: never more than one chunk of the file is in memory.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import Request
+
+from notes.db.connect import Conn
+from notes.files import chunks
+from notes.files.chunks import CHUNK_BYTES, Sums
+from notes.files.names import file_name, media_type
+from notes.http.call import Call
+from notes.http.problems import Problem
+
+FIELD_LIMIT_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A file that has arrived, still as an upload."""
+
+    upload_id: UUID
+    size: int
+    sums: Sums
+    fields: dict[str, str]
+
+
+class Sink:
+    """Takes bytes, stores chunks, sums up."""
+
+    def __init__(self, call: Call, limit: int, node_id: UUID | None, space_id: UUID | None) -> None:
+        self._call = call
+        self._limit = limit
+        self._where = (node_id, space_id)
+        self._buffer = bytearray()
+        self._sha = hashlib.sha256()
+        self._crc = 0
+        self._number = 0
+        self.size = 0
+        self.upload_id: UUID | None = None
+
+    async def open(self, name: str, kind: str) -> None:
+        row = await self._call.app.db.transact(lambda conn: self._insert(conn, name, kind))
+        self.upload_id = row
+
+    async def _insert(self, conn: Conn, name: str, kind: str) -> UUID:
+        cursor = await conn.execute(
+            "INSERT INTO uploads (node_id, space_id, user_id, name, media_type)"
+            " VALUES (%s, %s, %s, %s, %s) RETURNING id",
+            (*self._where, self._call.viewer.user_id, file_name(name), media_type(kind)),
+        )
+        row = await cursor.fetchone()
+        return row["id"]  # type: ignore[index, no-any-return]
+
+    async def write(self, data: bytes) -> None:
+        self.size += len(data)
+        if self.size > self._limit:
+            await self.abort()
+            raise Problem(413, f"The file is larger than {self._limit} bytes.", field="file")
+        self._buffer += data
+        while len(self._buffer) >= CHUNK_BYTES:
+            await self._flush(CHUNK_BYTES)
+
+    async def close(self) -> Received:
+        if self._buffer:
+            await self._flush(len(self._buffer))
+        assert self.upload_id is not None  # noqa: S101 - opened before anything is written
+        return Received(self.upload_id, self.size, Sums(self._sha.digest(), self._crc), {})
+
+    async def abort(self) -> None:
+        if self.upload_id is not None:
+            await self._call.app.db.do("DELETE FROM uploads WHERE id = %s", (self.upload_id,))
+
+    async def _flush(self, size: int) -> None:
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        self._sha.update(data)
+        self._crc = zlib.crc32(data, self._crc)
+        file_id, number = self.upload_id, self._number
+        assert file_id is not None  # noqa: S101 - opened before anything is written
+        await self._call.app.db.transact(lambda conn: chunks.store(conn, file_id, number, data))
+        self._number += 1
+
+
+async def receive_form(
+    call: Call, limit: int, *, node_id: UUID | None = None, space_id: UUID | None = None
+) -> Received:
+    """Stores the first file of a form. Raises a 400 or 422 for none."""
+    sink = Sink(call, limit, node_id, space_id)
+    form = _Form(call.request)
+    fields = dict[str, str]()
+    finished = False
+    try:
+        async for event, value in form.events():
+            if event == "file":
+                if sink.upload_id is not None:
+                    raise Problem(422, "Send one file at a time.", field="file")
+                await sink.open(*value)
+            elif event == "data":
+                await sink.write(value)
+            else:
+                fields[value[0]] = value[1]
+        if sink.upload_id is None:
+            raise Problem(422, "There is no file in the form.", field="file")
+        done = await sink.close()
+        finished = True
+    finally:
+        if not finished:
+            await sink.abort()
+    return Received(done.upload_id, done.size, done.sums, fields)
+
+
+async def receive_raw(call: Call, limit: int, name: str, *, space_id: UUID) -> Received:
+    """Stores the request's body as a file."""
+    sink = Sink(call, limit, None, space_id)
+    finished = False
+    await sink.open(name, "application/zip")
+    try:
+        async for part in call.request.stream():
+            await sink.write(part)
+        done = await sink.close()
+        finished = True
+    finally:
+        if not finished:
+            await sink.abort()
+    return done
+
+
+class _Form:
+    """Turns the parser's callbacks into a stream of events."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._events: list[tuple[str, Any]] = []
+        self._headers: dict[str, str] = {}
+        self._name = b""
+        self._value = b""
+        self._field: str | None = None
+        self._content = b""
+        self._complete = False
+
+    async def events(self) -> Any:
+        """Yields ("file", (name, type)), ("data", bytes) and ("field", (name, value))."""
+        _, options = parse_options_header(self._request.headers.get("content-type", ""))
+        boundary = options.get(b"boundary")
+        if not boundary:
+            raise Problem(400, "The form does not say its boundary.", field="content-type")
+        try:
+            parser = MultipartParser(boundary, self._callbacks())
+            async for part in self._request.stream():
+                parser.write(part)
+                pending, self._events = self._events, []
+                for event in pending:
+                    yield event
+            parser.finalize()
+        except FormParserError:
+            raise Problem(400, "The form is damaged.", field="body") from None
+        if not self._complete:
+            raise Problem(400, "The form ends too early.", field="body")
+        for event in self._events:
+            yield event
+
+    def _callbacks(self) -> Any:
+        calls: dict[str, Callable[..., None]] = {
+            "on_part_begin": self._begin,
+            "on_header_field": self._on_name,
+            "on_header_value": self._on_value,
+            "on_header_end": self._on_header_end,
+            "on_headers_finished": self._on_headers,
+            "on_part_data": self._on_data,
+            "on_part_end": self._on_end,
+            "on_end": self._finish,
+        }
+        return calls
+
+    def _begin(self) -> None:
+        self._headers, self._field, self._content = {}, None, b""
+
+    def _on_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def _on_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _on_header_end(self) -> None:
+        self._headers[self._name.decode("latin-1").lower()] = self._value.decode("latin-1")
+        self._name = self._value = b""
+
+    def _on_headers(self) -> None:
+        _, options = parse_options_header(self._headers.get("content-disposition", ""))
+        name = options.get(b"name", b"").decode("utf-8", "replace")
+        if b"filename" in options:
+            given = options[b"filename"].decode("utf-8", "replace")
+            self._events.append(("file", (given, self._headers.get("content-type", ""))))
+        else:
+            self._field = name
+
+    def _on_data(self, data: bytes, start: int, end: int) -> None:
+        if self._field is None:
+            self._events.append(("data", data[start:end]))
+            return
+        self._content += data[start:end]
+        if len(self._content) > FIELD_LIMIT_BYTES:
+            raise Problem(413, "A field of the form is too long.", field=self._field)
+
+    def _on_end(self) -> None:
+        if self._field is not None:
+            value = self._content.decode("utf-8", "replace")
+            self._events.append(("field", (self._field, value)))
+
+    def _finish(self) -> None:
+        self._complete = True

@@ -1,0 +1,338 @@
+"""Uploads: whole in a form, or resumable in chunks (spec: notes-app §4, §8).
+
+Invariant: an attachment exists only when every one of its chunks does, and its sums are those of
+the stored bytes. Until then it is an upload, and gone after 24 hours.
+"""
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from psycopg.rows import DictRow
+from starlette.responses import Response
+
+from notes.auth import audit
+from notes.db.connect import Conn
+from notes.events.record import tell
+from notes.files import chunks
+from notes.files.chunks import CHUNK_BYTES
+from notes.files.forms import receive_form
+from notes.files.names import file_name, media_type
+from notes.http.call import Call
+from notes.http.endpoint import JSON_LIMIT_BYTES, RawBody, Table
+from notes.http.problems import FieldError, Problem, invalid, not_found
+from notes.pages import access
+from notes.pages.roles import Role
+
+table = Table("attachments")
+
+MULTIPART_LIMIT_BYTES = 64 * 1024 * 1024  # spec: notes-app §8
+_CHECKSUM = re.compile(r"sha256=([0-9a-f]{64})")
+
+
+class UploadIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file that is to come in chunks."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+    size: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
+    type: Annotated[str, msgspec.Meta(max_length=200)] = "application/octet-stream"
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Attachment(msgspec.Struct, frozen=True):
+    """A file of a page."""
+
+    id: UUID
+    node_id: UUID
+    name: str
+    type: str
+    size: int
+    sha256: str | None
+    created_at: datetime
+    created_by: UUID | None
+
+
+class Upload(msgspec.Struct, frozen=True):
+    """An unfinished upload; `missing` are the numbers of the chunks to send."""
+
+    id: UUID
+    name: str
+    size: int
+    chunk_size: int
+    missing: list[int]
+    expires_at: datetime
+
+
+_DECODER = msgspec.json.Decoder(UploadIn)
+
+
+@table(
+    "POST",
+    "/api/v1/nodes/{id}/uploads",
+    scope="write",
+    status=201,
+    statuses=(200,),
+    raw=RawBody(("application/json", "application/octet-stream", "multipart/form-data")),
+)
+async def post_upload(call: Call, id: UUID) -> Upload | Attachment:
+    """Upload a file.
+
+    JSON (name, size, type, sha256) opens a resumable upload: 201 with its id and chunk size. An
+    octet-stream with the headers Upload-Id, Upload-Chunk (from 0) and perhaps Upload-Checksum
+    (sha256=…) stores one chunk, in any order, as often as needed: 200 with what is missing, or 201
+    with the attachment after the last one. A form with a file of up to 64 MB makes the attachment
+    at once.
+    """
+    kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        return await _open(call, id, await _announced(call))
+    if kind == "application/octet-stream":
+        return await _chunk(call, id)  # type: ignore[return-value]
+    if kind == "multipart/form-data":
+        return await whole(call, id)
+    raise Problem(415, "Send JSON, an octet-stream or a form with a file.", field="content-type")
+
+
+async def _announced(call: Call) -> UploadIn:
+    content = b""
+    async for part in call.request.stream():
+        content += part
+        if len(content) > min(JSON_LIMIT_BYTES, 65_536):
+            raise Problem(413, "That is too long for an announcement.")
+    try:
+        return _DECODER.decode(content)
+    except msgspec.ValidationError as error:
+        raise invalid(error, "body") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(400, f"The body is not JSON: {error}", field="body") from None
+
+
+async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
+    check_size(call, body.size)
+
+    async def work(conn: Conn) -> DictRow:
+        await access.page(conn, call, node_id, Role.EDITOR)
+        cursor = await conn.execute(
+            "INSERT INTO uploads (node_id, user_id, name, media_type, size, sha256)"
+            " VALUES (%s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
+            (
+                node_id,
+                call.viewer.user_id,
+                file_name(body.name),
+                media_type(body.type),
+                body.size,
+                bytes.fromhex(body.sha256) if body.sha256 else None,
+            ),
+        )
+        row = await cursor.fetchone()
+        assert row is not None  # noqa: S101 - an insert returns its row
+        return row
+
+    row = await call.app.db.transact(work)
+    if body.size == 0:
+        return await _finish(call, node_id, row["id"])  # type: ignore[return-value]
+    return Upload(
+        row["id"],
+        row["name"],
+        row["size"],
+        CHUNK_BYTES,
+        list(range(chunks.count(row["size"]))),
+        row["expires_at"],
+    )
+
+
+def check_size(call: Call, size: int) -> None:
+    """Raises a 413 for a file beyond `MAX_ATTACHMENT_MB`."""
+    limit = call.app.settings.max_attachment_bytes
+    if size > limit:
+        raise Problem(
+            413, f"A file may have at most {limit} bytes (MAX_ATTACHMENT_MB).", field="size"
+        )
+
+
+async def _chunk(call: Call, node_id: UUID) -> Response:
+    headers = call.request.headers
+    upload_id, number = _chunk_headers(call)
+    row = await _upload(call, node_id, upload_id)
+    if row is None:
+        return await _perhaps_done(call, node_id, upload_id)
+    total = chunks.count(row["size"])
+    if number >= total:
+        raise Problem(422, f"There are {total} chunks, from 0.", field="upload-chunk")
+    expected = chunks.length(row["size"], number)
+    data = await _receive(call, expected)
+    checksum = headers.get("upload-checksum")
+    if checksum is not None:
+        match = _CHECKSUM.fullmatch(checksum.strip().lower())
+        if match is None:
+            raise Problem(422, "A checksum is sha256=<64 digits>.", field="upload-checksum")
+        if hashlib.sha256(data).hexdigest() != match[1]:
+            raise Problem(422, "The chunk arrived damaged; send it again.", field="upload-checksum")
+
+    async def work(conn: Conn) -> bool | None:
+        # Shared with other chunks, exclusive of the end of the upload.
+        cursor = await conn.execute(
+            "SELECT 1 FROM uploads WHERE id = %s FOR KEY SHARE", (upload_id,)
+        )
+        if await cursor.fetchone() is None:
+            return None
+        await chunks.store(conn, upload_id, number, data)
+        return True
+
+    if await call.app.db.transact(work) is None:
+        return await _perhaps_done(call, node_id, upload_id)
+    # Only after the commit: of two last chunks at once, one sees both.
+    missing = await _missing(call, upload_id, total)
+    if missing:
+        left = Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+        return _json(left, 200)
+    return _json(await _finish(call, node_id, upload_id), 201)
+
+
+def _chunk_headers(call: Call) -> tuple[UUID, int]:
+    headers = call.request.headers
+    try:
+        upload_id = UUID(headers.get("upload-id", ""))
+    except ValueError:
+        raise Problem(422, "Upload-Id is the id of an upload.", field="upload-id") from None
+    text = headers.get("upload-chunk", "")
+    if re.fullmatch(r"[0-9]{1,9}", text) is None:
+        raise Problem(422, "Upload-Chunk is a number from 0.", field="upload-chunk")
+    return upload_id, int(text)
+
+
+async def _receive(call: Call, expected: int) -> bytes:
+    parts = list[bytes]()
+    received = 0
+    async for part in call.request.stream():
+        received += len(part)
+        if received > CHUNK_BYTES:
+            raise Problem(413, f"A chunk has at most {CHUNK_BYTES} bytes.", field="body")
+        parts.append(part)
+    if received != expected:
+        raise Problem(422, f"This chunk has {expected} bytes; {received} arrived.", field="body")
+    return b"".join(parts)
+
+
+async def _upload(call: Call, node_id: UUID, upload_id: UUID) -> DictRow | None:
+    """The row of a running upload; raises where the page may not be edited."""
+
+    async def work(conn: Conn) -> DictRow | None:
+        await access.page(conn, call, node_id, Role.EDITOR)
+        cursor = await conn.execute(
+            "SELECT id, name, size, media_type, sha256, expires_at, expires_at < now() AS expired"
+            " FROM uploads WHERE id = %s AND node_id = %s AND user_id = %s AND size IS NOT NULL",
+            (upload_id, node_id, call.viewer.user_id),
+        )
+        return await cursor.fetchone()
+
+    row = await call.app.db.run(work)
+    if row is not None and row["expired"]:
+        raise Problem(410, "This upload has expired; begin again.", field="upload-id")
+    return row
+
+
+async def _missing(call: Call, upload_id: UUID, total: int) -> list[int]:
+    rows = await call.app.db.all("SELECT number FROM chunks WHERE file_id = %s", (upload_id,))
+    return sorted(set(range(total)) - {row["number"] for row in rows})
+
+
+async def _perhaps_done(call: Call, node_id: UUID, upload_id: UUID) -> Response:
+    """A chunk that comes again after the end of its upload is answered as the last one was."""
+    return _json(await find(call, upload_id, node_id), 201)
+
+
+async def find(call: Call, attachment_id: UUID, node_id: UUID | None = None) -> Attachment:
+    row = await call.app.db.one(
+        "SELECT id, node_id, name, media_type AS type, size, encode(sha256, 'hex') AS sha256,"
+        " created_at, created_by FROM attachments"
+        " WHERE id = %(id)s AND (%(node)s::uuid IS NULL OR node_id = %(node)s)",
+        {"id": attachment_id, "node": node_id},
+    )
+    if row is None:
+        raise not_found("upload")
+    return Attachment(**row)
+
+
+async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
+    row = await _upload(call, node_id, upload_id)
+    if row is None:
+        return await find(call, upload_id, node_id)
+    found = await chunks.sums(call.app.db, upload_id, row["size"])
+    if row["sha256"] is not None and bytes(row["sha256"]) != found.sha256:
+        raise Problem(
+            422,
+            "The file is not the one that was announced; abort the upload and begin again.",
+            errors=[FieldError("sha256", "it differs")],
+        )
+    await complete(call, node_id, upload_id, row["size"], found)
+    return await find(call, upload_id, node_id)
+
+
+async def complete(
+    call: Call, node_id: UUID, upload_id: UUID, size: int, found: chunks.Sums
+) -> None:
+    """Turns an upload into an attachment, once."""
+
+    async def work(conn: Conn) -> None:
+        cursor = await conn.execute("SELECT * FROM uploads WHERE id = %s FOR UPDATE", (upload_id,))
+        row = await cursor.fetchone()
+        if row is None:
+            return
+        page = await access.page(conn, call, node_id, Role.EDITOR)
+        await conn.execute(
+            "INSERT INTO attachments (id, node_id, name, media_type, size, created_by, sha256,"
+            " crc32) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                upload_id,
+                node_id,
+                row["name"],
+                row["media_type"],
+                size,
+                row["user_id"],
+                found.sha256,
+                found.crc32,
+            ),
+        )
+        await conn.execute("DELETE FROM uploads WHERE id = %s", (upload_id,))
+        where = {"space_id": page["space_id"], "node_id": node_id}
+        await tell(conn, "attachment.made", **where, attachment_id=upload_id)
+        await audit.note(conn, call.viewer, "attachment.made", row["name"], **where)
+
+    await call.app.db.transact(work)
+
+
+async def whole(call: Call, node_id: UUID) -> Attachment:
+    """The attachment made of a form's file."""
+    await call.app.db.run(lambda conn: access.page(conn, call, node_id, Role.EDITOR))
+    limit = min(MULTIPART_LIMIT_BYTES, call.app.settings.max_attachment_bytes)
+    received = await receive_form(call, limit, node_id=node_id)
+    await complete(call, node_id, received.upload_id, received.size, received.sums)
+    return await find(call, received.upload_id, node_id)
+
+
+@table("GET", "/api/v1/nodes/{id}/uploads/{upload_id}")
+async def get_upload(call: Call, id: UUID, upload_id: UUID) -> Upload:
+    """What is still missing of an upload."""
+    row = await _upload(call, id, upload_id)
+    if row is None:
+        raise not_found("upload")
+    missing = await _missing(call, upload_id, chunks.count(row["size"]))
+    return Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+
+
+@table("DELETE", "/api/v1/nodes/{id}/uploads/{upload_id}", scope="write", status=204)
+async def delete_upload(call: Call, id: UUID, upload_id: UUID) -> None:
+    """Abort an upload."""
+    if await _upload(call, id, upload_id) is None:
+        raise not_found("upload")
+    await call.app.db.do("DELETE FROM uploads WHERE id = %s", (upload_id,))
+
+
+def _json(body: Upload | Attachment, status: int) -> Response:
+    return Response(
+        msgspec.json.encode(body), status, {"cache-control": "no-store"}, "application/json"
+    )

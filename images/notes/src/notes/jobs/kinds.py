@@ -1,0 +1,47 @@
+"""What jobs there are, and the housekeeping that every replica may do at any time.
+
+Invariant: housekeeping is one statement a table, so that replicas doing it together do no harm.
+"""
+
+from typing import TYPE_CHECKING, LiteralString
+
+from notes.db.pool import Database
+
+if TYPE_CHECKING:
+    from notes.jobs.runner import Job
+
+TRASH_DAYS = 30
+EVENT_HOURS = 24
+JOB_DAYS = 30
+
+_STATEMENTS: tuple[LiteralString, ...] = (
+    # An unfinished upload lives 24 hours (spec: notes-app §8); its chunks go with it.
+    "DELETE FROM uploads WHERE expires_at < now()",
+    "DELETE FROM sessions WHERE expires_at < now()",
+    "DELETE FROM rate_limits WHERE window_ends < now()",
+    "DELETE FROM oidc_logins WHERE expires_at < now()",
+    "WITH gone AS (DELETE FROM events"
+    f" WHERE at < now() - interval '{EVENT_HOURS} hours' RETURNING xid)"
+    " UPDATE event_epochs SET pruned_xid = g.last FROM (SELECT max(xid::text::bigint) AS last"
+    " FROM gone) g WHERE g.last > pruned_xid",
+    f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",
+    f"DELETE FROM nodes WHERE trashed_at < now() - interval '{TRASH_DAYS} days'",
+)
+
+
+async def housekeeping(db: Database) -> None:
+    """Deletes what has run out."""
+    for statement in _STATEMENTS:
+        await db.do(statement)
+
+
+async def do(job: "Job") -> None:
+    """Runs a claimed job by its kind."""
+    from notes.jobs.runner import JobFailedError
+
+    if job.kind == "import":
+        from notes.transfer.importing import run_import
+
+        await run_import(job)
+        return
+    raise JobFailedError(f"This version knows no job of the kind {job.kind!r}.")

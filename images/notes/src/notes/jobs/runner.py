@@ -1,0 +1,202 @@
+"""Claims jobs and runs them, one at a time a replica (spec: notes-app §3, §8).
+
+A claim uses SKIP LOCKED and counts the attempt; the number fences off whoever lost the job.
+Invariant: what a job writes, it writes in transactions that also check that the attempt is still
+its own.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from notes.db.connect import Conn
+from notes.db.failures import UnavailableError
+from notes.events.record import tell
+from notes.jobs import kinds
+from notes.log import say
+
+if TYPE_CHECKING:
+    from notes.services import Services
+
+logger = logging.getLogger(__name__)
+
+REQUEUE_MIN = 15  # spec: notes-app §8
+HEARTBEAT_S = 30.0
+POLL_S = 30.0
+HOUSEKEEPING_S = 600.0
+
+
+class LostJobError(Exception):
+    """Another replica has this job now, or it is gone."""
+
+
+class JobFailedError(Exception):
+    """The job cannot be done; the message is for the person who asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed job."""
+
+    app: "Services"
+    id: UUID
+    kind: str
+    attempt: int
+    space_id: UUID | None
+    user_id: UUID | None
+    payload: dict[str, Any]
+
+    async def transact(self, work: Callable[[Conn], Awaitable[Any]]) -> Any:
+        """Runs `work` in a transaction that only commits while the job is this attempt's.
+
+        Waits for the database as long as it is away. Raises `LostJobError`.
+        """
+
+        async def fenced(conn: Conn) -> Any:
+            cursor = await conn.execute(
+                "SELECT 1 FROM jobs WHERE id = %s AND attempt = %s AND state = 'running' FOR SHARE",
+                (self.id, self.attempt),
+            )
+            if await cursor.fetchone() is None:
+                raise LostJobError
+            return await work(conn)
+
+        while True:
+            try:
+                return await self.app.db.transact(fenced)
+            except UnavailableError as error:
+                # Work is written so that doing it twice does no harm.
+                say(logger, "job waits for the database", logging.WARNING, reason=str(error))
+                await asyncio.sleep(0.5)
+
+    async def progress(self, **numbers: int) -> None:
+        """Shows how far the job is."""
+
+        async def work(conn: Conn) -> None:
+            await conn.execute(
+                "UPDATE jobs SET progress = progress || %s, heartbeat_at = now() WHERE id = %s",
+                (Jsonb(numbers), self.id),
+            )
+
+        await self.transact(work)
+
+
+class Runner:
+    """The jobs of one replica."""
+
+    def __init__(self, app: "Services") -> None:
+        self._app = app
+        self._name = f"{socket.gethostname()}/{os.getpid()}"
+        self._woken = asyncio.Event()
+        self._current: Job | None = None
+        self._cleaned_at = 0.0
+        app.listener.on("app_jobs", self._woken.set)
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self._tidy()
+                job = await self._claim()
+            except (psycopg.Error, UnavailableError) as error:
+                say(logger, "jobs not looked at", logging.WARNING, reason=str(error))
+                await asyncio.sleep(1)
+                continue
+            if job is not None:
+                await self._do(job)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_S):
+                    await self._woken.wait()
+            self._woken.clear()
+
+    async def release(self) -> None:
+        """Gives back the job that was interrupted, so that another replica need not wait."""
+        job = self._current
+        if job is None:
+            return
+        with contextlib.suppress(psycopg.Error, UnavailableError, TimeoutError):
+            async with asyncio.timeout(2):
+                await self._app.db.do(
+                    "WITH back AS (UPDATE jobs SET state = 'queued', attempt = attempt + 1"
+                    " WHERE id = %s AND attempt = %s AND state = 'running' RETURNING 1)"
+                    " SELECT pg_notify('app_jobs', '') FROM back",
+                    (job.id, job.attempt),
+                )
+
+    async def _tidy(self) -> None:
+        loop = asyncio.get_running_loop()
+        await self._app.db.do(
+            "UPDATE jobs SET state = 'queued' WHERE state = 'running'"
+            " AND heartbeat_at < now() - make_interval(mins => %s)",
+            (REQUEUE_MIN,),
+        )
+        if self._cleaned_at == 0.0 or loop.time() - self._cleaned_at > HOUSEKEEPING_S:
+            await kinds.housekeeping(self._app.db)
+            self._cleaned_at = loop.time()
+
+    async def _claim(self) -> Job | None:
+        async def work(conn: Conn) -> Job | None:
+            cursor = await conn.execute(
+                "UPDATE jobs SET state = 'running', attempt = attempt + 1, claimed_by = %s,"
+                " heartbeat_at = now() WHERE id = (SELECT id FROM jobs WHERE state = 'queued'"
+                " AND run_at <= now() ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+                " RETURNING id, kind, attempt, space_id, user_id, payload",
+                (self._name,),
+            )
+            row = await cursor.fetchone()
+            return None if row is None else Job(self._app, **row)
+
+        return await self._app.db.transact(work)
+
+    async def _do(self, job: Job) -> None:
+        self._current = job
+        beat = asyncio.create_task(self._beat(job))
+        say(logger, "job begins", job=job.id, kind=job.kind, attempt=job.attempt)
+        try:
+            await kinds.do(job)
+            await self._finish(job, None)
+        except LostJobError:
+            say(logger, "job lost to another replica", logging.WARNING, job=job.id)
+        except JobFailedError as error:
+            await self._finish(job, str(error))
+        except (psycopg.Error, UnavailableError, OSError) as error:
+            say(logger, "job interrupted", logging.WARNING, job=job.id, reason=str(error))
+            await asyncio.sleep(1)
+            await self.release()
+        except Exception:
+            logger.exception("a job failed")
+            await self._finish(job, "It failed; the log of the replica says why.")
+        finally:
+            beat.cancel()
+            self._current = None
+
+    async def _finish(self, job: Job, error: str | None) -> None:
+        async def work(conn: Conn) -> None:
+            await conn.execute(
+                "UPDATE jobs SET state = %s, error = %s, finished_at = now() WHERE id = %s",
+                ("failed" if error else "done", error, job.id),
+            )
+            state = "failed" if error else "done"
+            await tell(conn, "job.finished", user_id=job.user_id, job_id=job.id, state=state)
+
+        with contextlib.suppress(LostJobError):
+            await job.transact(work)
+        say(logger, "job ends", job=job.id, kind=job.kind, error=error)
+
+    async def _beat(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            with contextlib.suppress(psycopg.Error, UnavailableError):
+                await self._app.db.do(
+                    "UPDATE jobs SET heartbeat_at = now() WHERE id = %s AND attempt = %s",
+                    (job.id, job.attempt),
+                )

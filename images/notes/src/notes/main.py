@@ -1,0 +1,44 @@
+"""The command: `notes` serves; `notes --check-config` only says what is wrong.
+
+Exit codes: 0 stopped as asked, or the configuration is sound; 2 the configuration or the database's
+state forbids to start, with one line for each reason.
+"""
+
+import argparse
+import os
+import sys
+
+from notes.config import ConfigError, load
+from notes.version import version
+
+
+def main() -> None:
+    """Entry point of the command."""
+    parser = argparse.ArgumentParser(prog="notes", description="The notes application server.")
+    parser.add_argument("--check-config", action="store_true", help="check the environment only")
+    parser.add_argument("--openapi", action="store_true", help="print the OpenAPI document")
+    parser.add_argument("--version", action="version", version=version())
+    arguments = parser.parse_args()
+    if arguments.openapi:
+        from notes.operations import openapi_json
+
+        sys.stdout.write(openapi_json().decode() + "\n")
+        return
+    try:
+        settings = load(os.environ)
+    except ConfigError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        sys.exit(2)
+    if arguments.check_config:
+        print("The configuration is sound.")
+        return
+    from notes import log
+    from notes.server import serve
+
+    log.configure()
+    sys.exit(serve(settings))
+
+
+if __name__ == "__main__":
+    main()

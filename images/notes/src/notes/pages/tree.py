@@ -1,0 +1,246 @@
+"""The tree of a space: listed, moved, put in the trash and taken out again.
+
+Invariant: one transaction at a time changes a space's shape, so no page ever comes to lie below
+itself.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from notes.auth import audit
+from notes.db.connect import Conn
+from notes.events.record import tell
+from notes.http.call import Call
+from notes.http.endpoint import Table
+from notes.http.problems import Problem, not_found
+from notes.pages import access
+from notes.pages.roles import Role
+
+table = Table("tree")
+
+STEP = 1024
+
+
+class TreeNode(msgspec.Struct, frozen=True):
+    """A page's place, without its content."""
+
+    id: UUID
+    parent_id: UUID | None
+    title: str
+    is_template: bool
+    is_restricted: bool
+    updated_at: datetime
+
+
+class TrashedNode(msgspec.Struct, frozen=True):
+    """A page in the trash; what lay below it comes back with it."""
+
+    id: UUID
+    title: str
+    trashed_at: datetime
+    trashed_by: UUID | None
+
+
+class MoveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to: below `parent_id` (or at the top), right behind the sibling `after_id`.
+
+    Without `after_id` it becomes the first. `space_id` moves it to another space.
+    """
+
+    parent_id: UUID | None = None
+    after_id: UUID | None = None
+    space_id: UUID | None = None
+
+
+class DeleteQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`forever` removes what is in the trash already."""
+
+    forever: bool = False
+
+
+@table("GET", "/api/v1/spaces/{id}/tree")
+async def get_tree(call: Call, id: UUID) -> list[TreeNode]:
+    """All pages of a space that one may see, siblings in their order."""
+
+    async def work(conn: Conn) -> list[TreeNode]:
+        await access.space(conn, call, id, Role.VIEWER)
+        person, groups, is_admin = call.viewer.access
+        cursor = await conn.execute(
+            "SELECT id, parent_id, title, is_template, access_root IS NOT NULL AS is_restricted,"
+            " updated_at FROM nodes WHERE space_id = %(space)s AND trashed_at IS NULL"
+            " AND (access_root IS NULL OR"
+            " page_role(space_id, access_root, %(person)s, %(groups)s, %(admin)s) > 0)"
+            " ORDER BY parent_id NULLS FIRST, position, id",
+            {"space": id, "person": person, "groups": groups, "admin": is_admin},
+        )
+        return [TreeNode(**row) for row in await cursor.fetchall()]
+
+    return await call.app.db.run(work)
+
+
+@table("POST", "/api/v1/nodes/{id}/move", scope="write", status=204)
+async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
+    """Move a page, with all below it."""
+
+    async def work(conn: Conn) -> None:
+        row = await access.page(conn, call, id, Role.EDITOR)
+        target = body.space_id or row["space_id"]
+        await access.lock_tree(conn, row["space_id"], target)
+        if body.parent_id is None:
+            await access.space(conn, call, target, Role.EDITOR)
+        else:
+            parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
+            if body.space_id is None:
+                target = parent["space_id"]
+            if parent["space_id"] != target:
+                raise Problem(422, "The parent is in another space.", field="parent_id")
+            if await access.in_subtree(conn, id, body.parent_id):
+                raise Problem(422, "A page cannot lie below itself.", field="parent_id")
+        position = await _place(conn, target, id, body)
+        await conn.execute(
+            "UPDATE nodes SET parent_id = %s, position = %s WHERE id = %s",
+            (body.parent_id, position, id),
+        )
+        if target != row["space_id"]:
+            await conn.execute(
+                "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %s UNION ALL"
+                " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id)"
+                " UPDATE nodes n SET space_id = %s FROM t WHERE n.id = t.id",
+                (id, target),
+            )
+            await tell(conn, "page.left", space_id=row["space_id"], node_id=id)
+        await access.renew_access_roots(conn, id)
+        await tell(conn, "page.moved", space_id=target, node_id=id, parent_id=body.parent_id)
+        await audit.note(conn, call.viewer, "page.moved", row["title"], space_id=target, node_id=id)
+
+    await call.app.db.transact(work)
+
+
+async def _place(conn: Conn, space_id: UUID, node_id: UUID, body: MoveIn) -> int:
+    cursor = await conn.execute(
+        "SELECT id, position FROM nodes WHERE space_id = %s AND parent_id IS NOT DISTINCT FROM %s"
+        " AND id <> %s AND trashed_at IS NULL ORDER BY position, id FOR UPDATE",
+        (space_id, body.parent_id, node_id),
+    )
+    siblings = await cursor.fetchall()
+    if body.after_id is None:
+        return siblings[0]["position"] - STEP if siblings else STEP
+    ids = [row["id"] for row in siblings]
+    if body.after_id not in ids:
+        raise Problem(422, "That page is no sibling there.", field="after_id")
+    at = ids.index(body.after_id)
+    if at == len(ids) - 1:
+        return int(siblings[at]["position"]) + STEP
+    low, high = siblings[at]["position"], siblings[at + 1]["position"]
+    if high - low > 1:
+        return int((low + high) // 2)
+    # No room between the two: give every sibling a new number.
+    for number, sibling in enumerate(ids):
+        behind = number > at
+        await conn.execute(
+            "UPDATE nodes SET position = %s WHERE id = %s",
+            ((number + 1 + behind) * STEP, sibling),
+        )
+    return (at + 2) * STEP
+
+
+@table("DELETE", "/api/v1/nodes/{id}", scope="write", status=204)
+async def delete_node(call: Call, id: UUID, query: DeleteQuery) -> None:
+    """Put a page and all below it in the trash; `forever` removes what is there already."""
+    await (_purge if query.forever else _trash)(call, id)
+
+
+async def _trash(call: Call, node_id: UUID) -> None:
+    async def work(conn: Conn) -> None:
+        row = await access.page(conn, call, node_id, Role.EDITOR)
+        await access.lock_tree(conn, row["space_id"])
+        await conn.execute(
+            "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
+            " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id WHERE n.trashed_at IS NULL)"
+            " UPDATE nodes n SET trashed_at = now(), trashed_by = %(by)s, trash_root = %(id)s"
+            " FROM t WHERE n.id = t.id",
+            {"id": node_id, "by": call.viewer.user_id},
+        )
+        await tell(conn, "page.trashed", space_id=row["space_id"], node_id=node_id)
+        await audit.note(
+            conn,
+            call.viewer,
+            "page.trashed",
+            row["title"],
+            space_id=row["space_id"],
+            node_id=node_id,
+        )
+
+    await call.app.db.transact(work)
+
+
+async def _purge(call: Call, node_id: UUID) -> None:
+    async def work(conn: Conn) -> None:
+        row = await access.page(conn, call, node_id, Role.EDITOR, trashed=True)
+        if row["trashed_at"] is None:
+            raise Problem(409, "Put the page in the trash first.")
+        await tell(conn, "page.deleted", space_id=row["space_id"], node_id=node_id)
+        await conn.execute("DELETE FROM nodes WHERE id = %s", (node_id,))
+        await audit.note(
+            conn,
+            call.viewer,
+            "page.deleted",
+            row["title"],
+            space_id=row["space_id"],
+            node_id=node_id,
+        )
+
+    await call.app.db.transact(work)
+
+
+@table("POST", "/api/v1/nodes/{id}/restore", scope="write", status=204)
+async def restore_node(call: Call, id: UUID) -> None:
+    """Take a page out of the trash, with all that went with it.
+
+    It comes back to its parent, or to the top of the space when that is gone.
+    """
+
+    async def work(conn: Conn) -> None:
+        row = await access.page(conn, call, id, Role.EDITOR, trashed=True)
+        if row["trash_root"] != id:
+            raise not_found("page at the top of the trash")
+        await access.lock_tree(conn, row["space_id"])
+        await conn.execute(
+            "UPDATE nodes SET trashed_at = NULL, trashed_by = NULL, trash_root = NULL"
+            " WHERE trash_root = %s",
+            (id,),
+        )
+        await conn.execute(
+            "UPDATE nodes n SET parent_id = NULL, position = (SELECT coalesce(max(position), 0)"
+            " + 1024 FROM nodes t WHERE t.space_id = n.space_id AND t.parent_id IS NULL)"
+            " WHERE n.id = %s AND EXISTS (SELECT 1 FROM nodes p WHERE p.id = n.parent_id"
+            " AND p.trashed_at IS NOT NULL)",
+            (id,),
+        )
+        await access.renew_access_roots(conn, id)
+        await tell(conn, "page.restored", space_id=row["space_id"], node_id=id)
+        await audit.note(
+            conn, call.viewer, "page.restored", row["title"], space_id=row["space_id"], node_id=id
+        )
+
+    await call.app.db.transact(work)
+
+
+@table("GET", "/api/v1/spaces/{id}/trash")
+async def get_trash(call: Call, id: UUID) -> list[TrashedNode]:
+    """What lies in a space's trash, latest first; it is emptied after 30 days."""
+
+    async def work(conn: Conn) -> list[TrashedNode]:
+        await access.space(conn, call, id, Role.EDITOR)
+        person, groups, is_admin = call.viewer.access
+        cursor = await conn.execute(
+            "SELECT id, title, trashed_at, trashed_by FROM nodes WHERE space_id = %s"
+            " AND trash_root = id AND page_role(space_id, access_root, %s, %s, %s) > 0"
+            " ORDER BY trashed_at DESC, id LIMIT 500",
+            (id, person, groups, is_admin),
+        )
+        return [TrashedNode(**row) for row in await cursor.fetchall()]
+
+    return await call.app.db.run(work)

@@ -1,0 +1,105 @@
+"""What the parts of a running replica share, and how it comes up.
+
+Invariant: nothing but health is answered before the schema is current, the key is proven and the
+host map is loaded; a database that is away only delays that.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import psycopg
+
+from notes.auth.oidc import SignOn
+from notes.auth.passwords import Passwords
+from notes.auth.vault import CHECK_PLACE, Vault, WrongKeyError
+from notes.config import Settings
+from notes.db.connect import Conn
+from notes.db.failures import UnavailableError
+from notes.db.listener import Listener
+from notes.db.migrate import SchemaError, migrate
+from notes.db.pool import Database
+from notes.edge.hosts import HostMap
+from notes.events.hub import Hub, prepare_epoch
+from notes.jobs.runner import Runner
+from notes.log import say
+from notes.spaces.host_map import keep_current, load
+
+logger = logging.getLogger(__name__)
+
+MIGRATION_TIMEOUT_S = 6 * 3600.0  # files of an older layout move at the disk's speed
+
+
+class Services:
+    """One replica's parts."""
+
+    def __init__(self, settings: Settings, stop: Callable[[Exception], None]) -> None:
+        self.settings = settings
+        self.db = Database(settings.database_url)
+        self.listener = Listener(settings.database_url)
+        self.vault = Vault(settings.encryption_key)
+        self.passwords = Passwords()
+        self.hosts = HostMap(settings)
+        self.hub = Hub(self.db, self.listener)
+        self.jobs = Runner(self)
+        self.sign_on = SignOn(settings, self.db, self.vault)
+        self.ready = False
+        self._stop = stop
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Returns at once; the replica comes up beside."""
+        await self.db.open()
+        self._spawn(self._come_up())
+
+    async def close(self) -> None:
+        """Ends what runs beside, and closes every connection."""
+        self.ready = False
+        await self.jobs.release()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.sign_on.close()
+        await self.db.close()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.create_task(work))
+
+    async def _come_up(self) -> None:
+        pause = 0.2
+        while True:
+            try:
+                ran = await self.db.control(self._prepare, MIGRATION_TIMEOUT_S)
+                await load(self.db, self.hosts)
+                break
+            except (WrongKeyError, SchemaError) as error:
+                self._stop(error)
+                return
+            except (psycopg.OperationalError, TimeoutError, UnavailableError) as error:
+                say(logger, "waiting for the database", logging.WARNING, reason=str(error))
+            except psycopg.Error as error:
+                self._stop(SchemaError(f"the database refuses the schema: {error}"))
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 3.0)
+        self._spawn(keep_current(self.db, self.listener, self.hosts))
+        self._spawn(self.hub.run())
+        self._spawn(self.jobs.run())
+        self._spawn(self.listener.run())
+        self.ready = True
+        say(logger, "ready", migrations=ran)
+
+    async def _prepare(self, conn: Conn) -> list[int]:
+        ran = await migrate(conn)
+        await prove_key(conn, self.vault)
+        await prepare_epoch(conn)
+        return ran
+
+
+async def prove_key(conn: Conn, vault: Vault) -> None:
+    """Raises `WrongKeyError` when the stored proof was sealed with another key."""
+    proof = vault.seal(b"the key is the same", CHECK_PLACE)
+    await conn.execute("UPDATE settings SET key_check = %s WHERE key_check IS NULL", (proof,))
+    row = await (await conn.execute("SELECT key_check FROM settings")).fetchone()
+    vault.open(bytes(row["key_check"]) if row else b"", CHECK_PLACE)

@@ -1,0 +1,249 @@
+"""Links that let anybody who has them read a page.
+
+Invariant: the database alone does not give a link away: it holds a hash and a sealed copy.
+"""
+
+import secrets
+from datetime import datetime
+from typing import Annotated, LiteralString
+from uuid import UUID
+
+import msgspec
+from psycopg.rows import DictRow
+from starlette.responses import Response
+
+from notes.auth import audit, limits
+from notes.auth.sessions import digest
+from notes.db.connect import Conn
+from notes.http.call import Call
+from notes.http.endpoint import Table
+from notes.http.problems import Problem, not_found
+from notes.pages import access
+from notes.pages.roles import Role
+
+table = Table("sharing")
+
+DAYS_SHOWN = 90
+
+
+class ShareIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A link to make."""
+
+    include_children: bool = False
+    password: Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | None = None
+    expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A link."""
+
+    id: UUID
+    node_id: UUID
+    url: str
+    include_children: bool
+    has_password: bool
+    expires_at: datetime | None
+    created_at: datetime
+
+
+class Day(msgspec.Struct, frozen=True):
+    """One day's visits."""
+
+    day: str
+    views: int
+    visitors: int
+
+
+class ShareStatistics(msgspec.Struct, frozen=True):
+    """Visits of a link; addresses are kept only as salted hashes."""
+
+    views: int
+    visitors: int
+    days: list[Day]
+
+
+_SHARE: LiteralString = (
+    "SELECT s.id, s.node_id, s.token_sealed, s.include_children, s.expires_at, s.created_at,"
+    " s.password_hash IS NOT NULL AS has_password, n.space_id, n.trashed_at, n.title,"
+    " page_role(n.space_id, n.access_root, %s, %s, %s) AS role"
+    " FROM shares s JOIN nodes n ON n.id = s.node_id"
+)
+
+
+def _place(share_id: UUID) -> str:
+    return f"shares/{share_id}"
+
+
+def _view(call: Call, row: DictRow) -> Share:
+    token = call.app.vault.open(bytes(row["token_sealed"]), _place(row["id"])).decode()
+    origin = call.app.settings.origin or call.seen.origin
+    return Share(
+        row["id"],
+        row["node_id"],
+        f"{origin}/s/{token}",
+        row["include_children"],
+        row["has_password"],
+        row["expires_at"],
+        row["created_at"],
+    )
+
+
+async def _one(call: Call, share_id: UUID) -> DictRow:
+    row = await call.app.db.one(_SHARE + " WHERE s.id = %s", (*call.viewer.access, share_id))
+    try:
+        return access.admit(call, row, Role.EDITOR)
+    except Problem:
+        raise not_found("link") from None
+
+
+@table("GET", "/api/v1/nodes/{id}/shares")
+async def list_shares(call: Call, id: UUID) -> list[Share]:
+    """The links of a page."""
+    await call.app.db.run(lambda conn: access.page(conn, call, id, Role.EDITOR))
+    rows = await call.app.db.all(
+        _SHARE + " WHERE s.node_id = %s ORDER BY s.created_at, s.id", (*call.viewer.access, id)
+    )
+    return [_view(call, row) for row in rows]
+
+
+@table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201)
+async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
+    """Make a link to a page."""
+    if body.expires_at is not None and body.expires_at.year > 9000:
+        raise Problem(422, "The date is too far away.", field="expires_at")
+    password_hash = await call.app.passwords.hash(body.password) if body.password else None
+    token = secrets.token_urlsafe(24)
+
+    async def work(conn: Conn) -> UUID:
+        page = await access.page(conn, call, id, Role.EDITOR)
+        cursor = await conn.execute("SELECT gen_random_uuid() AS id")
+        row = await cursor.fetchone()
+        made: UUID = row["id"]  # type: ignore[index]
+        await conn.execute(
+            "INSERT INTO shares (id, node_id, token_hash, token_sealed, include_children,"
+            " password_hash, expires_at, created_by) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                made,
+                id,
+                digest(token),
+                call.app.vault.seal(token.encode(), _place(made)),
+                body.include_children,
+                password_hash,
+                body.expires_at,
+                call.viewer.user_id,
+            ),
+        )
+        where = {"space_id": page["space_id"], "node_id": id}
+        await audit.note(conn, call.viewer, "share.made", page["title"], **where)
+        return made
+
+    made = await call.app.db.transact(work)
+    return _view(call, await _one(call, made))
+
+
+@table("DELETE", "/api/v1/shares/{id}", scope="write", status=204)
+async def delete_share(call: Call, id: UUID) -> None:
+    """Revoke a link."""
+    row = await _one(call, id)
+
+    async def work(conn: Conn) -> None:
+        await conn.execute("DELETE FROM shares WHERE id = %s", (id,))
+        where = {"space_id": row["space_id"], "node_id": row["node_id"]}
+        await audit.note(conn, call.viewer, "share.revoked", row["title"], **where)
+
+    await call.app.db.transact(work)
+
+
+@table("GET", "/api/v1/shares/{id}/qr.svg", media_type="image/svg+xml")
+async def get_share_qr(call: Call, id: UUID) -> Response:
+    """A link as a QR code."""
+    import io
+
+    import segno
+
+    share = _view(call, await _one(call, id))
+    out = io.BytesIO()
+    segno.make(share.url, error="m").save(out, kind="svg", scale=6, border=4, xmldecl=False)
+    return Response(out.getvalue(), media_type="image/svg+xml")
+
+
+@table("GET", "/api/v1/shares/{id}/statistics")
+async def get_share_statistics(call: Call, id: UUID) -> ShareStatistics:
+    """How often a link was visited, and by how many."""
+    await _one(call, id)
+    total = await call.app.db.one(
+        "SELECT count(*) AS views, count(DISTINCT visitor) AS visitors FROM share_views"
+        " WHERE share_id = %s",
+        (id,),
+    )
+    rows = await call.app.db.all(
+        "SELECT to_char(at, 'YYYY-MM-DD') AS day, count(*) AS views,"
+        " count(DISTINCT visitor) AS visitors FROM share_views WHERE share_id = %s"
+        " AND at > now() - make_interval(days => %s) GROUP BY 1 ORDER BY 1",
+        (id, DAYS_SHOWN),
+    )
+    days = [Day(**row) for row in rows]
+    return ShareStatistics(total["views"], total["visitors"], days) if total else _NOTHING
+
+
+_NOTHING = ShareStatistics(0, 0, [])
+
+
+async def opened(call: Call, token: str) -> DictRow:
+    """The link of a token, if it still holds. Raises a 404, a 410 when it has expired."""
+    row = await call.app.db.one(
+        "SELECT s.id, s.node_id, s.include_children, s.password_hash, n.title, n.space_id,"
+        " n.trashed_at, coalesce(s.expires_at < now(), false) AS expired"
+        " FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.token_hash = %s",
+        (digest(token),),
+    )
+    if row is None or row["trashed_at"] is not None:
+        raise not_found("link")
+    if row["expired"]:
+        raise Problem(410, "This link has expired.")
+    return row
+
+
+def proof(call: Call, share: DictRow) -> str:
+    """What a visitor who knew the password shows from then on."""
+    return call.app.vault.sign(f"{share['id']}/{share['password_hash']}", "share password")
+
+
+async def check_password(call: Call, share: DictRow, password: str) -> bool:
+    await limits.count(call.app.db, limits.SHARE_PASSWORD, call.seen.address, str(share["id"]))
+    return await call.app.passwords.matches(password, share["password_hash"])
+
+
+async def shared_page(call: Call, share: DictRow, node_id: UUID) -> DictRow:
+    """A page that the link shows. Raises a 404 for any other."""
+
+    async def work(conn: Conn) -> DictRow | None:
+        allowed = node_id == share["node_id"] or (
+            share["include_children"] and await access.in_subtree(conn, share["node_id"], node_id)
+        )
+        if not allowed:
+            return None
+        cursor = await conn.execute(
+            "SELECT n.id, n.title, n.doc, n.updated_at FROM nodes n JOIN nodes r ON r.id = %s"
+            # Pages with permissions of their own are not shared along.
+            " WHERE n.id = %s AND n.trashed_at IS NULL"
+            " AND n.access_root IS NOT DISTINCT FROM r.access_root",
+            (share["node_id"], node_id),
+        )
+        return await cursor.fetchone()
+
+    row = await call.app.db.run(work)
+    if row is None:
+        raise not_found()
+    return row
+
+
+async def record_visit(call: Call, share: DictRow) -> None:
+    """Counts a visit. The address is kept only as a hash salted with the link and our key."""
+    salted = call.app.vault.sign(f"{share['id']}/{call.seen.address}", "share visitors")
+    referrer = call.request.headers.get("referer", "")
+    host = referrer.split("/")[2][:200] if referrer.count("/") >= 2 else None
+    await call.app.db.do(
+        "INSERT INTO share_views (share_id, visitor, referrer) VALUES (%s, %s, %s)",
+        (share["id"], bytes.fromhex(salted)[:16], host),
+    )

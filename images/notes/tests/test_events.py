@@ -1,0 +1,147 @@
+"""The stream of events: who hears what, resumed without gap or repeat, over replicas."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from notes.events.hub import Position
+from tests.postgres import Postgres
+from tests.replica import Client, Replica
+from tests.test_pages import page, space
+
+Person = Callable[[str], Client]
+Start = Callable[..., Replica]
+
+
+class Stream:
+    """An open stream, read in a thread."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._response = response
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        current: dict[str, Any] = {}
+        try:
+            for line in self._response.iter_lines():
+                name, _, value = line.partition(": ")
+                if line == "" and "event" in current:
+                    self.events.append(current)
+                    current = {}
+                elif name:
+                    current[name] = json.loads(value) if name == "data" else value
+        except (httpx.HTTPError, httpx.StreamError):
+            pass
+
+    def wait(self, kind: str, count: int = 1, timeout_s: float = 10) -> list[dict[str, Any]]:
+        deadline = time.monotonic() + timeout_s
+        while True:
+            found = [e for e in self.events if e["event"] == kind]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < deadline, f"{kind}: only {self.events}"
+            time.sleep(0.02)
+
+
+@contextmanager
+def listening(client: Client, last: str | None = None) -> Iterator[Stream]:
+    headers = {"last-event-id": last} if last else {}
+    with client.stream("GET", "/api/v1/events", headers=headers) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/event-stream")
+        stream = Stream(response)
+        if last is None:
+            stream.wait("hello")
+        yield stream
+
+
+def test_changes_are_told_to_whoever_may_know(admin: Client, person: Person) -> None:
+    bob, eve = person("Bob"), person("Eve")
+    home = space(admin)
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    grants = [
+        {"principal": me, "kind": "user", "role": "manager"},
+        {"principal": bob.user_id, "kind": "user", "role": "viewer"},  # type: ignore[attr-defined]
+    ]
+    admin.ok("PUT", f"/api/v1/spaces/{home}/members", {"grants": grants})
+    with listening(bob) as his, listening(eve) as hers:
+        made = page(admin, home, "A secret title")
+        admin.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "title": "Another"})
+        saved = his.wait("page.saved")[0]
+        assert saved["data"] == {"space_id": home, "node_id": made, "version": 2}
+        time.sleep(0.3)
+        assert [e["event"] for e in hers.events] == ["hello"]
+
+
+def test_a_stream_resumes_without_gap_or_repeat_on_another_replica(own_replica: Start) -> None:
+    first = own_replica()
+    second = own_replica(first.database_url)
+    with first.client() as one, second.client() as two:
+        one.set_up()
+        two.jar.update(one.jar)
+        home = space(one)
+        made = page(one, home)
+        with listening(one) as stream:
+            one.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "title": "v2"})
+            last = stream.wait("page.saved")[0]["id"]
+        for version in range(2, 12):
+            (one, two)[version % 2].ok(
+                "PUT", f"/api/v1/nodes/{made}", {"base_version": version, "title": f"v{version}"}
+            )
+        with listening(two, last) as stream:
+            two.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 12, "title": "v13"})
+            got = [e["data"]["version"] for e in stream.wait("page.saved", 11)]
+        assert got == list(range(3, 14))
+
+
+def test_an_event_that_commits_late_is_neither_lost_nor_early(
+    postgres: Postgres, admin: Client
+) -> None:
+    home = space(admin)
+    insert = "INSERT INTO events (kind, space_id, data) VALUES (%s, %s, '{}')"
+    with listening(admin) as stream, psycopg.connect(postgres.url("main")) as late:
+        late.execute(insert, ("late", home))
+        with psycopg.connect(postgres.url("main"), autocommit=True) as early:
+            early.execute(insert, ("early", home))
+            early.execute("NOTIFY app_events")
+        time.sleep(0.5)
+        kinds = {"early", "late"}
+        assert not [e for e in stream.events if e["event"] in kinds], "what is later waits"
+        late.commit()
+        stream.wait("early")
+        assert [e["event"] for e in stream.events if e["event"] in kinds] == ["late", "early"]
+
+
+def test_wrong_and_foreign_positions(admin: Client) -> None:
+    refused = admin.problem(422, "GET", "/api/v1/events", headers={"last-event-id": "x"})
+    assert refused["errors"][0]["field"] == "last-event-id"
+    with listening(admin, "999.1.1") as stream:
+        stream.wait("reset")
+
+
+def test_the_stream_ends_with_the_session_and_needs_one(anybody: Client) -> None:
+    anybody.problem(401, "GET", "/api/v1/events")
+
+
+@pytest.mark.parametrize("text", ["", "1.2", "1.2.3.4", "a.b.c", "-1.2.3", "1.2.٣"])
+def test_positions_are_parsed_strictly(text: str) -> None:
+    assert Position.parse(text) is None
+
+
+def test_open_streams_keep_a_draining_replica_until_the_timeout(own_replica: Start) -> None:
+    replica = own_replica(SHUTDOWN_TIMEOUT="2")
+    with replica.client() as client:
+        client.set_up()
+        with listening(client):
+            begun = time.monotonic()
+            assert replica.stop() == 0
+            assert 1.9 < time.monotonic() - begun < 6

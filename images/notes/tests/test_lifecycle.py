@@ -1,0 +1,155 @@
+"""Start, health and stop, with the real command and real servers."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.postgres import Postgres, free_port, versions
+from tests.replica import KEY, Replica
+
+Start = Callable[..., Replica]
+
+
+@pytest.mark.parametrize("major", versions())
+def test_several_replicas_migrate_an_empty_database_once(major: int) -> None:
+    server = Postgres(major).create()
+    try:
+        url = server.database("empty")
+        replicas = [Replica(url).start(wait=False) for _ in range(3)]
+        try:
+            for replica in replicas:
+                replica.wait_ready()
+            ran = [n for r in replicas for line in r.lines() for n in line.get("migrations", ())]
+            rows = server.sql("SELECT count(*) FROM schema_migrations", "empty")
+            assert sorted(ran) == list(range(1, int(str(rows[0][0])) + 1))
+            count = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'empty'"
+            assert int(str(server.sql(count)[0][0])) <= 3 * 12
+        finally:
+            for replica in replicas:
+                replica.end()
+    finally:
+        server.remove()
+
+
+def test_a_database_that_is_down_at_start_is_waited_for() -> None:
+    server = Postgres(16).create()
+    replica = Replica(server.database("later"))
+    try:
+        server.kill()
+        replica.start(wait=False)
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                assert httpx.get(f"{replica.url}/healthz").status_code == 200
+                break
+            except httpx.TransportError:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        assert httpx.get(f"{replica.url}/readyz").status_code == 503
+        early = httpx.get(f"{replica.url}/api/v1/setup")
+        assert early.status_code == 503
+        assert early.headers["retry-after"] == "1"
+        server.start()
+        replica.wait_ready(10)
+        server.kill()
+        assert httpx.get(f"{replica.url}/readyz", timeout=10).status_code == 503
+        assert httpx.get(f"{replica.url}/healthz").status_code == 200
+        server.start()
+        replica.wait_ready(10)
+        assert replica.stop() == 0
+    finally:
+        replica.end()
+        server.remove()
+
+
+def test_a_changed_key_is_refused_and_nothing_overwritten(
+    postgres: Postgres, own_replica: Start
+) -> None:
+    first = own_replica()
+    assert first.stop() == 0
+    database = first.database_url.rsplit("/", 1)[1]
+    before = postgres.sql("SELECT key_check FROM settings", database)
+    other = own_replica(first.database_url, wait=False, APP_ENCRYPTION_KEY="another key " * 4)
+    assert other.process is not None
+    assert other.process.wait(15) == 2
+    assert "APP_ENCRYPTION_KEY is not the key" in other.log
+    assert "another key" not in other.log
+    assert postgres.sql("SELECT key_check FROM settings", database) == before
+    assert KEY not in first.log
+
+
+def test_a_newer_schema_is_refused(postgres: Postgres, own_replica: Start) -> None:
+    first = own_replica()
+    first.stop()
+    database = first.database_url.rsplit("/", 1)[1]
+    postgres.sql("INSERT INTO schema_migrations VALUES (999, 'later')", database)
+    other = own_replica(first.database_url, wait=False)
+    assert other.process is not None
+    assert other.process.wait(15) == 2
+    assert "use a newer one" in other.log
+
+
+def test_sigterm_finishes_requests_in_flight_and_exits_0(own_replica: Start) -> None:
+    replica = own_replica(SHUTDOWN_TIMEOUT="10")
+    told = list[int]()
+
+    def slowly() -> None:
+        def parts():  # type: ignore[no-untyped-def]
+            yield b'{"email": "x@y'
+            time.sleep(2)
+            yield b'.example", "password": "p"}'
+
+        with replica.client() as client:
+            answer = client.post(
+                "/api/v1/session", content=parts(), headers={"content-type": "application/json"}
+            )
+            told.append(answer.status_code)
+
+    thread = threading.Thread(target=slowly)
+    thread.start()
+    time.sleep(0.7)
+    begun = time.monotonic()
+    assert replica.stop() == 0
+    thread.join()
+    assert told == [401]
+    assert time.monotonic() - begun < 8
+
+
+def test_a_request_that_never_ends_is_cut_at_the_timeout(own_replica: Start) -> None:
+    replica = own_replica(SHUTDOWN_TIMEOUT="1")
+    done = threading.Event()
+    told = list[int]()
+
+    def hang() -> None:
+        def parts():  # type: ignore[no-untyped-def]
+            yield b"{"
+            done.wait(20)
+
+        with replica.client() as client:
+            answer = client.post(
+                "/api/v1/session", content=parts(), headers={"content-type": "application/json"}
+            )
+            told.append(answer.status_code)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    time.sleep(0.5)
+    begun = time.monotonic()
+    assert replica.stop() == 0
+    assert time.monotonic() - begun < 8
+    done.set()
+    thread.join()
+    assert told == [503]
+
+
+def test_a_port_in_use_is_told(own_replica: Start) -> None:
+    first = own_replica()
+    second = Replica(first.database_url, port=first.port).start(wait=False)
+    assert second.process is not None
+    assert second.process.wait(15) != 0
+    assert "address already in use" in second.log.lower()
+    second.end()
+    assert free_port()

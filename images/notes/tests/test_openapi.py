@@ -1,0 +1,23 @@
+"""The OpenAPI document says what there is."""
+
+from notes.operations import OPERATIONS
+from notes.version import version
+from tests.replica import Client
+
+
+def test_every_operation_of_the_api_is_described(anybody: Client) -> None:
+    described = anybody.ok("GET", "/api/v1/openapi.json")
+    assert described["info"]["version"] == version()
+    listed = {
+        (method.upper(), path) for path, methods in described["paths"].items() for method in methods
+    }
+    served = {(op.method, op.path) for op in OPERATIONS if op.path.startswith("/api/")}
+    assert listed == served
+    names = [op.handler.__name__ for op in OPERATIONS]
+    assert len(names) == len(set(names))
+
+
+def test_what_needs_no_session_is_known_and_small() -> None:
+    """A new operation that anybody may call has to be thought of here."""
+    api = {op.handler.__name__ for op in OPERATIONS if op.scope is None and "/api/" in op.path}
+    assert api == {"get_setup", "post_setup", "post_session", "delete_session", "get_attachment"}

@@ -1,0 +1,124 @@
+"""Spaces with domains, and links that let anybody read."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from tests.postgres import Postgres
+from tests.replica import Client, Replica
+from tests.test_pages import page, space
+
+Start = Callable[..., Replica]
+
+
+def until(what: Callable[[], bool], timeout_s: float = 5) -> float:
+    begun = time.monotonic()
+    while not what():
+        assert time.monotonic() - begun < timeout_s
+        time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+def test_a_domain_is_served_by_every_replica_within_moments(own_replica: Start) -> None:
+    first = own_replica()
+    second = own_replica(first.database_url)
+    with first.client() as admin, second.client(host="team.example.org") as visitor:
+        admin.set_up()
+        home = space(admin)
+        other = page(admin, space(admin), "elsewhere")
+        here = page(admin, home, "here")
+        ask = "/internal/tls-ask?domain=Team.Example.org."
+        assert visitor.get("/api/v1/setup").status_code == 404
+        assert visitor.get(ask).status_code == 404
+        change = {"domain": "TEAM.example.org.", "site_enabled": True}
+        assert admin.ok("PATCH", f"/api/v1/spaces/{home}", change)["domain"] == "team.example.org"
+        took = until(lambda: visitor.get(ask).status_code == 200)
+        assert took < 2
+        visitor.log_in()
+        assert [s["id"] for s in visitor.ok("GET", "/api/v1/spaces")] == [home]
+        visitor.ok("GET", f"/api/v1/nodes/{here}")
+        visitor.problem(404, "GET", f"/api/v1/nodes/{other}")
+        visitor.problem(404, "GET", "/api/v1/users")
+        admin.ok("PATCH", f"/api/v1/spaces/{home}", {"site_enabled": False})
+        until(lambda: visitor.get("/api/v1/spaces").status_code == 404)
+        assert visitor.get(ask).status_code == 404
+
+
+def test_domains_are_checked(admin: Client) -> None:
+    home = space(admin)
+    for domain in ("not a domain", "localhost", "10.0.0.1", "notes.example.org", "a/b", "[::1]"):
+        refused = admin.problem(422, "PATCH", f"/api/v1/spaces/{home}", json={"domain": domain})
+        assert refused["errors"][0]["field"] == "domain"
+    admin.ok("PATCH", f"/api/v1/spaces/{home}", {"domain": "bücher.example.org"})
+    clash = {"domain": "xn--bcher-kva.example.org"}
+    admin.problem(409, "PATCH", f"/api/v1/spaces/{space(admin)}", json=clash)
+    admin.problem(422, "PATCH", f"/api/v1/spaces/{space(admin)}", json={"site_enabled": True})
+    admin.ok("PATCH", f"/api/v1/spaces/{home}", {"domain": ""})
+    admin.problem(409, "POST", "/api/v1/spaces", json={"slug": home_slug(admin, home), "name": "x"})
+
+
+def home_slug(admin: Client, home: str) -> str:
+    return str(admin.ok("GET", f"/api/v1/spaces/{home}")["slug"])
+
+
+def test_links_show_a_page_and_what_they_include(
+    admin: Client, anybody: Client, postgres: Postgres
+) -> None:
+    home = space(admin)
+    top = page(admin, home, "Shared", markdown="open words\n")
+    below = page(admin, home, "Below", parent_id=top)
+    hidden = page(admin, home, "Hidden", parent_id=top)
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    grants = [{"principal": me, "kind": "user", "role": "viewer"}]
+    admin.ok("PUT", f"/api/v1/nodes/{hidden}/permissions", {"grants": grants})
+    share = admin.ok("POST", f"/api/v1/nodes/{top}/shares", {"include_children": True}, 201)
+    assert share["url"].startswith("https://notes.example.org/s/")
+    path = share["url"].removeprefix("https://notes.example.org")
+    shown = anybody.get(path, headers={"referer": "https://from.example/x?secret=1"})
+    assert shown.status_code == 200
+    assert "open words" in shown.text
+    assert anybody.get(f"{path}/p/{below}").status_code == 200
+    assert anybody.get(f"{path}/p/{hidden}").status_code == 404
+    assert anybody.get(f"/p/{top}").status_code in {303, 401}
+    numbers = admin.ok("GET", f"/api/v1/shares/{share['id']}/statistics")
+    assert (numbers["views"], numbers["visitors"]) == (2, 1)
+    rows = postgres.sql("SELECT visitor, referrer FROM share_views", "main")
+    address = anybody.headers["x-forwarded-for"]
+    assert all(address.encode() not in bytes(row[0]) for row in rows)  # type: ignore[arg-type]
+    assert {row[1] for row in rows} <= {"from.example", None}
+    code = admin.get(f"/api/v1/shares/{share['id']}/qr.svg")
+    assert code.headers["content-type"] == "image/svg+xml"
+    assert b"<path" in code.content
+    admin.ok("DELETE", f"/api/v1/shares/{share['id']}")
+    assert anybody.get(path).status_code == 404
+    assert anybody.get("/s/unknown").status_code == 404
+
+
+def test_links_expire_and_ask_for_their_password(admin: Client, anybody: Client) -> None:
+    made = page(admin, space(admin), "Guarded", markdown="guarded words\n")
+    url = f"/api/v1/nodes/{made}/shares"
+    gone = {"expires_at": (datetime.now(UTC) - timedelta(minutes=1)).isoformat()}
+    expired = admin.ok("POST", url, gone, 201)["url"].removeprefix("https://notes.example.org")
+    assert anybody.get(expired).status_code == 410
+    share = admin.ok("POST", url, {"password": "open sesame"}, 201)
+    path = share["url"].removeprefix("https://notes.example.org")
+    asked = anybody.get(path)
+    assert asked.status_code == 401
+    assert "guarded words" not in asked.text
+    assert anybody.post(path, data={"password": "wrong"}).status_code == 403
+    forged = anybody.get(path, headers={"cookie": f"share-{share['id']}=0000"})
+    assert "guarded words" not in forged.text
+    assert anybody.post(path, data={"password": "open sesame"}).status_code == 303
+    assert "guarded words" in anybody.get(path).text
+
+
+def test_files_of_a_shared_page_come_with_it(admin: Client, anybody: Client) -> None:
+    made = page(admin, space(admin), "With file")
+    answer = admin.post(
+        f"/api/v1/nodes/{made}/uploads", files={"file": ("a.txt", b"file words", "text/plain")}
+    )
+    file = answer.json()["id"]
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {}, 201)
+    path = share["url"].removeprefix("https://notes.example.org")
+    assert anybody.get(f"{path}/attachments/{file}").content == b"file words"
+    assert anybody.get(f"/api/v1/attachments/{file}").status_code == 401
