@@ -24,7 +24,7 @@ from tests.lab import base_images
 from tests.lab.base_images import BASE_IMAGES, DEBIAN, HAPROXY, POSTGRES, PYTHON
 from tests.lab.builder import Builder, running_builder
 from tests.lab.settings import LabError, LabSettings
-from tests.lab.shell import run, say
+from tests.lab.shell import attempt, run, say
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
@@ -46,6 +46,8 @@ class ProductImage:
     inputs: tuple[Path, ...]
     wheels: Path | None = None
     requirements: tuple[Path, ...] = ()
+    build_arguments: tuple[str, ...] = ()
+    more_tags: tuple[str, ...] = ()
 
     @property
     def reference(self) -> str:
@@ -57,6 +59,7 @@ class ProductImage:
         """Changes whenever a file that goes into the image changes, or its base."""
         hashed = hashlib.sha256()
         hashed.update(f"{base_images.ROOTFS_DIGEST} {BASE_IMAGES[self.base].digest}".encode())
+        hashed.update("\0".join(self.build_arguments).encode())
         for path in _files(self.inputs):
             mode = path.stat().st_mode & 0o777
             hashed.update(f"\0{path.relative_to(ROOT)} {mode:o}\0".encode())
@@ -94,13 +97,44 @@ def product_images() -> tuple[ProductImage, ...]:
     )
 
 
+def companion_images() -> tuple[ProductImage, ...]:
+    """Images of applications that use the product, built only when asked for by name."""
+    notes = IMAGES / "notes"
+    if not (notes / "Dockerfile").is_file():
+        return ()
+    manifest = tomllib.loads((notes / "pyproject.toml").read_text())["project"]
+    major, minor = manifest["version"].split(".")[:2]
+    counted = attempt("git", "-C", str(ROOT), "rev-list", "--count", "HEAD").stdout.strip()
+    version = f"{major}.{minor}.{counted or 0}"  # spec: notes-app §9.1
+    locks = (notes / "requirements/build.txt", notes / "requirements/run.txt")
+    files = ("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "src")
+    return (
+        ProductImage(
+            "notes",
+            version,
+            notes,
+            notes / "Dockerfile",
+            PYTHON,
+            (*(notes / name for name in files), *locks),
+            notes / "wheels",
+            locks,
+            build_arguments=(f"VERSION={version}",),
+            more_tags=("latest",),
+        ),
+    )
+
+
 def publish(
     registry: str, names: Iterable[str] = (), settings: LabSettings | None = None
 ) -> dict[str, str]:
-    """Build and push what is not there yet; name of each image -> its address in the registry."""
+    """Build and push what is not there yet; name of each image -> its address in the registry.
+
+    Without names: the product's own images.
+    """
     settings = settings or LabSettings.from_environment()
-    wanted = set(names)
-    images = [image for image in product_images() if not wanted or image.name in wanted]
+    known = {image.name: image for image in (*product_images(), *companion_images())}
+    wanted = set(names) or {image.name for image in product_images()}
+    images = [image for image in known.values() if image.name in wanted]
     if unknown := wanted - {image.name for image in images}:
         raise LabError(f"no such image: {', '.join(sorted(unknown))}")
     memory = _Memory(settings.directory / "builder" / "pushed.json")
@@ -112,7 +146,12 @@ def publish(
                 address = f"{registry}/{image.reference}"
                 builder.docker("tag", tag, address)
                 begun = time.monotonic()
-                memory.add(registry, image, builder.push(address))
+                digest = builder.push(address)
+                for more in image.more_tags:
+                    alias = f"{address.rpartition(':')[0]}:{more}"
+                    builder.docker("tag", tag, alias)
+                    builder.push(alias)
+                memory.add(registry, image, digest)
                 say(f"pushed {address} ({time.monotonic() - begun:.1f} s)")
                 _forget_older(builder, tag)
     return {image.name: f"{registry}/{image.reference}" for image in images}
@@ -125,6 +164,7 @@ def ensure_built(builder: Builder, image: ProductImage) -> str:
     if builder.image_id(local) is None:
         ensure_base(builder, image.base)
         options = [f"--file={image.dockerfile}"]
+        options += [f"--build-arg={argument}" for argument in image.build_arguments]
         if image.wheels is not None:
             _download(image.wheels, image.requirements)
             options.append("--build-arg=PIP_OPTIONS=--no-index --find-links /wheels")
@@ -251,7 +291,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; exit status 0 when every image is in the registry, 1 with the reason."""
     parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
     parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
-    parser.add_argument("names", nargs="*", help="member, proxy, operator; default: all")
+    parser.add_argument("names", nargs="*", help="member, proxy, operator (default: these), notes")
     given = parser.parse_args(argv)
     begun = time.monotonic()
     try:
