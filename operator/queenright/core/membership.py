@@ -21,7 +21,7 @@ from queenright.core.resources import (
     MEMBERS_LABEL,
     ROLE_LABEL,
 )
-from queenright.core.spec.postgres_cluster import ORDINARY_PRIORITY, Member, PostgresCluster
+from queenright.core.spec.postgres_cluster import Member, PostgresCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +95,14 @@ def node_of(live: LiveService, swarm: SwarmState) -> str:
 
 def with_deployed_members(cluster: PostgresCluster, places: Sequence[Place]) -> PostgresCluster:
     """The document with the deployed members in place of its own; what else it says of a member
-    (its failover priority) goes by name. Proxies that follow a moved line stay with the member."""
+    (its failover priority) goes by name. Proxies on just the file's member nodes stay with the
+    deployed members, as does one that follows a moved line."""
     if not places:
         return cluster
     written = {member.name: member for member in cluster.spec.members}
     members = tuple(
-        Member.model_validate(
-            {
-                "name": place.name,
-                "node": place.node,
-                "address": place.address,
-                "failoverPriority": written[place.name].failover_priority
-                if place.name in written
-                else ORDINARY_PRIORITY,
-            }
-        )
-        for place in places
+        deployed_member(place, written.get(place.name), position)
+        for position, place in enumerate(places)
     )
     moved = {
         written[place.name].node: place.node
@@ -118,12 +110,23 @@ def with_deployed_members(cluster: PostgresCluster, places: Sequence[Place]) -> 
         if place.name in written and written[place.name].node != place.node
     }
     kept = {place.node for place in places}
-    nodes = dict.fromkeys(
-        moved.get(name, name) if name not in kept else name for name in cluster.spec.proxies.nodes
-    )
-    proxies = cluster.spec.proxies.model_copy(update={"nodes": tuple(nodes)})
+    listed = cluster.spec.proxies.nodes
+    if {*listed} == {member.node for member in cluster.spec.members}:
+        nodes = [place.node for place in places]
+    else:
+        nodes = [moved.get(name, name) if name not in kept else name for name in listed]
+    proxies = cluster.spec.proxies.model_copy(update={"nodes": tuple(dict.fromkeys(nodes))})
     spec = cluster.spec.model_copy(update={"members": members, "proxies": proxies})
     return cluster.model_copy(update={"spec": spec})
+
+
+def deployed_member(place: Place, written: Member | None, position: int) -> Member:
+    """A member in its place, with the failover priority that the file writes for it; one that is
+    not written goes by its number, not by its line."""
+    values = {"name": place.name, "node": place.node, "address": place.address}
+    if written is None or "failover_priority" not in written.model_fields_set:
+        return Member.model_validate(values).with_default_priority(position)
+    return Member.model_validate({**values, "failoverPriority": written.failover_priority})
 
 
 def membership_holds(

@@ -9,7 +9,7 @@ members and proxies. What one field alone can tell wrong is refused here; what t
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from queenright.core.spec.containers import (
     HealthCheck,
@@ -61,6 +61,20 @@ class Member(Part):
         "Default: 3 for the first member listed, 1 for the others (spec: §2.2).",
         json_schema_extra={"default": None},
     )
+
+    def with_default_priority(self, position: int) -> "Member":
+        """The same member, and, where none is written, with the priority of its position, from 0
+        (spec: database-cluster §2.2)."""
+        if "failover_priority" in self.model_fields_set:
+            return self
+        priority = ORDINARY_PRIORITY if position else PREFERRED_PRIORITY
+        return self.model_construct(
+            self.model_fields_set,
+            name=self.name,
+            node=self.node,
+            address=self.address,
+            failover_priority=priority,
+        )
 
 
 class Ports(Part):
@@ -238,6 +252,14 @@ class PostgresClusterSpec(Part):
         "Volumes and secrets stay in any case.",
     )
 
+    @field_validator("members", mode="after")
+    @classmethod
+    def _prefer_the_first(cls, members: tuple[Member, ...]) -> tuple[Member, ...]:
+        """Its own priority by default; that it was not written stays known of it."""
+        return tuple(
+            member.with_default_priority(position) for position, member in enumerate(members)
+        )
+
 
 class PostgresCluster(Resource):
     """A replicated PostgreSQL 16 cluster behind role-aware proxies, on Docker Swarm."""
@@ -252,22 +274,15 @@ class PostgresCluster(Resource):
 
     @classmethod
     def with_derived(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fills in what other fields decide: the members' priorities, the proxies' nodes, the
-        network's name, and the contract's parameters under the deployer's."""
+        """Fills in what other fields decide: the proxies' nodes, the network's name, and the
+        contract's parameters under the deployer's."""
         spec = document.get("spec")
         if not isinstance(spec, dict):
             return document
         spec = dict(spec)
         members = spec.get("members")
-        if isinstance(members, list):
-            spec["members"] = [
-                {"failoverPriority": ORDINARY_PRIORITY if index else PREFERRED_PRIORITY, **member}
-                if isinstance(member, dict)
-                else member
-                for index, member in enumerate(members)
-            ]
-            if isinstance(spec.get("proxies"), dict):
-                spec["proxies"] = {"nodes": _nodes_of(members), **spec["proxies"]}
+        if isinstance(members, list) and isinstance(spec.get("proxies"), dict):
+            spec["proxies"] = {"nodes": _nodes_of(members), **spec["proxies"]}
         network = spec.get("network", {})
         if isinstance(network, dict):
             spec["network"] = {"name": f"{_name_of(document)}_patroni", **network}
