@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv lock fmt lint types imports unit check e2e test bench clean
+.PHONY: help venv lock fmt lint types imports unit check e2e test sim bench clean
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{gsub(/[$$][$$]/, "$$"); printf "  %-14s %s\n", $$1, $$2}'
 
@@ -49,7 +49,11 @@ check: lint types imports crds-check unit ## everything fast: under a minute
 e2e: $(STAMP) ## end to end on the lab, which it brings up and leaves running
 	$(BIN)/pytest -q tests/contract tests/e2e
 
-test: check e2e ## everything, end to end included
+test: export QUEENRIGHT_SIM_HISTORIES = 300
+test: check e2e notes-check ## everything, end to end included
+
+sim: $(STAMP) ## many simulated histories: QUEENRIGHT_SIM_HISTORIES=20000 QUEENRIGHT_SIM_SEED=0
+	$(BIN)/pytest -q -n auto --dist worksteal tests/sim
 
 bench: $(STAMP) ## speed and memory, side by side in one run
 	@$(BIN)/python -m tests.bench
