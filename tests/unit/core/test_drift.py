@@ -14,7 +14,7 @@ import pytest
 
 from queenright.core.actions import AdjustService, LabelConfig, LabelNode, UpdateService
 from queenright.core.diff import diff, disturbs
-from queenright.core.observed import ImageFound, ImageMissing, Known, Observed, Task, Unknown
+from queenright.core.observed import Observed, Unknown
 from queenright.core.resources import (
     IMAGE_LABEL,
     RETIRING_LABEL,
@@ -24,7 +24,6 @@ from queenright.core.resources import (
     Resources,
     Service,
 )
-from queenright.core.situation import SETTLES, UPDATE_LIMIT
 from tests.builders import (
     MANIFEST,
     NOW,
@@ -123,40 +122,6 @@ def test_what_restarts_nothing_is_put_back_on_any_member(name: str, fields: dict
     assert summary(plan) == ([f"adjust-service/{name}"], [])
 
 
-class TestTooManyReplicas:
-    """Swarm chooses which of a member's tasks goes when there are to be fewer."""
-
-    def test_are_put_back_on_a_replica_though_the_surplus_can_not_run(self) -> None:
-        assert summary(plan_for(doubled(REPLICA, "node3"))) == (
-            [f"adjust-service/{REPLICA} !{REPLICA}"],
-            [],
-        )
-
-    def test_are_held_on_the_leader(self) -> None:
-        plan = plan_for(doubled(LEADER, "node2"))
-        assert summary(plan) == ([], [f"update-service/{LEADER}"])
-        assert "member-1 is the leader" in plan.holds[0].reason
-
-    def test_of_one_member_hold_back_the_other(self) -> None:
-        plan = plan_for(with_service(doubled(LEADER, "node2"), REPLICA, hostname="x"))
-        assert summary(plan) == ([], [f"update-service/{LEADER}", f"update-service/{REPLICA}"])
-        assert "main_member-1 has no single running task" in plan.holds[1].reason
-
-    def test_are_not_among_the_harmless_part(self) -> None:
-        observed = with_service(doubled(LEADER, "node2"), LEADER, replicas=2, labels={})
-        plan = plan_for(dataclasses.replace(observed, images=found_images()))
-        (action,) = plan.actions
-        assert isinstance(action, AdjustService)
-        assert (action.service.replicas, action.disturbs) == (2, "")
-
-
-def doubled(service: str, node: str) -> Observed:
-    """Two replicas by hand: the second task finds the ports taken."""
-    first = task(service, node, slot=1)
-    second = task(service, "", slot=2, state="pending", error="host-mode port already in use")
-    return with_tasks(with_service(three_nodes(), service, replicas=2), service, first, second)
-
-
 @pytest.mark.parametrize("name", [REPLICA, LEADER, PROXY])
 def test_labels_removed_are_put_back_without_a_restart(name: str) -> None:
     observed = with_service(three_nodes(), name, labels={"backup": "daily"})
@@ -194,43 +159,6 @@ def test_the_harmless_part_leaves_the_task_template_as_it_is(
     assert action.service.labels[IMAGE_LABEL] == present.labels[IMAGE_LABEL]
 
 
-def test_a_held_image_is_not_noted_as_deployed() -> None:
-    """Else the next pass would take the image that runs for the one that is wanted."""
-    text = MANIFEST.replace("queenright-member:16", "queenright-member:17")
-    reference = "10.77.0.1:5000/queenright-member:17"
-    found = {**found_images(), reference: Known(ImageFound(f"sha256:{'c' * 64}"))}
-    observed = dataclasses.replace(with_service(three_nodes(), LEADER, replicas=0), images=found)
-    plan = plan_for(observed, text)
-    assert f"update-service/{LEADER}" in summary(plan)[1]
-    (adjusted,) = (action for action in plan.actions if isinstance(action, AdjustService))
-    present = live(three_nodes(), LEADER).value
-    assert adjusted.service.image == present.image
-    assert adjusted.service.labels[IMAGE_LABEL] == present.labels[IMAGE_LABEL]
-
-
-class TestAnImageThatIsNotToBeHad:
-    """Of a deployed service: the rest of its drift does not wait for it."""
-
-    TEXT = MANIFEST.replace("queenright-member:16", "queenright-member:17")
-
-    @pytest.mark.parametrize("reading", [Known(ImageMissing("manifest unknown")), Unknown("no")])
-    def test_holds_the_image_alone(self, reading: Known[ImageMissing] | Unknown) -> None:
-        images = {"10.77.0.1:5000/queenright-member:17": reading}
-        observed = with_service(three_nodes(), REPLICA, hostname="x")
-        plan = plan_for(dataclasses.replace(observed, images=images), self.TEXT)
-        members = [f"image/main_member-{number}" for number in (1, 2, 3)]
-        assert summary(plan) == ([f"update-service/{REPLICA} !{REPLICA}"], members)
-        (action,) = plan.actions
-        assert isinstance(action, UpdateService)
-        assert action.service == live(three_nodes(), REPLICA).value
-
-    def test_leaves_a_stranded_task_to_be_started_again(self) -> None:
-        ended = task(REPLICA, "node3", slot=1, state="complete", at=NOW)
-        observed = with_tasks(three_nodes(unknown={"member-2"}), REPLICA, ended)
-        plan = plan_for(dataclasses.replace(observed, images={}), self.TEXT)
-        assert f"restart-service/{REPLICA}" in summary(plan)[0]
-
-
 @pytest.mark.parametrize("name", [REPLICA, LEADER, PROXY])
 def test_another_mode_is_told_since_swarm_can_not_change_it(name: str) -> None:
     mode = "replicated" if name == PROXY else "global"
@@ -247,95 +175,6 @@ def test_one_member_at_a_time() -> None:
         [f"update-service/{LEADER}", "update-service/main_member-3"],
     )
     assert plan.holds[1].reason == "waits its turn: main_member-2 is disturbed first"
-
-
-OTHER = "main_member-3"
-
-
-@pytest.mark.parametrize("changed", [LEADER, REPLICA, OTHER])
-class TestWhatIsNotSettled:
-    """Of any member, the one to be restarted included."""
-
-    def drifted(self, changed: str, **fields: Any) -> Observed:
-        observed = with_service(three_nodes(), REPLICA, hostname="x")
-        return with_live_service(observed, changed, **fields)
-
-    def test_a_change_of_a_moment_ago_is_waited_for(self, changed: str) -> None:
-        observed = self.drifted(changed, updated_at=NOW - SETTLES + timedelta(milliseconds=1))
-        plan = plan_for(observed)
-        assert summary(plan) == ([], [f"update-service/{REPLICA}"])
-        assert f"{changed} was changed a moment ago" in plan.holds[0].reason
-        assert plan.recheck_at == NOW + SETTLES, "time alone ends it"
-        assert summary(plan_for(observed, now=NOW + SETTLES))[0] == [
-            f"update-service/{REPLICA} !{REPLICA}"
-        ]
-
-    def test_an_update_that_swarm_still_carries_out_is_waited_for(self, changed: str) -> None:
-        fields = {"update_state": "updating", "updated_at": NOW - timedelta(seconds=30)}
-        plan = plan_for(self.drifted(changed, **fields))
-        assert f"update-service/{REPLICA}" in summary(plan)[1]
-        assert summary(plan)[0] == []
-
-    def test_one_that_is_stuck_is_replaced(self, changed: str) -> None:
-        fields = {"update_state": "updating", "updated_at": NOW - UPDATE_LIMIT}
-        plan = plan_for(self.drifted(changed, **fields))
-        assert summary(plan)[0] == [f"update-service/{REPLICA} !{REPLICA}"]
-
-    def test_a_clock_that_is_behind_holds_nothing_for_ever(self, changed: str) -> None:
-        observed = self.drifted(changed, updated_at=NOW + timedelta(hours=1))
-        assert summary(plan_for(observed))[0] == [f"update-service/{REPLICA} !{REPLICA}"]
-
-
-@pytest.mark.parametrize(
-    "tasks",
-    [
-        (),
-        (task(OTHER, "node4", slot=1, desired_state="shutdown"),),
-        (
-            task(OTHER, "node4", slot=1, desired_state="shutdown"),
-            task(OTHER, "node4", slot=1, id="next", state="ready", desired_state="ready"),
-        ),
-        (task(OTHER, "node4", slot=1), task(OTHER, "node4", slot=2, id="second")),
-    ],
-    ids=["none", "one that ends", "one that ends and the next", "two"],
-)
-def test_nobody_is_disturbed_while_another_has_not_one_running_task(
-    tasks: tuple[Task, ...],
-) -> None:
-    """Although it answers well: Patroni does so until its container is told to end."""
-    observed = with_tasks(with_service(three_nodes(), REPLICA, hostname="x"), OTHER, *tasks)
-    plan = plan_for(observed)
-    assert not any(action.disturbs for action in plan.actions)
-    (hold,) = (hold for hold in plan.holds if hold.key == f"update-service/{REPLICA}")
-    assert f"{OTHER} has no single running task" in hold.reason
-
-
-@pytest.mark.parametrize("state", ["down", "unknown", "disconnected"])
-@pytest.mark.parametrize("desired_state", ["running", "shutdown"])
-def test_a_leader_whose_node_swarm_lost_sight_of_is_not_updated(
-    state: str, desired_state: str
-) -> None:
-    """It goes on leading there, and the update would stop it when the node is back."""
-    observed = with_service(with_node(three_nodes(), "node2", state=state), LEADER, hostname="x")
-    lost = task(LEADER, "node2", slot=1, desired_state=desired_state)
-    plan = plan_for(with_tasks(observed, LEADER, lost))
-    assert not any(isinstance(action, UpdateService) for action in plan.actions)
-    (hold,) = (hold for hold in plan.holds if hold.key == f"update-service/{LEADER}")
-    assert "member-1 is the leader" in hold.reason
-
-
-def test_on_a_node_that_is_there_a_task_that_swarm_has_stopped_is_no_disturbance() -> None:
-    stopped = task(REPLICA, "node3", slot=1, desired_state="shutdown")
-    observed = with_service(three_nodes(unknown={"member-2"}), REPLICA, hostname="x")
-    plan = plan_for(with_tasks(observed, REPLICA, stopped))
-    assert summary(plan)[0] == [f"update-service/{REPLICA}"]
-
-
-def test_a_new_edit_of_the_proxies_supersedes_an_update_under_way() -> None:
-    observed = with_service(three_nodes(), PROXY, hostname="x")
-    fields = {"update_state": "updating", "updated_at": NOW - timedelta(seconds=1)}
-    plan = plan_for(with_live_service(observed, PROXY, **fields))
-    assert summary(plan)[0] == [f"update-service/{PROXY} !{PROXY}"]
 
 
 def test_nothing_is_disturbed_while_patroni_is_paused() -> None:
