@@ -13,6 +13,7 @@ from queenright.adapters.docker_swarm import DockerSwarm
 from queenright.core.resources import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
 from tests.fakes.fake_swarm import FakeSwarm
+from tests.fakes.files import FakeClock
 from tests.fakes.swarm_store import SwarmStore
 
 
@@ -20,7 +21,7 @@ from tests.fakes.swarm_store import SwarmStore
 async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swarm]:
     """A manager; what a test made under its own name is removed afterwards."""
     if request.param == "fake":
-        store = SwarmStore()
+        store = SwarmStore(now=FakeClock().now)
         store.add_node("node1", "10.77.0.11", "manager")
         yield FakeSwarm(store, random.Random(0), images={"known:1": f"sha256:{'a' * 64}"})
         return

@@ -31,10 +31,10 @@ from tests.builders import (
 from tests.fakes.swarm_store import template_of
 from tests.properties.worlds import DOCUMENTS, pairs, worlds
 
-EXAMPLES = int(os.environ.get("QUEENRIGHT_EXAMPLES", "200"))
+EXAMPLES = int(os.environ.get("QUEENRIGHT_EXAMPLES", "80"))
 """The default run is the same each time; another number looks further."""
 
-fast = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 200)
+fast = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 80)
 
 
 def disturbances(plan: Plan) -> set[str]:

@@ -11,7 +11,7 @@ from tests.fakes.virtual_loop import run_virtual
 from tests.sim.broken import broken_passes
 from tests.sim.history import live_through
 
-HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "60"))
+HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "30"))
 FIRST = int(os.environ.get("QUEENRIGHT_SIM_SEED", "0"))
 SHARDS = 30
 
