@@ -23,7 +23,7 @@ from queenright.core.observed import (
     Task,
     Unknown,
 )
-from queenright.core.resources import BOOTSTRAPPED_LABEL, Service
+from queenright.core.resources import BOOTSTRAPPED_LABEL
 
 SETTLES = timedelta(seconds=5)
 """How long after a change of a service its tasks are not yet taken for what they will be."""
@@ -167,7 +167,3 @@ class Situation:
         if is_under_way(live) and self.now - live.updated_at < UPDATE_LIMIT:
             return f"swarm is still carrying out an update of {live.value.name}"
         return None
-
-    def owner_of(self, service: Service) -> DesiredMember | None:
-        """The member whose service this is."""
-        return next((m for m in self.desired.members if m.service.name == service.name), None)
