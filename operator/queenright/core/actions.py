@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from queenright.core.resources import Config, Network, Secret, Service
 
@@ -175,7 +175,59 @@ class RemoveService(Deed):
         return f"remove-service/{self.name}"
 
 
-Action: TypeAlias = (
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatroniDeed(Deed):
+    """What the REST API's verbs share: whom to ask. ``secret`` names the swarm secret with the
+    REST API's password; empty where it has none."""
+
+    cluster: str
+    address: str
+    port: int
+    secret: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchSettings(PatroniDeed):
+    """Merge ``patch`` into Patroni's cluster-wide settings, if they still are as ``expected``: the
+    same keys, with the values that were observed (None: absent). ``aspect`` names what it is for,
+    since several rules write here."""
+
+    aspect: str
+    patch: Mapping[str, Any]
+    expected: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        return f"{self.aspect}/{self.cluster}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchOver(PatroniDeed):
+    """A planned change of leader, asked for once: what comes of it is observed. ``timeline`` is
+    the former leader's; ``disturbs`` is its service."""
+
+    leader: str
+    candidate: str
+    timeline: int
+
+    @property
+    def key(self) -> str:
+        return f"switchover/{self.cluster}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartPostgres(PatroniDeed):
+    """Restart PostgreSQL in a member whose settings wait for it; its container goes on.
+    ``disturbs`` is its service."""
+
+    member: str
+
+    @property
+    def key(self) -> str:
+        return f"restart-postgres/{self.cluster}_{self.member}"
+
+
+SwarmAction: TypeAlias = (
     LabelNode
     | CreateNetwork
     | RemoveNetwork
@@ -189,3 +241,4 @@ Action: TypeAlias = (
     | RestartService
     | RemoveService
 )
+Action: TypeAlias = SwarmAction | PatchSettings | SwitchOver | RestartPostgres

@@ -44,6 +44,7 @@ from queenright.core.resources import (
     Service,
     UpdatePolicy,
 )
+from queenright.core.spec.operations import Canary, Failback, Maintenance, Pausing
 from queenright.core.spec.postgres_cluster import Member, PostgresCluster
 
 PROXY_LABEL_VALUE = "true"
@@ -69,6 +70,22 @@ class DesiredMember:
     service: Service
 
 
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the owner asks of the running cluster, as it is written: moments are judged by rules.
+
+    ``primary`` is a member's name, or empty for no wish.
+    """
+
+    primary: str
+    failback: Failback
+    fast_switchover: bool
+    maintenance: Maintenance
+    reconcile: Pausing
+    promotion: Pausing
+    canary: Canary
+
+
 @dataclass(frozen=True)
 class DesiredCluster:
     """Everything that one document asks of the swarm."""
@@ -89,6 +106,10 @@ class DesiredCluster:
     member_label: str
     proxy_label: str
     rest_api_port: int
+    policy: Policy
+    raft_port: int
+    rest_secret: str
+    """Name of the secret with the REST API's password; empty where it has none."""
     settings: Mapping[str, Any]
     """What Patroni keeps for the whole cluster, in the form of its ``/config``."""
 
@@ -178,7 +199,23 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         member_label=spec.node_labels.member,
         proxy_label=spec.node_labels.proxy,
         rest_api_port=spec.ports.rest_api,
+        raft_port=spec.ports.raft,
+        rest_secret=spec.secrets.rest_api if spec.rest_api.authentication != "none" else "",
+        policy=policy_of(cluster),
         settings=dynamic_configuration(cluster),
+    )
+
+
+def policy_of(cluster: PostgresCluster) -> Policy:
+    spec = cluster.spec
+    return Policy(
+        primary=spec.primary or "",
+        failback=spec.failback,
+        fast_switchover=spec.fast_switchover,
+        maintenance=spec.maintenance,
+        reconcile=spec.reconcile,
+        promotion=spec.promotion,
+        canary=spec.canary,
     )
 
 

@@ -174,6 +174,8 @@ class MemberStatus:
     lag_bytes: int | None = None
     paused: bool = False
     pending_restart: bool = False
+    pending_changes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Patroni's ``pending_restart_reason``: by parameter, its present and its future value."""
     cluster_unlocked: bool = False
     version: str = ""
     server_version: int = 0
@@ -195,6 +197,18 @@ class MemberStatus:
     @property
     def is_well(self) -> bool:
         return self.is_leader or self.is_streaming
+
+
+@dataclass(frozen=True, slots=True)
+class RaftStatus:
+    """What one Raft node says: of its quorum, and of whom it can reach (addresses with port).
+    The Raft leader need not be the database's."""
+
+    has_quorum: bool
+    leader: str = ""
+    term: int = 0
+    reachable: frozenset[str] = frozenset()
+    unreachable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +244,5 @@ class Observed:
     images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown] = field(default_factory=dict)
     settings: Mapping[str, Known[Mapping[str, Any]] | Unknown] = field(default_factory=dict)
     attempts: Mapping[str, Attempt] = field(default_factory=dict)
+    raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+    """What each member's Raft node says, by member service name."""

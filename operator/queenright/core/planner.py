@@ -85,7 +85,9 @@ def make_plan(
     if desired is None or (misplaced and not deployed):
         return Decision(Plan(name, "", holds=misplaced), desired)
     settings = observed.settings.get(name, Unknown("not asked yet"))
-    situation = Situation(desired, swarm, observed.members, observed.images, settings, now)
+    situation = Situation(
+        desired, swarm, observed.members, observed.images, settings, now, observed.raft
+    )
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)

@@ -7,11 +7,12 @@ one (not healthy, not idle, not safe).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from queenright.core.desired import DesiredCluster, DesiredMember
+from queenright.core.notes import Notes, read_notes
 from queenright.core.observed import (
     ImageFound,
     ImageMissing,
@@ -19,6 +20,7 @@ from queenright.core.observed import (
     LiveService,
     MemberStatus,
     Node,
+    RaftStatus,
     SwarmState,
     Task,
     Unknown,
@@ -45,6 +47,37 @@ class Situation:
     images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown]
     settings: Known[Mapping[str, Any]] | Unknown
     now: datetime
+    raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> Notes:
+        """What the operator has noted about this cluster."""
+        anchor = self.swarm.config(self.desired.anchor.name)
+        return read_notes(anchor.value.labels) if anchor is not None else Notes()
+
+    @property
+    def known_settings(self) -> Mapping[str, Any]:
+        """Patroni's settings; empty where they are not known, so ask ``settings`` before acting."""
+        match self.settings:
+            case Known(found):
+                return found
+            case _:
+                return {}
+
+    @property
+    def maintained(self) -> tuple[str, ...]:
+        """Names of the nodes in maintenance now."""
+        return self.desired.policy.maintenance.nodes_at(self.now)
+
+    def member(self, name: str) -> DesiredMember | None:
+        return next((member for member in self.desired.members if member.name == name), None)
+
+    def raft_of(self, member: DesiredMember) -> RaftStatus | None:
+        match self.raft.get(member.service.name):
+            case Known(status):
+                return status
+            case _:
+                return None
 
     @property
     def is_deployed(self) -> bool:

@@ -21,16 +21,21 @@ from queenright.core.actions import (
     CreateService,
     LabelConfig,
     LabelNode,
+    PatchSettings,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
+    RestartPostgres,
     RestartService,
+    SwarmAction,
+    SwitchOver,
     UpdateService,
 )
 from queenright.core.audit import Conflict, Done, Failed, Outcome, Trigger
 from queenright.core.plan import Plan
 from queenright.engine.world import Ports
-from queenright.ports.swarm import ConflictError, RejectedError, Swarm, UnavailableError
+from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
+from queenright.ports.swarm import Swarm
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ async def execute(
             break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()
-        outcome = await attempt(ports.swarm, action)
+        outcome = await attempt(ports, action)
         duration_ms = (anyio.current_time() - began) * 1000
         ports.audit.outcome(plan, trigger, action, outcome, duration_ms)
         tried.append((action, outcome))
@@ -67,9 +72,9 @@ async def execute(
     return Result(tuple(tried))
 
 
-async def attempt(swarm: Swarm, action: Action) -> Outcome:
+async def attempt(ports: Ports, action: Action) -> Outcome:
     try:
-        await perform(swarm, action)
+        await perform(ports, action)
     except ConflictError as error:
         return Conflict(str(error))
     except RejectedError as error:
@@ -79,8 +84,33 @@ async def attempt(swarm: Swarm, action: Action) -> Outcome:
     return Done()
 
 
-async def perform(swarm: Swarm, action: Action) -> None:
+async def perform(ports: Ports, action: Action) -> None:
     """The port call for an action; a new action that is not handled fails type checking."""
+    match action:
+        case PatchSettings() | SwitchOver() | RestartPostgres():
+            await perform_on_members(ports, action)
+        case _:
+            await perform_on_swarm(ports.swarm, action)
+
+
+async def perform_on_members(
+    ports: Ports, action: PatchSettings | SwitchOver | RestartPostgres
+) -> None:
+    """A verb of the members' REST API, with its password where it has one."""
+    patroni = ports.patroni
+    password = await ports.secrets.read(action.secret) if action.secret else None
+    match action:
+        case PatchSettings(address=address, port=port, patch=patch, expected=expected):
+            await patroni.patch_settings(address, port, patch, expected, password)
+        case SwitchOver(address=address, port=port, leader=leader, candidate=candidate):
+            await patroni.switch_over(address, port, leader, candidate, password)
+        case RestartPostgres(address=address, port=port):
+            await patroni.restart(address, port, password)
+        case _:
+            assert_never(action)
+
+
+async def perform_on_swarm(swarm: Swarm, action: SwarmAction) -> None:
     match action:
         case LabelNode():
             await swarm.label_node(action)

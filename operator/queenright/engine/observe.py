@@ -20,6 +20,7 @@ from queenright.core.observed import (
     Known,
     MemberStatus,
     Observed,
+    RaftStatus,
     SwarmState,
     Unknown,
 )
@@ -30,6 +31,7 @@ from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
 MemberReading = Known[MemberStatus] | Unknown
+RaftReading = Known[RaftStatus] | Unknown
 SettingsReading = Known[Mapping[str, Any]] | Unknown
 ImageReading = Known[ImageFound | ImageMissing] | Unknown
 
@@ -49,12 +51,14 @@ async def observe(
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
     settings: dict[str, SettingsReading] = {}
+    raft: dict[str, RaftReading] = {}
     async with anyio.create_task_group() as group:
         for cluster in desired:
             group.start_soon(observe_cluster, ports, cluster, swarm, members, settings)
+            group.start_soon(observe_raft, ports, cluster, swarm, raft)
         for reference in {ref for cluster in desired for ref in images_needed(cluster, swarm)}:
             group.start_soon(observe_image, ports, reference, images)
-    return Observed(Known(swarm), members, images, settings, attempts)
+    return Observed(Known(swarm), members, images, settings, attempts, raft)
 
 
 async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:
@@ -81,6 +85,20 @@ async def observe_cluster(
                 settings[cluster.name] = await ports.patroni.settings(
                     member.address, cluster.rest_api_port
                 )
+
+
+async def observe_raft(
+    ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: dict[str, RaftReading]
+) -> None:
+    """What the Raft node of each deployed member says, by service name."""
+
+    async def ask(name: str, address: str) -> None:
+        found[name] = await ports.patroni.raft(address, cluster.raft_port)
+
+    async with anyio.create_task_group() as group:
+        for member in cluster.members:
+            if swarm.service(member.service.name) is not None:
+                group.start_soon(ask, member.service.name, member.address)
 
 
 async def observe_members(

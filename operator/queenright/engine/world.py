@@ -9,6 +9,7 @@ from queenright.ports.clock import Clock
 from queenright.ports.last_good import LastGood
 from queenright.ports.manifests import Manifests
 from queenright.ports.patroni import Patroni
+from queenright.ports.secrets import Secrets
 from queenright.ports.swarm import Swarm
 
 
@@ -18,6 +19,7 @@ class Ports:
 
     swarm: Swarm
     patroni: Patroni
+    secrets: Secrets
     manifests: Manifests
     last_good: LastGood
     audit: Audit

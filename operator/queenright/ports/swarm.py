@@ -13,24 +13,11 @@ from typing import Protocol
 from queenright.core.actions import LabelNode
 from queenright.core.observed import ImageFound, ImageMissing, SwarmState
 from queenright.core.resources import Config, Network, Secret, Service
+from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
 
+__all__ = ["ConflictError", "RejectedError", "Swarm", "SwarmError", "UnavailableError"]
 
-class SwarmError(Exception):
-    """A call to the swarm that did not do what was asked; its text is for people."""
-
-
-class ConflictError(SwarmError):
-    """A stale version index, a name that was taken meanwhile, or an object that is gone: observe
-    again."""
-
-
-class RejectedError(SwarmError):
-    """The swarm understood and refused; the same call will be refused again."""
-
-
-class UnavailableError(SwarmError):
-    """No answer, or none in time: whether the call took effect is not known. Also a refusal that
-    passes by itself, like the removal of what a task still uses: the same call may work later."""
+SwarmError = PortError
 
 
 class Swarm(Protocol):

@@ -28,6 +28,7 @@ from queenright.core.spec.identifiers import (
     ObjectName,
     Port,
 )
+from queenright.core.spec.operations import Canary, Failback, Maintenance, Pausing
 from queenright.core.spec.parameters import CONTRACT_PARAMETERS, ParameterValue
 from queenright.core.spec.proxies import Proxies
 from queenright.core.spec.quantities import Seconds, Size
@@ -251,6 +252,37 @@ class PostgresClusterSpec(Part):
         description="What happens to the services when this document is removed: kept, or removed. "
         "Volumes and secrets stay in any case.",
     )
+
+    primary: Name | None = Field(
+        default=None,
+        description="The member that should lead. Honoured once, when it is edited: a failover "
+        "that comes later is not fought. Default: whoever Patroni has elected.",
+        examples=["member-2"],
+    )
+    failback: Failback = Field(
+        default=Failback(),
+        description="What happens after a failover away from `primary`: `manual`, `automatic`, or "
+        "a mapping with `mode` and `after`.",
+    )
+    fast_switchover: bool = Field(
+        default=True,
+        description="Whether the proxies ask the members more often during a planned change of "
+        "leader, so that clients wait about a second. Their checks stay what decides.",
+    )
+    maintenance: Maintenance = Field(
+        default=Maintenance(), description="Nodes about to be powered off or worked on."
+    )
+    reconcile: Pausing = Field(
+        default=Pausing(state="active"),
+        description="`paused`: the operator changes nothing here; Patroni goes on protecting the "
+        "database. The word alone, or a mapping with `state` and `until`.",
+    )
+    promotion: Pausing = Field(
+        default=Pausing(state="active"),
+        description="`paused`: Patroni neither promotes nor demotes (its own pause); the operator "
+        "goes on repairing. The word alone, or a mapping with `state` and `until`.",
+    )
+    canary: Canary = Field(default=Canary(), description="Measures the write gap of each move.")
 
     @field_validator("members", mode="after")
     @classmethod

@@ -1,0 +1,53 @@
+"""What the operator publishes in Patroni's own settings, for whoever has to know it with them.
+
+Flat keys of the dynamic configuration, replicated by Raft with the settings themselves: whose a
+pause is stands and falls with the pause, and the proxies read their hint from any member. Patroni
+keeps keys that it does not know, and acts on none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+PAUSE_KEY = "queenright_pause"
+"""Why the operator has paused Patroni: ``maintenance`` or ``promotion``. A pause without it is
+somebody else's, and is never lifted."""
+ROUTE_KEY = "queenright_route"
+"""The proxies' hint: ``follow <member> <seconds> <nonce>`` or ``pin <member> 0 <nonce>``."""
+
+FOLLOW_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A hint for the proxies. ``at`` is when it was published, by the operator's clock."""
+
+    kind: Literal["follow", "pin"]
+    member: str
+    at: datetime
+
+    def __str__(self) -> str:
+        seconds = FOLLOW_S if self.kind == "follow" else 0
+        return f"{self.kind} {self.member} {seconds} {self.at.timestamp():.3f}"
+
+
+def read_route(settings: Mapping[str, Any]) -> Route | None:
+    """The hint in Patroni's settings; None where there is none that can be read."""
+    try:
+        kind, member, _, nonce = str(settings.get(ROUTE_KEY) or "").split()
+        at = datetime.fromtimestamp(float(nonce), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    match kind:
+        case "follow" | "pin":
+            return Route(kind, member, at)
+        case _:
+            return None
+
+
+def pause_reason(settings: Mapping[str, Any]) -> str:
+    """Why the operator paused Patroni; empty where it did not, or Patroni is not paused."""
+    return str(settings.get(PAUSE_KEY) or "") if settings.get("pause") else ""
