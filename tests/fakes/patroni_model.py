@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -32,6 +32,20 @@ CATCH_UP_S = 2.0
 @cache
 def parsed(template: bytes) -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load(template)
+    return found
+
+
+def merged(settings: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """As ``PATCH /config`` merges: mappings deeply, None removes, all else replaces."""
+    found = dict(settings)
+    for key, value in patch.items():
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, Mapping):
+            present = found.get(key)
+            found[key] = merged(present if isinstance(present, Mapping) else {}, value)
+        else:
+            found[key] = value
     return found
 
 
@@ -73,8 +87,16 @@ class Consensus:
     lock_until_s: float = 0.0
     timeline: int = 0
     changed_at_s: float = -1.0
-    paused: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
+    term: int = 1
+
+    @property
+    def paused(self) -> bool:
+        return bool(self.settings.get("pause"))
+
+    @paused.setter
+    def paused(self, value: bool) -> None:
+        self.settings = merged(self.settings, {"pause": True if value else None})
 
 
 @dataclass
@@ -248,19 +270,23 @@ class PatroniModel:
         if former is not None:
             former.follows_s = None
 
+    def has_quorum(self, cluster: str) -> bool:
+        present = self.connected(list(self.of_cluster(cluster)))
+        return bool(present) and len(present) * 2 > present[0].partners + 1
+
     def at_address(self, address: str) -> Instance | None:
         return next((i for i in self.instances.values() if i.address == address), None)
 
     def settings(self, instance: Instance) -> dict[str, Any]:
         """What the cluster was bootstrapped with: the template's section that is read once."""
         agreed = self.consensus(instance.cluster)
-        if agreed.settings:
+        if "ttl" in agreed.settings:
             return agreed.settings
         for reference in instance.task.template.configs:
             config = self.orchestrator.store.configs.get(reference.name)
             written = parsed(config.value.data) if config else {}
             if "bootstrap" in written:
-                agreed.settings = written["bootstrap"]["dcs"]
+                agreed.settings = merged(written["bootstrap"]["dcs"], agreed.settings)
         return agreed.settings
 
     def status(self, instance: Instance) -> MemberStatus:

@@ -17,6 +17,7 @@ from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.builders import DIGESTS, FILE, MANIFEST, MEMBER_IMAGE
 from tests.fakes.fake_patroni import FakePatroni
+from tests.fakes.fake_secrets import FakeSecrets
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeAudit, FakeClock, FakeLastGood, FakeManifests
 from tests.fakes.orchestrator import Orchestrator
@@ -41,6 +42,7 @@ class World:
     patroni_model: PatroniModel = field(init=False)
     swarm: FakeSwarm = field(init=False)
     patroni: FakePatroni = field(init=False)
+    secrets: FakeSecrets = field(init=False)
     manifests: FakeManifests = field(init=False)
     last_good: FakeLastGood = field(init=False)
     audit: FakeAudit = field(init=False)
@@ -58,6 +60,7 @@ class World:
         self.patroni_model.start()
         self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
         self.patroni = FakePatroni(self.patroni_model, self.rng)
+        self.secrets = FakeSecrets(self.store)
         self.manifests = FakeManifests({FILE: MANIFEST})
         self.last_good = FakeLastGood()
         self.audit = FakeAudit()
@@ -67,6 +70,7 @@ class World:
         return Ports(
             swarm=self.swarm,
             patroni=self.patroni,
+            secrets=self.secrets,
             manifests=self.manifests,
             last_good=self.last_good,
             audit=self.audit,
