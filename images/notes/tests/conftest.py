@@ -15,9 +15,8 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    server = Postgres(16).create()
-    yield server
-    server.remove()
+    with Postgres(16).serving() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -28,14 +27,16 @@ def replica(postgres: Postgres) -> Iterator[Replica]:
         "ADDRESS_HEADER": "x-forwarded-for",
         "MAX_ATTACHMENT_MB": "200",
     }
-    running = Replica(postgres.database("main"), env).start()
-    running.client().set_up()
-    yield running
-    failures = [line for line in running.lines() if line["level"] == "error"]
-    code = running.stop()
-    running.end()
-    assert not failures, failures
-    assert code == 0
+    with Replica(postgres.database("main"), env).running() as running:
+        with running.client() as client:
+            client.set_up()
+        yield running
+        failures = [line for line in running.lines() if line["level"] == "error"]
+        assert not failures, failures
+        assert running.deserted(), "a test left a connection open"
+        assert running.stop() == 0
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'main'"
+        assert postgres.sql(query) == [(0,)], "a connection to the database was left open"
 
 
 @pytest.fixture

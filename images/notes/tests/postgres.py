@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,6 +105,14 @@ class Postgres:
                 time.sleep(0.05)
             else:
                 return self
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator["Postgres"]:
+        """Made and started; gone at the end of the block, however that comes."""
+        try:
+            yield self.create()
+        finally:
+            self.remove()
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"

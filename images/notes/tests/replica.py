@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from tests.postgres import free_port
 
@@ -91,6 +93,32 @@ class Replica:
             self.process.kill()
             self.process.wait(10)
         self.log_path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator["Replica"]:
+        """Started; gone at the end of the block, however that comes."""
+        try:
+            yield self.start()
+        finally:
+            self.end()
+
+    def connections(self) -> int:
+        """How many clients are connected to it."""
+        assert self.process is not None
+        open_ones = psutil.Process(self.process.pid).net_connections("tcp")
+        return sum(
+            one.status == psutil.CONN_ESTABLISHED and one.laddr.port == self.port
+            for one in open_ones
+        )
+
+    def deserted(self, timeout_s: float = 5) -> bool:
+        """Whether every client has left, or does so in a moment."""
+        deadline = time.monotonic() + timeout_s
+        while left := self.connections():
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+        return left == 0
 
     def memory_mb(self) -> float:
         """Resident memory now."""

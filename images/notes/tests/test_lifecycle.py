@@ -1,5 +1,6 @@
 """Start, health and stop, with the real command and real servers."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -7,39 +8,36 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.postgres import Postgres, free_port, versions
+from tests.postgres import Postgres, versions
 from tests.replica import KEY, Replica
 
 Start = Callable[..., Replica]
 
 
+@pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("major", versions())
-def test_several_replicas_migrate_an_empty_database_once(major: int) -> None:
-    server = Postgres(major).create()
-    try:
+def test_several_replicas_migrate_an_empty_database_once(major: int, count: int) -> None:
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres(major).serving())
         url = server.database("empty")
-        replicas = [Replica(url).start(wait=False) for _ in range(3)]
-        try:
-            for replica in replicas:
-                replica.wait_ready()
-            ran = [n for r in replicas for line in r.lines() for n in line.get("migrations", ())]
-            rows = server.sql("SELECT count(*) FROM schema_migrations", "empty")
-            assert sorted(ran) == list(range(1, int(str(rows[0][0])) + 1))
-            count = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'empty'"
-            assert int(str(server.sql(count)[0][0])) <= 3 * 12
-        finally:
-            for replica in replicas:
-                replica.end()
-    finally:
-        server.remove()
+        replicas = [Replica(url) for _ in range(count)]
+        for replica in replicas:
+            stack.callback(replica.start(wait=False).end)
+        for replica in replicas:
+            replica.wait_ready()
+        ran = [n for r in replicas for line in r.lines() for n in line.get("migrations", ())]
+        rows = server.sql("SELECT count(*) FROM schema_migrations", "empty")
+        assert sorted(ran) == list(range(1, int(str(rows[0][0])) + 1))
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'empty'"
+        assert int(str(server.sql(query)[0][0])) <= count * 12
 
 
 def test_a_database_that_is_down_at_start_is_waited_for() -> None:
-    server = Postgres(16).create()
-    replica = Replica(server.database("later"))
-    try:
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Postgres(16).serving())
+        replica = Replica(server.database("later"))
         server.kill()
-        replica.start(wait=False)
+        stack.callback(replica.start(wait=False).end)
         deadline = time.monotonic() + 10
         while True:
             try:
@@ -60,9 +58,6 @@ def test_a_database_that_is_down_at_start_is_waited_for() -> None:
         server.start()
         replica.wait_ready(10)
         assert replica.stop() == 0
-    finally:
-        replica.end()
-        server.remove()
 
 
 def test_a_changed_key_is_refused_and_nothing_overwritten(
@@ -148,8 +143,9 @@ def test_a_request_that_never_ends_is_cut_at_the_timeout(own_replica: Start) -> 
 def test_a_port_in_use_is_told(own_replica: Start) -> None:
     first = own_replica()
     second = Replica(first.database_url, port=first.port).start(wait=False)
-    assert second.process is not None
-    assert second.process.wait(15) != 0
-    assert "address already in use" in second.log.lower()
-    second.end()
-    assert free_port()
+    try:
+        assert second.process is not None
+        assert second.process.wait(15) != 0
+        assert "address already in use" in second.log.lower()
+    finally:
+        second.end()

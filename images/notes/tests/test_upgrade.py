@@ -48,25 +48,24 @@ def build_old(url: str) -> dict[str, bytes]:
     "major", [v if v == 16 else pytest.param(v, marks=pytest.mark.slow) for v in versions()]
 )
 def test_files_move_into_chunks(major: int) -> None:
-    server = Postgres(major).create()
-    replica = None
-    try:
+    with Postgres(major).serving() as server:
         url = server.database("old")
         files = build_old(url)
         total_mb = sum(map(len, files.values())) / 1e6
         begun = time.monotonic()
-        replica = Replica(url).start()
-        print(f"PostgreSQL {major}: {total_mb / (time.monotonic() - begun):.0f} MB/s with start-up")
-        rows = server.sql("SELECT name, id, encode(sha256, 'hex'), size FROM attachments", "old")
-        assert {str(row[0]) for row in rows} == set(files)
-        with Client(replica.url) as client:
-            for name, file_id, total, size in rows:
-                data = files[str(name)]
-                assert (total, size) == (hashlib.sha256(data).hexdigest(), len(data))
-                assert client.get(f"/api/v1/attachments/{file_id}").content == data
-        wide = server.sql(f"SELECT count(*) FROM chunks WHERE size > {CHUNK_BYTES}", "old")
-        assert wide == [(0,)]
-    finally:
-        if replica is not None:
-            replica.end()
-        server.remove()
+        with Replica(url).running() as replica:
+            rate = total_mb / (time.monotonic() - begun)
+            print(f"PostgreSQL {major}: {rate:.0f} MB/s with start-up")
+            _check(server, replica, files)
+
+
+def _check(server: Postgres, replica: Replica, files: dict[str, bytes]) -> None:
+    rows = server.sql("SELECT name, id, encode(sha256, 'hex'), size FROM attachments", "old")
+    assert {str(row[0]) for row in rows} == set(files)
+    with Client(replica.url) as client:
+        for name, file_id, total, size in rows:
+            data = files[str(name)]
+            assert (total, size) == (hashlib.sha256(data).hexdigest(), len(data))
+            assert client.get(f"/api/v1/attachments/{file_id}").content == data
+    wide = server.sql(f"SELECT count(*) FROM chunks WHERE size > {CHUNK_BYTES}", "old")
+    assert wide == [(0,)]

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -27,6 +28,21 @@ _SETTINGS = {
     "wal_keep_size": "256MB",
     "wal_log_hints": "on",
 }
+_PROXY = """global
+    maxconn 500
+defaults
+    mode tcp
+    timeout connect 5s
+    timeout client 30m
+    timeout server 30m
+    timeout check 3s
+listen primary
+    bind 127.0.0.1:{port}
+    option httpchk GET /primary
+    http-check expect status 200
+    default-server inter 3s fall 3 rise 2 on-marked-down shutdown-sessions
+{servers}
+"""
 
 
 class RoleEndpoint:
@@ -55,13 +71,24 @@ class Cluster:
     """Two servers; `leader` takes writes, `follower` has all that was acknowledged."""
 
     def __init__(self, major: int = 16) -> None:
-        self.leader = Postgres(major, settings=dict(_SETTINGS), durable=True).create()
+        self.leader = Postgres(major, settings=dict(_SETTINGS), durable=True)
         self.follower = Postgres(major, settings=dict(_SETTINGS), durable=True)
-        self._join(self.follower)
-        self._endpoints = [RoleEndpoint(self, s) for s in (self.leader, self.follower)]
         self.port = free_port()
-        self._folder = Path(tempfile.mkdtemp(prefix="notes-haproxy-"))
-        self._proxy = self._start_proxy([self.leader, self.follower])
+        self._servers = (self.leader, self.follower)
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator["Cluster"]:
+        """Both servers and the proxy; gone at the end of the block, however that comes."""
+        with contextlib.ExitStack() as stack:
+            for server in self._servers:
+                stack.callback(server.remove)
+            self.leader.create()
+            self._join(self.follower)
+            endpoints = [RoleEndpoint(self, server) for server in self._servers]
+            for endpoint in endpoints:
+                stack.callback(endpoint.close)
+            stack.enter_context(self._proxy(endpoints))
+            yield self
 
     def leads(self, server: Postgres) -> bool:
         """Whether `server` is the agreed leader, and answers that it takes writes."""
@@ -102,22 +129,15 @@ class Cluster:
         """The leader keeps its connections open and says nothing; later it is fenced for good."""
         old = self.leader
         _signal_all(old, signal.SIGSTOP)
-        self._promote()
-        time.sleep(seconds)
-        _signal_all(old, signal.SIGKILL)
+        try:
+            self._promote()
+            time.sleep(seconds)
+        finally:
+            _signal_all(old, signal.SIGKILL)
         assert old.process is not None
         old.process.wait(10)
         old.process = None
         self._rebuild(old)
-
-    def remove(self) -> None:
-        self._proxy.terminate()
-        self._proxy.wait(10)
-        for endpoint in self._endpoints:
-            endpoint.close()
-        self.follower.remove()
-        self.leader.remove()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _promote(self) -> None:
         self.leader, self.follower = self.follower, self.leader
@@ -148,34 +168,28 @@ class Cluster:
             assert time.monotonic() < deadline, "the follower does not follow"
             time.sleep(0.05)
 
-    def _start_proxy(self, servers: list[Postgres]) -> subprocess.Popen[bytes]:
+    @contextlib.contextmanager
+    def _proxy(self, endpoints: list[RoleEndpoint]) -> Iterator[None]:
         lines = "\n".join(
             f"    server s{n} 127.0.0.1:{server.port} maxconn 200 check port {endpoint.port}"
-            for n, (server, endpoint) in enumerate(zip(servers, self._endpoints, strict=True))
+            for n, (server, endpoint) in enumerate(zip(self._servers, endpoints, strict=True))
         )
-        config = self._folder / "haproxy.cfg"
-        config.write_text(
-            f"""global
-    maxconn 500
-defaults
-    mode tcp
-    timeout connect 5s
-    timeout client 30m
-    timeout server 30m
-    timeout check 3s
-listen primary
-    bind 127.0.0.1:{self.port}
-    option httpchk GET /primary
-    http-check expect status 200
-    default-server inter 3s fall 3 rise 2 on-marked-down shutdown-sessions
-{lines}
-"""
-        )
-        running = subprocess.Popen(
-            ["haproxy", "-db", "-f", str(config)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with tempfile.NamedTemporaryFile("w", prefix="notes-haproxy-", suffix=".cfg") as config:
+            config.write(_PROXY.format(port=self.port, servers=lines))
+            config.flush()
+            running = subprocess.Popen(
+                ["haproxy", "-db", "-f", config.name],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                self._await_primary()
+                yield
+            finally:
+                running.terminate()
+                running.wait(10)
+
+    def _await_primary(self) -> None:
         deadline = time.monotonic() + 20
         while True:
             try:
@@ -184,7 +198,7 @@ listen primary
                 assert time.monotonic() < deadline, "the proxy finds no primary"
                 time.sleep(0.1)
             else:
-                return running
+                return
 
 
 def _signal_all(server: Postgres, number: int) -> None:

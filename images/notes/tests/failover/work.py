@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import random
 import threading
 import time
@@ -179,7 +180,47 @@ class Hearer(Worker):
         self.began.set()
         assert fields["event"] != "reset", "the stream lost its place"
         if fields["event"] == "page.saved":
-            import json
-
             data = json.loads(fields["data"])
             self.saved.append((data["node_id"], data["version"]))
+
+
+class Readiness:
+    """Asks replicas ten times a second whether they are ready, from entry to exit."""
+
+    def __init__(self, replicas: list[Replica]) -> None:
+        self._replicas = replicas
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._ask, args=(n,), daemon=True) for n in range(len(replicas))
+        ]
+
+    def __enter__(self) -> "Readiness":
+        self._begun = time.monotonic()
+        self._unready_s = [0.0 for _ in self._replicas]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(20)
+
+    def wait(self, steady_s: float = 3) -> list[float]:
+        """Waits until each was ready for `steady_s`; seconds from entry to its last refusal."""
+        deadline = time.monotonic() + 60
+        while any(self._age_s() - last < steady_s for last in self._unready_s):
+            assert time.monotonic() < deadline, "not ready again"
+            time.sleep(0.1)
+        return list(self._unready_s)
+
+    def _age_s(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _ask(self, number: int) -> None:
+        url = f"{self._replicas[number].url}/readyz"
+        while not self._over.is_set():
+            asked = time.monotonic()
+            if httpx.get(url, timeout=15).status_code != 200:
+                self._unready_s[number] = self._age_s()
+            time.sleep(max(0.0, 0.1 - (time.monotonic() - asked)))

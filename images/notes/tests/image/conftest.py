@@ -23,12 +23,11 @@ def lab() -> Lab:
 def server(lab: Lab) -> Iterator[Postgres]:
     """A PostgreSQL on the host; it asks whoever comes from a node for a password."""
     listen = f"127.0.0.1,{lab.gateway}"
-    running = Postgres(18, {"listen_addresses": listen}).create()
-    with (running.data / "pg_hba.conf").open("a") as rules:
-        rules.write("host all all all scram-sha-256\n")
-    running.sql("SELECT pg_reload_conf()")
-    yield running
-    running.remove()
+    with Postgres(18, {"listen_addresses": listen}).serving() as running:
+        with (running.data / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all all scram-sha-256\n")
+        running.sql("SELECT pg_reload_conf()")
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from notes.files.chunks import CHUNK_BYTES
+from tests.judges.programs import answers, process
 from tests.postgres import free_port
 from tests.replica import Client, Replica
 from tests.test_files import opened, pieces, send
-from tests.test_judges import answers, process
 from tests.test_pages import page, space
 
 pytestmark = pytest.mark.judge
