@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from queenright.core.desired import DesiredCluster, expand
+from queenright.core.notes import NOTE_LABELS, LeaderNote, Notes, read_notes
 from queenright.core.observed import (
     Engine,
     ImageFound,
@@ -23,6 +24,7 @@ from queenright.core.observed import (
     MemberStatus,
     Node,
     Observed,
+    RaftStatus,
     SwarmState,
     Task,
     Unknown,
@@ -119,9 +121,11 @@ def three_nodes(
         for k, s in enumerate(wanted.services)
     )
     labels = {item.node: item.labels for item in wanted.node_labels}
-    anchored = dataclasses.replace(
-        wanted.anchor, labels={**wanted.anchor.labels, BOOTSTRAPPED_LABEL: "true"}
-    )
+    notes = Notes(leader=LeaderNote(leader, 1, LONG_AGO))
+    if wanted.policy.primary:
+        notes = dataclasses.replace(notes, primary=wanted.policy.primary)
+    labels_now = {**wanted.anchor.labels, BOOTSTRAPPED_LABEL: "true", **notes.labels()}
+    anchored = dataclasses.replace(wanted.anchor, labels=labels_now)
     configs = (*(config for config in wanted.configs if config != wanted.anchor), anchored)
     swarm = SwarmState(
         engine=Engine("id-node1"),
@@ -140,7 +144,24 @@ def three_nodes(
         f"main_{name}": Unknown("timed out") if name in silent else Known(status(name, leader))
         for name in MEMBERS
     }
-    return Observed(Known(swarm), members)
+    raft = {
+        f"main_{name}": Unknown("timed out") if name in silent else Known(raft_status(name, silent))
+        for name in MEMBERS
+    }
+    return Observed(Known(swarm), members, settings={"main": Known(wanted.settings)}, raft=raft)
+
+
+def raft_status(name: str, silent: Collection[str] = ()) -> RaftStatus:
+    """A Raft node that has its quorum as long as two of the three answer."""
+    peers = {other: f"10.77.0.{10 + int(NODE_OF[other][-1])}:5010" for other in MEMBERS}
+    del peers[name]
+    return RaftStatus(
+        has_quorum=len(silent) < 2,
+        leader="10.77.0.12:5010",
+        term=1,
+        reachable=frozenset(peers[other] for other in peers if other not in silent),
+        unreachable=frozenset(peers[other] for other in peers if other in silent),
+    )
 
 
 def all_tasks(wanted: DesiredCluster) -> Iterable[Task]:
@@ -248,6 +269,29 @@ def with_tasks(observed: Observed, service: str, *tasks: Task) -> Observed:
 def with_member(observed: Observed, name: str, reading: MemberStatus | Unknown) -> Observed:
     found = reading if isinstance(reading, Unknown) else Known(reading)
     return dataclasses.replace(observed, members={**observed.members, f"main_{name}": found})
+
+
+def with_raft(observed: Observed, name: str, reading: RaftStatus | Unknown) -> Observed:
+    found = reading if isinstance(reading, Unknown) else Known(reading)
+    return dataclasses.replace(observed, raft={**observed.raft, f"main_{name}": found})
+
+
+def with_settings(observed: Observed, **fields: Any) -> Observed:
+    """Patroni's settings with these keys otherwise; None takes one away."""
+    kept = observed.settings["main"]
+    assert isinstance(kept, Known)
+    merged = {**kept.value, **fields}
+    found = {key: value for key, value in merged.items() if value is not None}
+    return dataclasses.replace(observed, settings={"main": Known(found)})
+
+
+def with_notes(observed: Observed, **fields: Any) -> Observed:
+    """The anchor with these notes otherwise."""
+    anchor = swarm_of(observed).config("main_cluster")
+    assert anchor is not None
+    notes = dataclasses.replace(read_notes(anchor.value.labels), **fields)
+    kept = {k: v for k, v in anchor.value.labels.items() if k not in NOTE_LABELS}
+    return with_config_labels(observed, "main_cluster", {**kept, **notes.labels()})
 
 
 def with_config_labels(observed: Observed, name: str, labels: Mapping[str, str]) -> Observed:

@@ -7,22 +7,23 @@ a secret needs no guard: there is no such action.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from queenright.core.actions import (
-    Action,
-    AdjustService,
-    LabelNode,
+    PatchSettings,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
-    RestartService,
-    UpdateService,
+    SwitchOver,
 )
-from queenright.core.diff import diff, disturbs
-from queenright.core.observed import Known, LiveService, MemberStatus, Observed, SwarmState, Unknown
+from queenright.core.consequences import (
+    disturbed_members,
+    is_in_use,
+    known_peers,
+    peers,
+    runs_alone,
+)
+from queenright.core.move_guards import move_is_safe, pauses_are_respected
+from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
-from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
 
 
 def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
@@ -79,6 +80,27 @@ def others_are_well(plan: Plan, observed: Observed) -> Refusal | None:
     return None
 
 
+def quorum_is_certain(plan: Plan, observed: Observed) -> Refusal | None:
+    """No member is disturbed, and Patroni is asked for nothing, unless the Raft node of every
+    other member says itself that it has a quorum: what REST answers comes from local memory."""
+    spared = {live.value.name for live in disturbed_members(plan, observed)}
+    asked = [action for action in plan.actions if isinstance(action, PatchSettings | SwitchOver)]
+    if not spared and not asked:
+        return None
+    for peer in peers(plan, observed):
+        name = peer.value.name
+        match observed.raft.get(name):
+            case Known(status) if status.has_quorum:
+                pass
+            case Known():
+                return Refusal("quorum-is-certain", f"the Raft node of {name} has no quorum")
+            case _ if name in spared and not asked:
+                pass
+            case _:
+                return Refusal("quorum-is-certain", f"the Raft node of {name} is unknown")
+    return None
+
+
 def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     """Services and networks go only with a cluster that has no document, and configs only while
     no service refers to them."""
@@ -95,6 +117,9 @@ GUARDS: tuple[Guard, ...] = (
     leader_is_safe,
     unknown_is_not_down,
     others_are_well,
+    quorum_is_certain,
+    move_is_safe,
+    pauses_are_respected,
     removal_is_asked_for,
 )
 
@@ -104,81 +129,3 @@ def first_refusal(
 ) -> Refusal | None:
     """The first guard's refusal, or None when the plan may be carried out."""
     return next((found for guard in guards if (found := guard(plan, observed))), None)
-
-
-def swarm_of(observed: Observed) -> SwarmState | None:
-    match observed.swarm:
-        case Known(swarm):
-            return swarm
-        case _:
-            return None
-
-
-def disturbed_members(plan: Plan, observed: Observed) -> Iterator[LiveService]:
-    """Member services of the cluster whose task, running for all that is known, the plan stops."""
-    for live in peers(plan, observed):
-        if any(stops(action, live, observed) for action in plan.actions):
-            yield live
-
-
-def stops(action: Action, live: LiveService, observed: Observed) -> bool:
-    """Whether the action stops a task of this service that may be running."""
-    swarm = swarm_of(observed)
-    tasks = list(swarm.possible_tasks(live.id)) if swarm else []
-    match action:
-        case UpdateService(service=service) if service.name == live.value.name:
-            return bool(tasks) and (
-                disturbs(diff(service, live.value)) or service.replicas < live.value.replicas
-            )
-        case AdjustService(service=service) if service.name == live.value.name:
-            return bool(tasks) and service.replicas < live.value.replicas
-        case RestartService(service=service) if service.name == live.value.name:
-            return bool(tasks)
-        case LabelNode(node_id=node_id, labels=labels):
-            node = swarm.node_by_id(node_id) if swarm else None
-            present = node.labels if node else {}
-            changed = [key for key, value in labels.items() if present.get(key) != value]
-            placed = {f"node.labels.{key}=={present[key]}" for key in changed if key in present}
-            return bool(placed & set(live.value.constraints)) and any(
-                task.node_id == node_id for task in tasks
-            )
-        case _:
-            return False
-
-
-def runs_alone(live: LiveService, observed: Observed) -> bool:
-    """Whether exactly one task of the service is alive, and it runs."""
-    swarm = swarm_of(observed)
-    alive = [task.state for task in swarm.tasks_of(live.id) if task.is_alive] if swarm else []
-    return alive == ["running"]
-
-
-def is_member(live: LiveService, cluster: str, observed: Observed) -> bool:
-    """By its labels, or, since a person may have removed those, by its name among those asked."""
-    name, labels = live.value.name, live.value.labels
-    labelled = labels.get(CLUSTER_LABEL) == cluster and labels.get(ROLE_LABEL) == "member"
-    return labelled or (name in observed.members and name.startswith(f"{cluster}_"))
-
-
-def peers(plan: Plan, observed: Observed) -> Iterator[LiveService]:
-    """The member services of the plan's cluster."""
-    swarm = swarm_of(observed)
-    for live in swarm.services if swarm else ():
-        if is_member(live, plan.cluster, observed):
-            yield live
-
-
-def known_peers(plan: Plan, observed: Observed) -> Iterator[MemberStatus]:
-    for peer in peers(plan, observed):
-        match observed.members.get(peer.value.name):
-            case Known(status):
-                yield status
-            case _:
-                pass
-
-
-def is_in_use(action: RemoveConfig, observed: Observed) -> bool:
-    swarm = swarm_of(observed)
-    return swarm is None or any(
-        reference.name == action.name for live in swarm.services for reference in live.value.configs
-    )

@@ -31,6 +31,7 @@ from queenright.core.preflight import (
 )
 from queenright.core.retirement import owns, plan_retirement
 from queenright.core.rules.configs import plan_configs
+from queenright.core.rules.leadership import plan_leadership
 from queenright.core.rules.members import plan_members
 from queenright.core.rules.networks import plan_networks
 from queenright.core.rules.nodes import plan_nodes
@@ -51,9 +52,10 @@ RULES: tuple[Rule, ...] = (
     plan_members,
     plan_proxies,
     plan_settings,
+    plan_leadership,
 )
 """In the contract's deployment order: labels, network, secrets, configs, members, proxies;
-then what only a running cluster has."""
+then what only a running cluster has. The lead moves last: its note is written with the configs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,26 @@ def make_plan(
     )
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
+    if desired.policy.reconcile.is_paused(now):
+        steps = [*only_told(desired, steps)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
+
+
+def only_told(desired: DesiredCluster, steps: Iterable[Action | Hold]) -> Iterator[Hold]:
+    """The steps as what would be done: the owner has paused reconciliation, and nothing else."""
+    until = desired.policy.reconcile.until
+    end = f"until {until:%Y-%m-%dT%H:%M:%SZ}" if until else "until the file says otherwise"
+    yield Hold(
+        f"reconcile/{desired.name}",
+        f"reconciliation is paused {end}: nothing is changed here; Patroni goes on protecting the "
+        "database",
+        until,
+    )
+    for step in steps:
+        if isinstance(step, Hold):
+            yield step
+        else:
+            yield Hold(step.key, f"not done while reconciliation is paused: {step.reason}")
 
 
 def is_deployed(document: Document, swarm: SwarmState) -> bool:

@@ -46,18 +46,35 @@ def plan_service(
     pinned = pin_image(situation, service, live)
     if isinstance(pinned, Hold):
         yield pinned
-        if live is None:
-            return
-        pinned = with_image(service, live.value.image, live.value.labels.get(IMAGE_LABEL, ""))
-    if live is None:
+    elif live is None:
         yield CreateService(pinned, reason=f"{service.name} is in the file and not in the swarm")
+    if live is None:
+        return
+    wanted = wanted_service(situation, service, live)
+    changes = diff(wanted, live.value)
+    if changes:
+        yield from plan_update(situation, live, wanted, changes, obstacle)
     else:
-        wanted = keep_equivalent_configs(situation, keep_foreign_labels(pinned, live.value), live)
-        changes = diff(wanted, live.value)
-        if changes:
-            yield from plan_update(situation, live, wanted, changes, obstacle)
-        else:
-            yield from watch_tasks(situation, live)
+        yield from watch_tasks(situation, live)
+
+
+def wanted_service(situation: Situation, service: Service, live: LiveService) -> Service:
+    """The service as it should be where it is deployed already: with its image by digest, or the
+    deployed one while the image is not to be had; with what others have labelled; with a template
+    that means the same to it."""
+    pinned = pin_image(situation, service, live)
+    if isinstance(pinned, Hold):
+        pinned = with_image(service, live.value.image, live.value.labels.get(IMAGE_LABEL, ""))
+    return keep_equivalent_configs(situation, keep_foreign_labels(pinned, live.value), live)
+
+
+def restarting_fields(situation: Situation, service: Service) -> tuple[str, ...]:
+    """The fields whose change restarts the service's running task; nothing where none is wanted."""
+    live = situation.swarm.service(service.name)
+    if live is None or not any(situation.possible_tasks(live)):
+        return ()
+    changes = diff(wanted_service(situation, service, live), live.value)
+    return tuple(change.path for change in changes if disturbs((change,)))
 
 
 def pin_image(situation: Situation, service: Service, live: LiveService | None) -> Service | Hold:

@@ -150,10 +150,36 @@ class Situation:
             elif member is not leader and not self.is_bootstrapped and status.lag_bytes != 0:
                 yield f"{member.name} lags by {status.lag_bytes} bytes"
 
+    def why_too_far(self, member: DesiredMember) -> str | None:
+        """Why a replica is too far behind to be relied on (spec: database-cluster §2.5,
+        maximum_lag_on_failover); None when it is not."""
+        status = self.status(member)
+        most: int = self.desired.settings["maximum_lag_on_failover"]
+        if status is None or status.lag_bytes is None:
+            return f"it is not known how far {member.name} is behind"
+        if status.lag_bytes > most:
+            return f"{member.name} is {status.lag_bytes} bytes behind, more than {most}"
+        return None
+
+    def why_no_quorum(self, without: DesiredMember | None = None) -> str | None:
+        """Why the Raft quorum is not certain, by the word of each member's own node; ``without``
+        is a member that need not answer. What Patroni's REST API says of the cluster comes from
+        local memory, and looks the same without a quorum."""
+        for member in self.desired.members:
+            status = self.raft_of(member)
+            if member is without:
+                continue
+            if status is None:
+                return f"the Raft node of {member.name} does not answer"
+            if not status.has_quorum:
+                return f"the Raft node of {member.name} has no quorum"
+        return None
+
     def why_not_disturb(self, member: DesiredMember) -> str | None:
         """Why this member's task may not be restarted now; None when it may.
 
-        Never the leader, never while another member is not well, never on an unknown.
+        Never the leader, never while another member is not well or far behind, never on an
+        unknown, never without a certain quorum.
         """
         leader = self.leader
         if leader is None:
@@ -161,10 +187,9 @@ class Situation:
         if self.is_leader(member) and len(self.desired.members) == 1:
             return f"{member.name} is the only member: restarting it stops the database"
         if self.is_leader(member):
-            return (
-                f"{member.name} is the leader and would be restarted; move the leader to another "
-                "member (patronictl switchover), then this is done by itself"
-            )
+            return f"{member.name} is the leader: the lead has to move to another member first"
+        if (move := self.notes.move) is not None:
+            return f"the lead is moving from {move.leader} to {move.candidate}"
         for other in self.desired.members:
             status = self.status(other)
             if status is None:
@@ -175,7 +200,9 @@ class Situation:
                 return "Patroni is paused"
             if other is not member and (unsettled := self.why_unsettled(other)):
                 return unsettled
-        return self.why_changing(member)
+            if other is not leader and other is not member and (far := self.why_too_far(other)):
+                return far
+        return self.why_no_quorum(without=member) or self.why_changing(member)
 
     def why_unsettled(self, member: DesiredMember) -> str | None:
         """Why a member is not to be relied on while another is restarted: it is changing itself, or

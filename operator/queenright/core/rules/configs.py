@@ -6,11 +6,13 @@ deletion policy that the owner wrote, and whether the cluster was whole once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
 from queenright.core.diff import diff
+from queenright.core.leadership import lead
+from queenright.core.notes import NOTE_LABELS
 from queenright.core.plan import Hold
 from queenright.core.resources import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, RETIRING_LABEL
 from queenright.core.situation import Situation
@@ -33,8 +35,8 @@ def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
         else:
             labels = {**live.value.labels, **config.labels}
             labels.pop(RETIRING_LABEL, None)
-            if config == desired.anchor and next(situation.unwell(), None) is None:
-                labels[BOOTSTRAPPED_LABEL] = "true"
+            if config == desired.anchor:
+                labels = with_notes(situation, labels)
             wanted = replace(live.value, labels=labels)
             if changes := diff(wanted, live.value):
                 yield LabelConfig(
@@ -45,6 +47,14 @@ def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
                     changes=changes,
                 )
     yield from remove_outdated(situation)
+
+
+def with_notes(situation: Situation, labels: Mapping[str, str]) -> dict[str, str]:
+    """The anchor's labels with the notes as they should be from now on."""
+    kept = {name: value for name, value in labels.items() if name not in NOTE_LABELS}
+    if next(situation.unwell(), None) is None:
+        kept[BOOTSTRAPPED_LABEL] = "true"
+    return {**kept, **lead(situation).notes.labels()}
 
 
 def remove_outdated(situation: Situation) -> Iterator[Action]:

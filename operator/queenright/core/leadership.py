@@ -1,0 +1,286 @@
+"""Who should lead, and the next safe step towards it.
+
+Decides from the owner's wishes, the nodes in maintenance, the members that wait for a restart, the
+notes in the anchor and what every member says. A planned move goes through three passes: the
+proxies are told to look often, the move is noted in the anchor and asked for in one plan, and what
+came of it is observed. Invariant: while a move that was asked for may still happen, nothing more is
+asked for; a change of leader that nobody planned is never undone, unless the owner wants failback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from queenright.core.actions import Action, PatchSettings, SwitchOver
+from queenright.core.candidates import best_candidate, why_not_lead
+from queenright.core.desired import DesiredMember
+from queenright.core.notes import LeaderNote, MoveKind, MoveNote, Notes, ReturnNote
+from queenright.core.observed import Known
+from queenright.core.plan import Hold
+from queenright.core.published import FOLLOW_S, ROUTE_KEY, Route, read_route
+from queenright.core.restarts import restart_need
+from queenright.core.situation import Situation
+
+PROXIES_READ = timedelta(seconds=1.5)
+"""How long the proxies need to read a hint: they look once a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A wanted change of leader. ``why`` is for people."""
+
+    to: DesiredMember
+    kind: MoveKind
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The decision: the notes as they should be from now on, and the steps."""
+
+    notes: Notes
+    steps: tuple[Action | Hold, ...] = ()
+
+
+def settle_time(situation: Situation) -> timedelta:
+    """How long a switchover whose answer was lost may still happen: Patroni takes the request up in
+    a round of its loop, and a leader that can't step down is followed by another within ttl."""
+    settings = situation.desired.settings
+    return timedelta(seconds=settings["ttl"] + settings["loop_wait"])
+
+
+def lead(situation: Situation) -> Lead:
+    """What is to be noted and done about the leader now."""
+    notes, leader = situation.notes, situation.leader
+    status = situation.status(leader) if leader else None
+    if leader is None or status is None or status.timeline is None:
+        return Lead(notes, tuple(waiting(situation, notes)))
+    seen = with_leader(situation, notes, leader, status.timeline)
+    if seen.move is not None:
+        return settle(situation, seen, leader, status.timeline)
+    kept = with_wishes(situation, seen, leader, status.timeline)
+    if not situation.is_bootstrapped:
+        return Lead(kept)
+    wanted = wanted_move(situation, kept, leader)
+    if isinstance(wanted, Move):
+        return step_towards(situation, kept, leader, wanted)
+    held = (wanted,) if wanted is not None else ()
+    return Lead(kept, (*held, *disarm(situation)))
+
+
+def waiting(situation: Situation, notes: Notes) -> Iterator[Hold]:
+    if notes.move is not None:
+        yield Hold(
+            f"switchover/{situation.desired.name}",
+            f"a move from {notes.move.leader} to {notes.move.candidate} was asked for; no member "
+            "leads at this moment",
+        )
+
+
+def with_leader(situation: Situation, notes: Notes, leader: DesiredMember, timeline: int) -> Notes:
+    """The notes with who leads; since when is kept while that stays."""
+    noted = notes.leader
+    if noted is not None and (noted.member, noted.timeline) == (leader.name, timeline):
+        return notes
+    return replace(notes, leader=LeaderNote(leader.name, timeline, situation.now))
+
+
+def settle(situation: Situation, notes: Notes, leader: DesiredMember, timeline: int) -> Lead:
+    """What became of the move that was asked for; nothing new in the same pass."""
+    move = notes.move
+    if move is None:
+        return Lead(notes)
+    done = replace(notes, move=None)
+    if leader.name == move.leader:
+        until = move.at + settle_time(situation)
+        if situation.now < until:
+            reason = (
+                f"{move.leader} was asked to give the lead to {move.candidate}, and leads still: "
+                "it may yet happen, and is not asked for again before then"
+            )
+            return Lead(notes, (Hold(f"switchover/{situation.desired.name}", reason, until),))
+        return Lead(done)
+    if leader.name != move.candidate:
+        return Lead(done)
+    wished = situation.desired.policy.primary
+    match move.kind:
+        case "primary":
+            done = replace(done, primary=move.candidate)
+        case "rollout" | "maintenance" if wished == move.leader == notes.primary:
+            done = replace(done, return_to=ReturnNote(move.leader, timeline))
+        case "return" | "failback":
+            done = replace(done, return_to=None)
+        case _:
+            pass
+    return Lead(done)
+
+
+def with_wishes(situation: Situation, notes: Notes, leader: DesiredMember, timeline: int) -> Notes:
+    """The notes without what is fulfilled, withdrawn, or overtaken by a failover."""
+    wished = situation.desired.policy.primary
+    if wished == leader.name or not wished:
+        notes = replace(notes, primary=wished)
+    back = notes.return_to
+    if back is not None and (
+        back.member in {"", leader.name} or back.member != wished or back.timeline != timeline
+    ):
+        notes = replace(notes, return_to=None)
+    return notes
+
+
+def wanted_move(situation: Situation, notes: Notes, leader: DesiredMember) -> Move | Hold | None:
+    """The move that is wanted most, or why one is not to be had."""
+    policy, members = situation.desired.policy, situation.desired.members
+    if leader.node in situation.maintained:
+        return to_the_best(situation, leader, "maintenance", f"{leader.node} is in maintenance")
+    needs = {member.name: restart_need(situation, member) for member in members}
+    wished = situation.member(policy.primary)
+    if wished is not None and wished is not leader and notes.primary != wished.name:
+        if not needs[wished.name]:
+            return Move(wished, "primary", f"the file names {wished.name} as primary")
+        reason = (
+            f"{wished.name} waits for a restart itself ({needs[wished.name]}), which goes first"
+        )
+        return Hold(f"primary/{situation.desired.name}", reason)
+    if needs[leader.name] and len(members) > 1:
+        if any(need for name, need in needs.items() if name != leader.name):
+            return None
+        why = f"{leader.name} has to restart: {needs[leader.name]}"
+        return to_the_best(situation, leader, "rollout", why)
+    if wished is None or wished is leader:
+        return None
+    if notes.return_to is not None and wished.node not in situation.maintained:
+        if any(needs.values()):
+            return None
+        return Move(wished, "return", f"{wished.name} led before, as the file wants it")
+    return failed_over(situation, notes, leader, wished)
+
+
+def to_the_best(
+    situation: Situation, leader: DesiredMember, kind: MoveKind, why: str
+) -> Move | Hold:
+    """A move to the freshest member that can lead, or why there is none."""
+    best = best_candidate(situation)
+    if isinstance(best, DesiredMember):
+        return Move(best, kind, why)
+    return Hold(
+        f"switchover/{situation.desired.name}",
+        f"{why}, and nobody can take over from {leader.name}: {best}",
+        wants_attention=True,
+    )
+
+
+def failed_over(
+    situation: Situation, notes: Notes, leader: DesiredMember, wished: DesiredMember
+) -> Move | Hold:
+    """The lead is elsewhere though the wish was honoured: a failover, which is not fought (spec:
+    §1.8), or is, after a stable time, where the owner wants it."""
+    failback = situation.desired.policy.failback
+    key = f"primary/{situation.desired.name}"
+    text = f"leader is {leader.name}, wished {wished.name}, failback {failback.mode}"
+    if failback.mode == "manual" or wished.node in situation.maintained:
+        return Hold(key, text)
+    since = notes.leader.since if notes.leader else situation.now
+    due = since + timedelta(seconds=failback.after_s)
+    if situation.now < due:
+        return Hold(key, f"{text}, at {due:%Y-%m-%dT%H:%M:%SZ} if all stays well", due)
+    why = f"{leader.name} took over by failover, and all has been well for {failback.after_s} s"
+    return Move(wished, "failback", why)
+
+
+def step_towards(situation: Situation, notes: Notes, leader: DesiredMember, move: Move) -> Lead:
+    """The next step of a wanted move: why not now, the proxies' hint, or the move itself."""
+    key = f"switchover/{situation.desired.name}"
+    if obstacle := why_not_lead(situation, move.to):
+        reason = f"{move.why}; the lead does not move to {move.to.name} now: {obstacle}"
+        return Lead(notes, (Hold(key, reason, wants_attention=True),))
+    if notes != situation.notes:
+        return Lead(notes)
+    if isinstance(told := tell_proxies(situation, leader, move), PatchSettings | Hold):
+        return Lead(notes, (told,))
+    status = situation.status(leader)
+    timeline = status.timeline if status and status.timeline else 0
+    noted = MoveNote(leader.name, move.to.name, timeline, situation.now, move.kind)
+    step = SwitchOver(
+        cluster=situation.desired.name,
+        address=leader.address,
+        port=situation.desired.rest_api_port,
+        secret=situation.desired.rest_secret,
+        leader=leader.name,
+        candidate=move.to.name,
+        timeline=timeline,
+        reason=f"the lead moves from {leader.name} to {move.to.name}: {move.why}",
+        disturbs=leader.service.name,
+    )
+    return Lead(replace(notes, move=noted), (step,))
+
+
+def tell_proxies(
+    situation: Situation, leader: DesiredMember, move: Move
+) -> PatchSettings | Hold | None:
+    """The hint by which the proxies follow a planned move at once; None when they have it, or are
+    not to have it."""
+    if not situation.desired.policy.fast_switchover:
+        return None
+    settings = situation.known_settings
+    route = read_route(settings)
+    fresh = (
+        route is not None
+        and (route.kind, route.member) == ("follow", move.to.name)
+        and timedelta(0) <= situation.now - route.at < timedelta(seconds=FOLLOW_S / 2)
+    )
+    if route is not None and fresh:
+        ready_at = route.at + PROXIES_READ
+        if situation.now >= ready_at:
+            return None
+        return Hold(f"switchover/{situation.desired.name}", "the proxies are being told", ready_at)
+    hint = Route("follow", move.to.name, situation.now)
+    return publish(
+        situation,
+        leader,
+        str(hint),
+        f"the lead will move to {move.to.name}: the proxies look often",
+    )
+
+
+def disarm(situation: Situation) -> Iterator[Action]:
+    """Takes a hint back that no move needs."""
+    leader, route = situation.leader, read_route(situation.known_settings)
+    if leader is not None and route is not None and route.kind == "follow":
+        yield publish(situation, leader, None, "the lead has moved: the proxies look as usual")
+
+
+def publish(
+    situation: Situation, leader: DesiredMember, hint: str | None, reason: str
+) -> PatchSettings:
+    present = situation.known_settings.get(ROUTE_KEY)
+    return PatchSettings(
+        cluster=situation.desired.name,
+        address=leader.address,
+        port=situation.desired.rest_api_port,
+        secret=situation.desired.rest_secret,
+        aspect="route",
+        patch={ROUTE_KEY: hint},
+        expected={ROUTE_KEY: present},
+        reason=reason,
+    )
+
+
+def commanded(situation: Situation, to: DesiredMember) -> Lead:
+    """The next step of a move that a person asks for at the command line."""
+    notes, leader = situation.notes, situation.leader
+    status = situation.status(leader) if leader else None
+    if leader is None or status is None or status.timeline is None:
+        return Lead(notes, tuple(waiting(situation, notes)))
+    if notes.move is not None:
+        return settle(situation, notes, leader, status.timeline)
+    if leader is to:
+        return Lead(notes, tuple(disarm(situation)))
+    return step_towards(situation, notes, leader, Move(to, "command", "asked for by a command"))
+
+
+def is_settled(situation: Situation) -> bool:
+    """Whether no move is under way as far as is known."""
+    return situation.notes.move is None and isinstance(situation.settings, Known)
