@@ -71,9 +71,12 @@ def wanted_service(situation: Situation, service: Service, live: LiveService) ->
 def restarting_fields(situation: Situation, service: Service) -> tuple[str, ...]:
     """The fields whose change restarts the service's running task; nothing where none is wanted."""
     live = situation.swarm.service(service.name)
-    if live is None or not any(situation.possible_tasks(live)):
+    if not situation.is_prepared or live is None or not any(situation.possible_tasks(live)):
         return ()
-    changes = diff(wanted_service(situation, service, live), live.value)
+    wanted = wanted_service(situation, service, live)
+    if wanted.mode != live.value.mode:
+        return ()  # which no update can change
+    changes = diff(wanted, live.value)
     return tuple(change.path for change in changes if disturbs((change,)))
 
 

@@ -85,6 +85,16 @@ class Situation:
         return any(self.swarm.service(member.service.name) for member in self.desired.members)
 
     @property
+    def is_prepared(self) -> bool:
+        """Whether everything is there that a member's service refers to."""
+        desired, swarm = self.desired, self.swarm
+        return (
+            swarm.network(desired.network.name) is not None
+            and all(swarm.config(config.name) for config in desired.configs)
+            and all(swarm.secret(secret.name) for secret in desired.secrets)
+        )
+
+    @property
     def has_started(self) -> bool:
         """Whether members may have been started with the present secrets."""
         return self.is_deployed or self.swarm.config(self.desired.anchor.name) is not None

@@ -163,5 +163,8 @@ def test_every_guard_is_in_force() -> None:
         "leader_is_safe",
         "unknown_is_not_down",
         "others_are_well",
+        "quorum_is_certain",
+        "move_is_safe",
+        "pauses_are_respected",
         "removal_is_asked_for",
     ]

@@ -21,15 +21,13 @@ CATCH_UP = timedelta(seconds=1)
 COMES_BACK = timedelta(minutes=2)
 """How long after its update a member may take to stream again before a person should look."""
 
+LATELY = timedelta(minutes=30)
+"""A member that fails longer than this after its update fails for another reason."""
+
 
 def plan_members(situation: Situation) -> Iterator[Action | Hold]:
-    desired, swarm = situation.desired, situation.swarm
-    prepared = (
-        swarm.network(desired.network.name)
-        and all(swarm.config(config.name) for config in desired.configs)
-        and all(swarm.secret(secret.name) for secret in desired.secrets)
-    )
-    if not prepared:
+    desired = situation.desired
+    if not situation.is_prepared:
         return
     for member in desired.members:
         yield from plan_service(situation, member.service, situation.why_not_disturb(member))
@@ -71,6 +69,8 @@ def stopped_rollout(situation: Situation) -> Iterator[Hold]:
         live, status = situation.swarm.service(member.service.name), situation.status(member)
         well = status is not None and status.is_well
         if live is None or well or not waiting or member.name in waiting:
+            continue
+        if situation.now - live.updated_at > LATELY:
             continue
         due = live.updated_at + COMES_BACK
         if situation.now < due:
