@@ -213,6 +213,52 @@ CASES: dict[str, str] = {
         )
     ),
     "rule is a number": edited(more="postgresql: {accessRules: [5]}"),
+    # day two
+    "primary unknown": edited(more="primary: member-4"),
+    "primary misspelt": edited(more="primary: member2"),
+    "primary nobody": edited(more="primary: nonesuch"),
+    "primary not text": edited(more="primary: 2"),
+    "primary a list": edited(more="primary: [member-1]"),
+    "primary in maintenance": edited(more="primary: member-2\nmaintenance:\n  nodes:\n    - node3"),
+    "failback unknown": edited(more="failback: automatc"),
+    "failback a switch": edited(more="failback: true"),
+    "failback without primary": edited(more="failback: automatic"),
+    "failback at once": edited(more="primary: member-1\nfailback:\n  mode: automatic\n  after: 1s"),
+    "failback's field": edited(more="failback: {mode: manual, afer: 10m}"),
+    "failback's mode": edited(more="failback: {mode: 5}"),
+    "fastSwitchover a word": edited(more="fastSwitchover: on"),
+    "reconcile unknown": edited(more="reconcile: pause"),
+    "reconcile a switch": edited(more="reconcile: false"),
+    "reconcile nothing": edited(more="reconcile:"),
+    "reconcile without state": edited(more="reconcile: {until: 2026-12-01T06:00Z}"),
+    "reconcile a list": edited(more="reconcile: [paused]"),
+    "promotion unknown": edited(more="promotion:\n  state: off"),
+    "until without zone": edited(more="promotion: {state: paused, until: 2026-12-01T06:00}"),
+    "until a date": edited(more="promotion: {state: paused, until: 2026-12-01}"),
+    "until no such day": edited(more="promotion: {state: paused, until: 2026-02-30T06:00Z}"),
+    "until a duration": edited(more="promotion: {state: paused, until: 2h}"),
+    "until a number": edited(more="reconcile: {state: paused, until: 20261201}"),
+    "until a week": edited(more="reconcile: {state: paused, until: 2026-W49-2T06:00Z}"),
+    "until before the calendar": edited(
+        more="reconcile: {state: paused, until: 0001-01-01T00:00+14:00}"
+    ),
+    "until of active": edited(more="reconcile:\n  state: active\n  until: 2026-12-01T06:00Z"),
+    "maintenance a list": edited(more="maintenance: [node3]"),
+    "maintenance's nodes a word": edited(more="maintenance: {nodes: node3}"),
+    "maintenance of an unknown node": edited(
+        more="maintenance:\n  nodes:\n    - node3\n    - node5"
+    ),
+    "maintenance of a node far from any": edited(more="maintenance: {nodes: [db-a]}"),
+    "maintenance of a node twice": edited(more="maintenance:\n  nodes:\n    - node3\n    - node3"),
+    "maintenance of a member's name": edited(more="maintenance: {nodes: [member-2]}"),
+    "maintenance of all": edited(more="maintenance: {nodes: [node2, node3, node4]}"),
+    "maintenance of the only one": edited(
+        (SECOND + THIRD, ""), more="maintenance: {nodes: [node2]}"
+    ),
+    "maintenance without nodes": edited(more="maintenance:\n  until: 2026-12-01T06:00Z"),
+    "maintenance while paused": edited(more="reconcile: paused\nmaintenance: {nodes: [node4]}"),
+    "canary a switch": edited(more="canary: true"),
+    "canary's word": edited(more="canary: {enabled: yes}"),
     # together
     "all at once": edited(
         ("main", "Main"),

@@ -1,5 +1,7 @@
 """An edit as the audit trail names it: field, file, line, before and after."""
 
+import pytest
+
 from queenright.core.spec import ChangedField, changed_fields
 from tests.unit.spec.documents import BASE, document, edited
 
@@ -60,3 +62,48 @@ def test_a_parameter_with_a_dot_in_its_name_has_its_own_line() -> None:
     assert str(change) == (
         "cluster.yaml:15: spec.postgresql.parameters.pg_stat_statements.max: None -> 5"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("", "reconcile: paused", ["14: spec.reconcile: active -> paused"]),
+        ("", "reconcile:\n  state: paused", ["14: spec.reconcile: active -> paused"]),
+        (
+            "",
+            "promotion:\n  state: paused\n  until: 2026-12-01 07:00 +01:00",
+            [
+                "14: spec.promotion: active -> paused",
+                "16: spec.promotion.until: None -> 2026-12-01T06:00Z",
+            ],
+        ),
+        (
+            "reconcile: {state: paused, until: 2026-12-01T06:00:07.5Z}",
+            "reconcile: paused",
+            ["14: spec.reconcile.until: 2026-12-01T06:00:07Z -> None"],
+        ),
+        ("failback: manual", "failback: {mode: manual, after: 600}", []),
+        (
+            "",
+            "failback: automatic\nprimary: member-2",
+            ["14: spec.failback: manual -> automatic", "15: spec.primary: None -> member-2"],
+        ),
+        (
+            "maintenance: {nodes: [node3]}",
+            "maintenance:\n  nodes: [node4]\n  until: 2026-12-01T06:00Z",
+            [
+                "15: spec.maintenance.nodes[0]: node3 -> node4",
+                "16: spec.maintenance.until: None -> 2026-12-01T06:00Z",
+            ],
+        ),
+        ("canary: {enabled: true}", "", ["4: spec.canary.enabled: True -> False"]),
+    ],
+)
+def test_a_wish_is_told_by_the_word_that_stands_for_it(
+    before: str, after: str, told: list[str]
+) -> None:
+    pause = "ports: {}\n"
+    changes = changed_fields(
+        document(edited(more=pause + before)), document(edited(more=pause + after))
+    )
+    assert [str(one).removeprefix("cluster.yaml:") for one in changes] == told

@@ -28,6 +28,12 @@ BEYOND_A_SCHEMA = {
     *("proxy node twice", "same label", "same secret", "overlay overlaps", "too few slots"),
     *("all connections reserved", "shared_buffers above memory", "same name twice"),
     "TLS without certificates",
+    *("primary unknown", "primary misspelt", "primary nobody", "primary in maintenance"),
+    *("failback without primary", "until of active", "maintenance without nodes"),
+    *(name for name in CASES if name.startswith("maintenance of ")),
+    "maintenance while paused",
+    # what the calendar knows
+    *("until no such day", "until before the calendar", "failback at once"),
     # what arithmetic on a text with a unit decides
     *("half a second", "too fine", "proxy timeout too long", "loopWait below its minimum"),
     *("ttl below its minimum", "tmpfs too small", "memory below Docker's least", "short grace"),
@@ -77,6 +83,17 @@ ACCEPTED = {
     "switches": edited(more="postgresql: {parameters: {jit: off, archive_mode: true}}"),
     "words": edited(more="postgresql: {parameters: {wal_level: logical, a.b: 1}}"),
     "nothing where that is meant": edited(more="network: {subnet: }"),
+    "words of day two": edited(
+        more="primary: member-2\nfailback: automatic\nreconcile: paused\npromotion: active"
+    ),
+    "mappings of day two": edited(
+        more="primary: member-2\nfailback: {mode: automatic, after: 5m}\n"
+        "reconcile: {state: paused, until: 2026-12-01T06:00Z}\n"
+        "promotion: {state: paused, until: '2026-12-01 07:00:00.5 +01:00'}"
+    ),
+    "maintenance": edited(more="maintenance: {nodes: [node3, node4], until: 2026-12-01T06:00:30Z}"),
+    "nothing wished": edited(more="primary:\nmaintenance: {nodes: [], until: }"),
+    "the others of day two": edited(more="canary: {enabled: true}\nfastSwitchover: false"),
     "digest": edited(("member:16", f"member:16@sha256:{'0' * 64}")),
     "fraction of a second": edited((PROXY, PROXY + "    check: {interval: 3500ms}\n")),
     "no optional field": BASE,

@@ -1,12 +1,15 @@
 """Which fields an edit changed, and on which line, so that the audit trail can name them.
 
-Decides from two documents alone. Values are spelled as a person writes them (`30s`, `2G`).
+Decides from two documents alone. Values are spelled as a person writes them (`30s`, `2G`), and a
+mapping that a word can stand for goes by that word (`reconcile: active -> paused`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from queenright.core.spec.document import Resource, Worded
+from queenright.core.spec.phrasing import part_at
 from queenright.core.spec.problems import Document, Path, path_text
 
 
@@ -42,15 +45,17 @@ def changed_fields(old: Document | None, new: Document) -> tuple[ChangedField, .
 
 def _leaves(document: Document) -> dict[str, Any]:
     dumped = document.resource.model_dump(mode="json", by_alias=True)
-    return dict(_walk(dumped, ()))
+    return dict(_walk(dumped, (), type(document.resource)))
 
 
-def _walk(value: Any, path: Path) -> Iterator[tuple[str, Any]]:
+def _walk(value: Any, path: Path, model: type[Resource]) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
+        part = part_at(model, path)
+        word = part.WORD if part is not None and issubclass(part, Worded) else ""
         for key, item in value.items():
-            yield from _walk(item, (*path, key))
+            yield from _walk(item, path if key == word else (*path, key), model)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _walk(item, (*path, index))
+            yield from _walk(item, (*path, index), model)
     elif value is not None:
         yield path_text(path), value

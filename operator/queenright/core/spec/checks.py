@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address
 
 from queenright.core.spec.containers import GIBI, MEBI
+from queenright.core.spec.operations_checks import OPERATIONS_CHECKS
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Finding, Path, path_text
 from queenright.core.spec.quantities import format_duration, format_size
@@ -252,4 +253,5 @@ CHECKS: tuple[Check, ...] = (
     _proxy_nodes,
     _names_apart,
     *SERVER_CHECKS,
+    *OPERATIONS_CHECKS,
 )

@@ -41,6 +41,18 @@ class Part(BaseModel):
     )
 
 
+class Worded(Part):
+    """A mapping that a word alone can stand for: `paused` for `{state: paused}`."""
+
+    WORD: ClassVar[str]
+    """The attribute that the word is."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, value: Any) -> Any:
+        return {cls.WORD: value} if isinstance(value, str) else value
+
+
 T = TypeVar("T")
 
 

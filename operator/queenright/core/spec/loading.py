@@ -6,7 +6,7 @@ raised.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -152,7 +152,7 @@ def _validate(
         try:
             resource = kind.model.model_validate(value)
         except ValidationError as error:
-            found = list(findings_of(error, kind.model))
+            found = [_as_written(one, value) for one in findings_of(error, kind.model)]
             if not refused:
                 findings += [one for one in found if _was_written(one, origin)]
             refused += [one.path for one in found]
@@ -162,6 +162,18 @@ def _validate(
             findings += [one for one in checked if not _rests_on(one, refused)]
             return (None if refused else resource), findings
     return None, findings
+
+
+def _as_written(finding: Finding, value: Any) -> Finding:
+    """The finding at the word that a person wrote, where a word stands for a mapping."""
+    *around, _ = finding.path or ("",)
+    holder = value
+    for step in around:
+        try:
+            holder = holder[step]
+        except (KeyError, IndexError, TypeError):
+            return finding
+    return replace(finding, path=tuple(around)) if isinstance(holder, str) else finding
 
 
 def _was_written(finding: Finding, origin: Origin) -> bool:

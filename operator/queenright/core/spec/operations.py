@@ -4,40 +4,56 @@ Fields for the contract's operational rules (spec: database-cluster §3, Operati
 that has an end is written with it, and is over by itself.
 """
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from queenright.core.spec.document import Part, Sequence
+from queenright.core.spec.document import Part, Sequence, Worded
 from queenright.core.spec.identifiers import NodeName
 from queenright.core.spec.quantities import Seconds
 from queenright.core.spec.wording import UnfitValueError, describe
 
-MOMENT_PATTERN = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:\d{2})$"
+MOMENT_PATTERN = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|[+-]\d{2}:\d{2})$"
+
+_moment = re.compile(MOMENT_PATTERN, re.ASCII)
+_naive = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?", re.ASCII)
 
 
 def parse_moment(value: object) -> datetime:
     """The moment of `2026-12-01T06:00Z`, in UTC; a zone is never guessed."""
     expected = "must be a moment with its zone, such as 2026-12-01T06:00Z"
+    text = value.strip() if isinstance(value, str) else ""
     if isinstance(value, datetime):
         found = value
-    elif isinstance(value, str):
+    elif _moment.fullmatch(text) or _naive.fullmatch(text):
         try:
-            found = datetime.fromisoformat(value.strip().replace(" +", "+"))
-        except ValueError:
-            raise UnfitValueError(f"{expected}, not {describe(value)}") from None
+            found = datetime.fromisoformat(re.sub(r" (?=[Z+-])", "", text))
+        except ValueError as error:
+            raise UnfitValueError(f"{expected}; {describe(value)} is none: {error}") from None
     else:
         raise UnfitValueError(f"{expected}, not {describe(value)}")
     if found.tzinfo is None:
-        raise UnfitValueError(f"{describe(value)} has no zone: write Z for UTC, or +01:00")
-    return found.astimezone(UTC)
+        raise UnfitValueError(
+            f"{describe(value)} has no zone; write it with Z for UTC, or with +01:00, such as "
+            f"{found:%Y-%m-%dT%H:%M}Z"
+        )
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise UnfitValueError(f"{expected}; {describe(value)} is beyond the calendar") from None
+
+
+def format_moment(moment: datetime) -> str:
+    """The shortest spelling: seconds only where there are some."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment.second else f"{moment:%Y-%m-%dT%H:%MZ}"
 
 
 Moment = Annotated[
     datetime,
     BeforeValidator(parse_moment),
-    PlainSerializer(lambda moment: f"{moment:%Y-%m-%dT%H:%M:%SZ}", when_used="json"),
+    PlainSerializer(format_moment, when_used="json"),
     WithJsonSchema(
         {"type": "string", "pattern": MOMENT_PATTERN, "examples": ["2026-12-01T06:00Z"]}
     ),
@@ -45,19 +61,15 @@ Moment = Annotated[
 """A point in time, with its zone."""
 
 
-class Pausing(Part):
+class Pausing(Worded):
     """`active` or `paused`, for good or until a moment."""
+
+    WORD: ClassVar[str] = "state"
 
     state: Literal["active", "paused"] = Field(description="`active` or `paused`.")
     until: Moment | None = Field(
         default=None, description="When the pause is over by itself. Default: when it is edited."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_word(cls, value: Any) -> Any:
-        """The word alone stands for a pausing without an end."""
-        return {"state": value} if isinstance(value, str) else value
 
     def is_paused(self, now: datetime) -> bool:
         return self.state == "paused" and (self.until is None or now < self.until)
@@ -91,8 +103,10 @@ class Canary(Part):
     )
 
 
-class Failback(Part):
+class Failback(Worded):
     """What happens when a failover has taken the lead away from the member named by `primary`."""
+
+    WORD: ClassVar[str] = "mode"
 
     mode: Literal["manual", "automatic"] = Field(
         default="manual",
@@ -104,8 +118,3 @@ class Failback(Part):
         ge=60,
         description="How long everything has to be well before the lead moves back by itself.",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_word(cls, value: Any) -> Any:
-        return {"mode": value} if isinstance(value, str) else value

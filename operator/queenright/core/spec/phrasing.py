@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from queenright.core.spec.document import HEAD, Part
+from queenright.core.spec.document import HEAD, Part, Worded
 from queenright.core.spec.problems import Finding, Path, path_text
 from queenright.core.spec.quantities import format_duration
 from queenright.core.spec.wording import describe, did_you_mean
@@ -24,6 +24,7 @@ def findings_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Find
         yield Finding(path, _message(details, path, model))
 
 
+_FEW = 3
 _TYPES = {
     "string": "text",
     "int": "a whole number",
@@ -50,7 +51,12 @@ def _message(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
             return _out_of_bounds("at least", context["ge"], value, path, model)
         case "less_than_equal":
             return _out_of_bounds("at most", context["le"], value, path, model)
+    part = part_at(model, path)
+    if part is not None and issubclass(part, Worded) and details["type"].startswith("model"):
+        return f"{_words(part)}, or a mapping with {_names(part)}, not {describe(value)}"
     expected = _TYPES.get(details["type"].partition("_")[0])
+    if expected == "a mapping" and part is not None and len(fields_of(part)) <= _FEW:
+        expected += f" with {_names(part)}"
     if expected:
         return f"must be {expected}, not {describe(value)}{_type_hint(expected, value)}"
     return f"{details['msg'][:1].lower()}{details['msg'][1:]}, not {describe(value)}"
@@ -59,7 +65,7 @@ def _message(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
 def _type_hint(expected: str, value: object) -> str:
     if expected == "text" and isinstance(value, int | float):
         return "; put it in quotes"
-    if expected in {"a list", "a mapping"} and value is None:
+    if expected.startswith(("a list", "a mapping")) and value is None:
         return "; is the file cut short, or an indentation missing?"
     return ""
 
@@ -77,6 +83,15 @@ def _choice(field: FieldInfo | None, value: object) -> str:
     choices = [str(choice) for choice in get_args(field.annotation)] if field else []
     meant = did_you_mean(value, choices) if isinstance(value, str) else ""
     return f"must be {' or '.join(choices)}, not {describe(value)}{meant}"
+
+
+def _words(part: type[Worded]) -> str:
+    words = get_args(part.model_fields[part.WORD].annotation)
+    return f"must be {' or '.join(words)}"
+
+
+def _names(part: type[BaseModel]) -> str:
+    return " and ".join(f"`{name}`" for name in fields_of(part))
 
 
 def _out_of_bounds(how: str, bound: float, value: Any, path: Path, model: type[BaseModel]) -> str:

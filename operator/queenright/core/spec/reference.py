@@ -9,6 +9,7 @@ from typing import Any
 
 from queenright.core.spec.document import API_VERSION
 from queenright.core.spec.kinds import KINDS
+from queenright.core.spec.operations import MOMENT_PATTERN
 from queenright.core.spec.quantities import SIZE_PATTERN
 from queenright.core.spec.schema import schema_of
 
@@ -25,6 +26,7 @@ apiVersion: {API_VERSION}
 
 A *duration* is a number with a unit (`500ms`, `30s`, `10m`, `1h`, `1m30s`) or bare seconds. A
 *size* is a number with a unit (`64M`, `2G`, `1MB`, `1GiB`; all powers of 1024) or bare bytes.
+A *moment* is a date and a time with its zone (`2026-12-01T06:00Z`, `2026-12-01 07:00:00 +01:00`).
 *§* refers to the section of the database cluster's contract that a value comes from. Scalars follow
 YAML 1.2: `yes`, `no`, `on` and `off` are text, and only `true` and `false` are booleans.
 """
@@ -61,6 +63,9 @@ def _inner(field: dict[str, Any]) -> tuple[str, str]:
     """Name of the part that a field holds, and `[]` if it holds a list of them."""
     if "$ref" in field:
         return str(field["$ref"]).rsplit("/", 1)[-1], ""
+    for choice in field.get("anyOf", []):
+        if "$ref" in choice:
+            return _inner(choice)
     items = field.get("items", {})
     return (str(items["$ref"]).rsplit("/", 1)[-1], "[]") if "$ref" in items else ("", "")
 
@@ -85,6 +90,10 @@ def _type(field: dict[str, Any], parts: dict[str, Any]) -> str:
         return "size"
     if any("ms|s|m|h|d" in pattern for pattern in patterns):
         return "duration"
+    if len(choices) > 1:
+        return " or ".join(_type(choice, parts) for choice in choices)
+    if field.get("pattern") == MOMENT_PATTERN:
+        return "moment"
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:

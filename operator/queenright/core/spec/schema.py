@@ -6,11 +6,11 @@ left to `queenright validate`.
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from queenright.core.spec.document import HEAD, Resource
+from queenright.core.spec.document import HEAD, Resource, Worded
 from queenright.core.spec.kinds import KINDS
 from queenright.core.spec.parameter_table import CUSTOM_PATTERN, MANAGED, Parameter, parameters
 from queenright.core.spec.phrasing import fields_of, inner_part
@@ -68,7 +68,12 @@ def _finish(schema: dict[str, Any], attribute: str, part: type[BaseModel]) -> No
     nothing: null, and a part's, whose fields have their own."""
     field = part.model_fields[attribute]
     default = schema.get("default")
-    if default is None or "$ref" in schema:
+    inner = inner_part(field.annotation)
+    if inner is not None and issubclass(inner, Worded):
+        words = [*get_args(inner.model_fields[inner.WORD].annotation)]
+        schema["anyOf"] = [{"enum": words}, {"$ref": schema.pop("$ref")}]
+        schema["default"] = getattr(field.default, inner.WORD)
+    elif default is None or "$ref" in schema:
         schema.pop("default", None)
     elif isinstance(default, int | float) and attribute.endswith("_s"):
         schema["default"] = format_duration(default)
