@@ -18,6 +18,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 DEFAULT_MANIFESTS = Path("/etc/queenright")
 DEFAULT_STATE_DIR = Path("/var/lib/queenright")
+DEFAULT_SECRETS_DIR = Path("/run/secrets")
 DEFAULT_DOCKER_HOST = "unix:///var/run/docker.sock"
 
 PREFIX = "QUEENRIGHT_"
@@ -57,11 +58,13 @@ class Settings:
     """Everything that the operator is told by its environment. Durations are seconds.
 
     ``state_dir`` None means: keep nothing on disk, the log stream alone is the audit trail.
+    A secret that is mounted under ``secrets_dir`` by its name is read there.
     ``resync_interval_s`` is only the net under file edits, Docker events and member changes.
     """
 
     manifests: Path = DEFAULT_MANIFESTS
     state_dir: Path | None = DEFAULT_STATE_DIR
+    secrets_dir: Path = DEFAULT_SECRETS_DIR
     docker: Docker = field(default_factory=Docker)
     log_format: LogFormat = "auto"
     log_level: LogLevel = "info"
@@ -81,6 +84,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     settings = Settings(
         manifests=reader.read("QUEENRIGHT_MANIFESTS", _path, DEFAULT_MANIFESTS),
         state_dir=_state_dir(reader, environment),
+        secrets_dir=reader.read("QUEENRIGHT_SECRETS_DIR", _path, DEFAULT_SECRETS_DIR),
         docker=Docker(
             host=reader.read("DOCKER_HOST", _docker_host, DEFAULT_DOCKER_HOST),
             tls_verify=bool(environment.get("DOCKER_TLS_VERIFY")),

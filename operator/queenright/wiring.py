@@ -11,6 +11,7 @@ import structlog
 
 from queenright import __version__
 from queenright.adapters.audit_log import AuditLog
+from queenright.adapters.docker_secrets import DockerSecrets
 from queenright.adapters.docker_swarm import DockerSwarm
 from queenright.adapters.last_good_files import LastGoodFiles
 from queenright.adapters.manifest_files import ManifestFiles
@@ -30,6 +31,7 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
+    secrets = DockerSecrets(settings.secrets_dir)
     trail = (
         AuditLog(settings.state_dir, clock, version=__version__)
         if audit
@@ -39,6 +41,7 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
         yield Ports(
             swarm=swarm,
             patroni=patroni,
+            secrets=secrets,
             manifests=ManifestFiles(settings.manifests),
             last_good=LastGoodFiles(settings.state_dir),
             audit=trail,
@@ -46,6 +49,7 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
         )
     finally:
         trail.close()
+        await secrets.aclose()
         await patroni.aclose()
         await swarm.aclose()
 

@@ -1,27 +1,59 @@
 """The members' REST API over HTTP: the real adapter behind ``ports.patroni.Patroni``.
 
-Only GET; a member that does not answer credibly in time is Unknown, with the reason.
+Reads never raise: a member that does not answer credibly in time is Unknown, with the reason. A
+verb is sent once, and never again. Invariant: no password leaves but in the request itself.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import anyio
 import httpx
 
-from queenright.core.observed import Known, MemberStatus, Unknown
+from queenright.adapters.patroni_decode import decode_member
+from queenright.adapters.patroni_verbs import (
+    MAY_BE_APPLIED,
+    MAY_HAPPEN,
+    MAY_RESTART,
+    OK,
+    differing,
+    move_outcome,
+    patch_outcome,
+    readable,
+    refusal,
+    restart_outcome,
+)
+from queenright.adapters.raft_status import raft_status
+from queenright.core.observed import Known, MemberStatus, RaftStatus, Unknown
+from queenright.core.render.patroni_yml import REST_API_USER
+from queenright.ports.errors import ConflictError, UnavailableError
+from queenright.ports.patroni import Password
 
-OK = 200
 NOT_CREDIBLE = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError)
 """No answer, or one that is not Patroni's: anything may listen on the port."""
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL)
+MOST_BYTES = 1 << 20
+PATCH_S = 5.0
+"""Without quorum Patroni would try for ``retry_timeout`` (10 s), and refuse."""
+MOVE_S = 20.0
+"""Patroni answers when the move is done, or after 20 s at the default ``loop_wait`` that it does
+not know either."""
+RESTART_S = 60.0
+"""A shutdown waits for a checkpoint."""
 
 
 class PatroniHttp:
     def __init__(self, timeout_s: float) -> None:
         limits = httpx.Limits(max_connections=64, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(timeout=timeout_s, limits=limits, trust_env=False)
+        self._client = httpx.AsyncClient(
+            timeout=timeout_s,
+            limits=limits,
+            trust_env=False,
+            headers={"Accept-Encoding": "identity"},
+        )
         self._timeout_s = timeout_s
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
@@ -32,24 +64,124 @@ class PatroniHttp:
             with anyio.fail_after(self._timeout_s):
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._holds_lock, url, lock)
-                    answer = await self._client.get(f"{url}/patroni")
-            return Known(decode_member(answer.json(), holds_lock=lock[0]))
+                    _, body = await self._ask("GET", f"{url}/patroni")
+            return Known(decode_member(json.loads(body), holds_lock=lock[0]))
         except* NOT_CREDIBLE as failures:
             why = describe(failures)
         return Unknown(f"{url}: {why}")
 
     async def _holds_lock(self, url: str, found: list[bool]) -> None:
-        answer = await self._client.request("OPTIONS", f"{url}/primary")
-        found.append(answer.status_code == OK)
+        status, _ = await self._ask("OPTIONS", f"{url}/primary")
+        found.append(status == OK)
 
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         url = f"http://{address}:{port}/config"
         try:
             with anyio.fail_after(self._timeout_s):
-                answer = (await self._client.get(url)).raise_for_status().json()
+                status, body = await self._ask("GET", url)
+            answer = json.loads(body) if status == OK else None
         except NOT_CREDIBLE as error:
             return Unknown(f"{url}: {describe(error)}")
         return Known(answer) if isinstance(answer, dict) else Unknown(f"{url}: no settings yet")
+
+    async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
+        return await raft_status(address, port, self._timeout_s)
+
+    async def patch_settings(
+        self,
+        address: str,
+        port: int,
+        patch: Mapping[str, Any],
+        expected: Mapping[str, Any],
+        password: Password | None,
+    ) -> None:
+        found = await self.settings(address, port)
+        if isinstance(found, Unknown):
+            raise UnavailableError(f"{found.why}; nothing was changed")
+        if paths := differing(expected, found.value):
+            raise ConflictError(f"the settings are not as observed: {', '.join(paths)}")
+        url = f"http://{address}:{port}/config"
+        status, text = await self._tell(
+            "PATCH", url, patch, password, timeout_s=PATCH_S, otherwise=MAY_BE_APPLIED
+        )
+        if error := patch_outcome(f"PATCH {url}", status, text):
+            raise error
+
+    async def switch_over(
+        self, address: str, port: int, leader: str, candidate: str, password: Password | None
+    ) -> None:
+        await self._move(
+            f"http://{address}:{port}/switchover",
+            {"leader": leader, "candidate": candidate},
+            password,
+        )
+
+    async def fail_over(
+        self, address: str, port: int, candidate: str, password: Password | None
+    ) -> None:
+        await self._move(f"http://{address}:{port}/failover", {"candidate": candidate}, password)
+
+    async def _move(self, url: str, body: Mapping[str, Any], password: Password | None) -> None:
+        status, text = await self._tell(
+            "POST", url, body, password, timeout_s=MOVE_S, otherwise=MAY_HAPPEN
+        )
+        if error := move_outcome(f"POST {url}", status, text):
+            raise error
+
+    async def restart(self, address: str, port: int, password: Password | None) -> None:
+        url = f"http://{address}:{port}/restart"
+        body = {"restart_pending": True}
+        status, text = await self._tell(
+            "POST", url, body, password, timeout_s=RESTART_S, otherwise=MAY_RESTART
+        )
+        if error := restart_outcome(f"POST {url}", status, text):
+            raise error
+
+    async def _tell(
+        self,
+        method: str,
+        url: str,
+        body: Mapping[str, Any],
+        password: Password | None,
+        *,
+        timeout_s: float,
+        otherwise: str,
+    ) -> tuple[int, str]:
+        """A verb's status and Patroni's words; UnavailableError where nobody answers in time."""
+        verb = f"{method} {url}"
+        try:
+            with anyio.fail_after(timeout_s):
+                status, answer = await self._ask(method, url, body, password, timeout_s)
+        except NOT_SENT as error:
+            raise UnavailableError(f"{verb}: {describe(error)}; nothing was asked") from None
+        except NOT_CREDIBLE as error:
+            raise UnavailableError(f"{verb}: {describe(error)}; {otherwise}") from None
+        if refused := refusal(verb, status, has_password=password is not None):
+            raise refused
+        return status, readable(answer)
+
+    async def _ask(
+        self,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None = None,
+        password: Password | None = None,
+        timeout_s: float | None = None,
+    ) -> tuple[int, bytes]:
+        """One request; ValueError for an answer that is longer than Patroni's can be."""
+        async with self._client.stream(
+            method,
+            url,
+            json=body,
+            auth=httpx.BasicAuth(REST_API_USER, password.value) if password else None,
+            timeout=httpx.Timeout(timeout_s or self._timeout_s, connect=self._timeout_s),
+        ) as answer:
+            found = bytearray()
+            async for chunk in answer.aiter_raw():
+                found += chunk
+                if len(found) > MOST_BYTES:
+                    raise ValueError("not Patroni's answer: it does not end")
+            return answer.status_code, bytes(found)
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -60,49 +192,3 @@ def describe(failure: BaseException) -> str:
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
     return str(first) or type(first).__name__
-
-
-def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
-    """``/patroni``'s body; raises ValueError when it is something else."""
-    status = mapping("the answer", raw)
-    patroni = mapping("patroni", status.get("patroni"))
-    timeline, server_version = status.get("timeline"), status.get("server_version")
-    return MemberStatus(
-        state=text("state", status.get("state")),
-        role=text("role", status.get("role")),
-        timeline=timeline if isinstance(timeline, int) else None,
-        replication_state=text("replication_state", status.get("replication_state") or ""),
-        holds_lock=holds_lock,
-        location=location_of(mapping("xlog", status.get("xlog"))),
-        paused=bool(status.get("pause", False)),
-        pending_restart=bool(status.get("pending_restart", False)),
-        cluster_unlocked=bool(status.get("cluster_unlocked", False)),
-        version=str(patroni.get("version", "")),
-        server_version=server_version if isinstance(server_version, int) else 0,
-        tags=mapping("tags", status.get("tags")),
-    )
-
-
-def mapping(what: str, found: object) -> dict[str, Any]:
-    """A part that is a mapping, or left out."""
-    if found is None and what != "the answer":
-        return {}
-    if not isinstance(found, dict):
-        raise ValueError(f"not Patroni's answer: {what} is no mapping")  # noqa: TRY004  # one error for all that is not credible
-    return found
-
-
-def text(what: str, found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError(f"not Patroni's answer: {what} is no text")  # noqa: TRY004  # as above
-    return found
-
-
-def location_of(xlog: dict[str, Any]) -> int | None:
-    """A leader's WAL position, or the furthest that a replica has received or replayed."""
-    found = [
-        value
-        for name in ("location", "received_location", "replayed_location")
-        if isinstance(value := xlog.get(name), int)
-    ]
-    return max(found, default=None)

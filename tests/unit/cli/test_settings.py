@@ -13,6 +13,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
     assert read_settings({}) == Settings(
         manifests=Path("/etc/queenright"),
         state_dir=Path("/var/lib/queenright"),
+        secrets_dir=Path("/run/secrets"),
         docker=Docker(host="unix:///var/run/docker.sock"),
         log_format="auto",
         log_level="info",
@@ -29,6 +30,7 @@ def test_everything_can_be_set() -> None:
         {
             "QUEENRIGHT_MANIFESTS": "/srv/cluster.yaml",
             "QUEENRIGHT_STATE_DIR": "/srv/state",
+            "QUEENRIGHT_SECRETS_DIR": "/srv/secrets",
             "DOCKER_HOST": "tcp://10.77.0.11:2376",
             "DOCKER_TLS_VERIFY": "1",
             "DOCKER_CERT_PATH": "/certs",
@@ -44,6 +46,7 @@ def test_everything_can_be_set() -> None:
     ) == Settings(
         manifests=Path("/srv/cluster.yaml"),
         state_dir=Path("/srv/state"),
+        secrets_dir=Path("/srv/secrets"),
         docker=Docker(host="tcp://10.77.0.11:2376", tls_verify=True, cert_path=Path("/certs")),
         log_format="json",
         log_level="debug",

@@ -1,0 +1,73 @@
+"""What a member's REST API answers, as the core's values.
+
+Decides from the JSON of ``/patroni`` alone. Invariant: what is not Patroni's answer is a
+ValueError, never a status: anything may listen on the port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from queenright.core.observed import MemberStatus
+
+
+def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
+    """``/patroni``'s body; raises ValueError when it is something else."""
+    status = mapping("the answer", raw)
+    patroni = mapping("patroni", status.get("patroni"))
+    timeline, server_version = status.get("timeline"), status.get("server_version")
+    return MemberStatus(
+        state=text("state", status.get("state")),
+        role=text("role", status.get("role")),
+        timeline=timeline if isinstance(timeline, int) else None,
+        replication_state=text("replication_state", status.get("replication_state") or ""),
+        holds_lock=holds_lock,
+        location=location_of(mapping("xlog", status.get("xlog"))),
+        paused=bool(status.get("pause", False)),
+        pending_restart=bool(status.get("pending_restart", False)),
+        pending_changes=decode_changes(
+            mapping("pending_restart_reason", status.get("pending_restart_reason"))
+        ),
+        cluster_unlocked=bool(status.get("cluster_unlocked", False)),
+        version=str(patroni.get("version", "")),
+        server_version=server_version if isinstance(server_version, int) else 0,
+        tags=mapping("tags", status.get("tags")),
+    )
+
+
+def decode_changes(reasons: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+    """By parameter, its present and its future value, in Patroni's own units."""
+    found = {}
+    for name, reason in reasons.items():
+        values = mapping(f"pending_restart_reason[{name}]", reason)
+        found[name] = (
+            text("old_value", values.get("old_value")),
+            text("new_value", values.get("new_value")),
+        )
+    return found
+
+
+def mapping(what: str, found: object) -> dict[str, Any]:
+    """A part that is a mapping, or left out."""
+    if found is None and what != "the answer":
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError(f"not Patroni's answer: {what} is no mapping")  # noqa: TRY004  # one error for all that is not credible
+    return found
+
+
+def text(what: str, found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError(f"not Patroni's answer: {what} is no text")  # noqa: TRY004  # as above
+    return found
+
+
+def location_of(xlog: dict[str, Any]) -> int | None:
+    """A leader's WAL position, or the furthest that a replica has received or replayed."""
+    found = [
+        value
+        for name in ("location", "received_location", "replayed_location")
+        if isinstance(value := xlog.get(name), int)
+    ]
+    return max(found, default=None)
