@@ -16,6 +16,7 @@ from queenright.adapters.docker_swarm import DockerSwarm
 from queenright.adapters.last_good_files import LastGoodFiles
 from queenright.adapters.manifest_files import ManifestFiles
 from queenright.adapters.patroni_http import PatroniHttp
+from queenright.adapters.postgres_sql import PostgresSql
 from queenright.adapters.system_clock import SystemClock
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
@@ -31,7 +32,9 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
-    secrets = DockerSecrets(settings.secrets_dir)
+    secrets = DockerSecrets(
+        settings.docker.environment, settings.docker_timeout_s, settings.secrets_dir
+    )
     trail = (
         AuditLog(settings.state_dir, clock, version=__version__)
         if audit
@@ -42,6 +45,7 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
             swarm=swarm,
             patroni=patroni,
             secrets=secrets,
+            database=PostgresSql(),
             manifests=ManifestFiles(settings.manifests),
             last_good=LastGoodFiles(settings.state_dir),
             audit=trail,

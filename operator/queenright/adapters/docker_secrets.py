@@ -1,33 +1,157 @@
-"""Values of swarm secrets: the real adapter behind ``ports.secrets.Secrets``."""
+"""Values of swarm secrets: the real adapter behind ``ports.secrets.Secrets``.
+
+Swarm gives a secret to containers alone. Where it is mounted into the operator's own, the file is
+read; else a service on the operator's own node has it for a moment, and shows it through Docker's
+exec. Invariant: a value is held in memory alone, under the id of the secret that had it, and is in
+no argument, label, log or error.
+"""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+import structlog
 
-from queenright.adapters.mounted_secrets import mounted_secret
-from queenright.ports.errors import UnavailableError
+from queenright.adapters.docker_client import DockerClient
+from queenright.adapters.mounted_secrets import mounted_secret, password_of
+from queenright.adapters.secret_reader import (
+    FILTER,
+    PREFIX,
+    container_id,
+    engine_time,
+    left_behind,
+    path_of,
+    reader_image,
+    reader_service,
+    what_it_waits_for,
+)
+from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 
-CONCURRENT_READS = 2
+Json = dict[str, Any]
+T = TypeVar("T")
+
+CONCURRENT_CALLS = 2
+START_S = 10.0
+POLL_S = 0.1
+
+log = structlog.get_logger()
 
 
 class DockerSecrets:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, environment: Mapping[str, str], timeout_s: float, directory: Path) -> None:
+        """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted."""
+        self._client = DockerClient(environment, timeout_s)
         self._directory = directory
-        self._limiter = anyio.CapacityLimiter(CONCURRENT_READS)
+        self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
+        self._lock = anyio.Lock()
+        self._known: dict[str, Password] = {}
 
     async def read(self, name: str) -> Password:
-        found = await anyio.to_thread.run_sync(
-            mounted_secret, self._directory, name, limiter=self._limiter
-        )
-        if found is None:
-            raise UnavailableError(
-                f"secret {name} is not at {self._directory / name}: mount it into the operator's "
-                "service"
-            )
-        return found
+        mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
+        if mounted is not None:
+            return mounted
+        async with self._lock:
+            secret_id = await self._id_of(name)
+            await self._remove_what_was_left()
+            if secret_id not in self._known:
+                self._known[secret_id] = password_of(name, await self._shown(name, secret_id))
+            return self._known[secret_id]
 
-    async def aclose(self) -> None: ...
+    def _advice(self, name: str, error: PortError) -> str:
+        return (
+            f"secret {name} can't be read through a service on the operator's own node: {error}. "
+            f"Put that right, or mount the secret into the operator's service, where it is read "
+            f"as {self._directory / name}"
+        )
+
+    async def _id_of(self, name: str) -> str:
+        listed: list[Json] = await self._call(lambda sdk: sdk.secrets(filters={"name": name}))
+        for raw in listed or []:
+            if (raw.get("Spec") or {}).get("Name") == name:
+                return str(raw["ID"])
+        raise RejectedError(f"there is no secret {name} in the swarm")
+
+    async def _remove_what_was_left(self) -> None:
+        """An operator that was killed in the middle has left its service behind."""
+        readers: list[Json] = await self._call(lambda sdk: sdk.services(filters=FILTER))
+        if readers:
+            now = engine_time(await self._call(lambda sdk: sdk.info()))
+            for service_id in left_behind(readers, now):
+                await self._remove(service_id)
+
+    async def _shown(self, name: str, secret_id: str) -> bytes:
+        try:
+            return await self._read_by_service(name, secret_id)
+        except RejectedError as error:
+            raise RejectedError(self._advice(name, error)) from error
+        except PortError as error:
+            raise UnavailableError(self._advice(name, error)) from error
+
+    async def _read_by_service(self, name: str, secret_id: str) -> bytes:
+        services: list[Json] = await self._call(lambda sdk: sdk.services())
+        image = reader_image(services, name)
+        if not image:
+            raise UnavailableError("no service of a cluster has it, so that no image is at hand")
+        info: Json = await self._call(lambda sdk: sdk.info())
+        node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
+        reader = f"{PREFIX}{secrets.token_hex(4)}"
+        wanted = reader_service(reader, image, node_id, secret_id, name)
+        try:
+            await self._call(lambda sdk: sdk.create_service(**wanted))
+            container = await self._started(reader)
+            return await self._call(lambda sdk: output_of(sdk, container, path_of(name)))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._remove(reader)
+
+    async def _started(self, reader: str) -> str:
+        """The reader's container; UnavailableError in swarm's words when it does not start."""
+        waits_for = ""
+        with anyio.move_on_after(START_S):
+            while True:
+                tasks: list[Json] = await self._call(
+                    lambda sdk: sdk.tasks(filters={"service": reader})
+                )
+                try:
+                    if found := container_id(tasks or []):
+                        return found
+                except ValueError as error:
+                    raise UnavailableError(str(error)) from error
+                waits_for = what_it_waits_for(tasks or [])
+                await anyio.sleep(POLL_S)
+        raise UnavailableError(f"it did not start within {START_S:g} s: {waits_for}")
+
+    async def _remove(self, service: str) -> None:
+        """By id or name; what can't be removed now is removed at a later read."""
+        try:
+            await self._call(lambda sdk: sdk.remove_service(service))
+        except ConflictError:
+            pass  # gone, or never made
+        except PortError as error:
+            log.warning("a secret's reader is not removed yet", service=service, error=str(error))
+
+    async def _call(self, method: Callable[[Any], T]) -> T:
+        return await self._in_thread(lambda: self._client.call(method))
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(function, limiter=self._limiter)
+
+    async def aclose(self) -> None:
+        self._known.clear()
+        self._client.close()
+
+
+def output_of(sdk: Any, container: str, path: str) -> bytes:
+    """What the file at ``path`` in the container says; UnavailableError when it can't be shown."""
+    run = sdk.exec_create(container, ["cat", path], user="0")["Id"]
+    shown, complaint = sdk.exec_start(run, demux=True)
+    if sdk.exec_inspect(run)["ExitCode"] != 0:
+        words = (complaint or b"").decode(errors="replace").strip()
+        raise UnavailableError(f"its container could not show it: {words}")
+    return bytes(shown or b"")
