@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 
-from queenright.core.observed import Known, MemberStatus, RaftStatus, Unknown
+from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 from tests.fakes.fake_swarm import nothing
@@ -31,6 +31,8 @@ class FakePatroni:
     answered_s: dict[str, float] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
     """When each address last answered, and when it last was asked in vain."""
+    changes: list[LeaderChange] = field(default_factory=list)
+    """What ``/history`` answers."""
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         await self.boundary(f"status of {address}")
@@ -60,6 +62,10 @@ class FakePatroni:
         instance = self.model.at_address(address)
         found = self.model.settings(instance) if instance else {}
         return Known(found) if found else Unknown("no settings yet")
+
+    async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
+        reading = await self._ask(address, port)
+        return reading if isinstance(reading, Unknown) else Known(tuple(self.changes))
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         reading = await self._ask(address, port)

@@ -7,9 +7,10 @@ ValueError, never a status: anything may listen on the port.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from queenright.core.observed import MemberStatus
+from queenright.core.observed import LeaderChange, MemberStatus
 
 
 def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
@@ -46,6 +47,31 @@ def decode_changes(reasons: Mapping[str, object]) -> dict[str, tuple[str, str]]:
             text("new_value", values.get("new_value")),
         )
     return found
+
+
+def decode_history(raw: object) -> tuple[LeaderChange, ...]:
+    """``/history``'s body: lists of timeline, location, reason, and, where Patroni noted them,
+    moment and new leader."""
+    if not isinstance(raw, list):
+        raise ValueError("not Patroni's answer: the history is no list")  # noqa: TRY004  # as below
+    return tuple(decode_change(entry) for entry in raw)
+
+
+def decode_change(entry: object) -> LeaderChange:
+    match entry:
+        case [int(timeline), int(location), str(reason), *rest]:
+            at = datetime.fromisoformat(rest[0]) if rest and isinstance(rest[0], str) else None
+            leader = rest[1] if len(rest) > 1 and isinstance(rest[1], str) else ""
+            return LeaderChange(timeline, location, reason, in_utc(at), leader)
+        case _:
+            raise ValueError("not Patroni's answer: an entry of the history is none")
+
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """A moment in UTC; one without a zone is taken to be."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def mapping(what: str, found: object) -> dict[str, Any]:

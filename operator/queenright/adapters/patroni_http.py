@@ -7,13 +7,13 @@ verb is sent once, and never again. Invariant: no password leaves but in the req
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
 import httpx
 
-from queenright.adapters.patroni_decode import decode_member
+from queenright.adapters.patroni_decode import decode_history, decode_member
 from queenright.adapters.patroni_verbs import (
     MAY_BE_APPLIED,
     MAY_HAPPEN,
@@ -27,7 +27,7 @@ from queenright.adapters.patroni_verbs import (
     restart_outcome,
 )
 from queenright.adapters.raft_status import raft_status
-from queenright.core.observed import Known, MemberStatus, RaftStatus, Unknown
+from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
 from queenright.core.render.patroni_yml import REST_API_USER
 from queenright.ports.errors import ConflictError, UnavailableError
 from queenright.ports.patroni import Password
@@ -83,6 +83,17 @@ class PatroniHttp:
         except NOT_CREDIBLE as error:
             return Unknown(f"{url}: {describe(error)}")
         return Known(answer) if isinstance(answer, dict) else Unknown(f"{url}: no settings yet")
+
+    async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
+        url = f"http://{address}:{port}/history"
+        try:
+            with anyio.fail_after(self._timeout_s):
+                status, body = await self._ask("GET", url)
+            if status != OK:
+                return Unknown(f"{url}: answered {status}")
+            return Known(decode_history(json.loads(body)))
+        except NOT_CREDIBLE as error:
+            return Unknown(f"{url}: {describe(error)}")
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         return await raft_status(address, port, self._timeout_s)

@@ -216,6 +216,17 @@ class SwitchOver(PatroniDeed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailOver(PatroniDeed):
+    """An emergency change of leader, which may lose data: only ever asked for by a person."""
+
+    candidate: str
+
+    @property
+    def key(self) -> str:
+        return f"failover/{self.cluster}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestartPostgres(PatroniDeed):
     """Restart PostgreSQL in a member whose settings wait for it; its container goes on.
     ``disturbs`` is its service."""
@@ -241,4 +252,5 @@ SwarmAction: TypeAlias = (
     | RestartService
     | RemoveService
 )
-Action: TypeAlias = SwarmAction | PatchSettings | SwitchOver | RestartPostgres
+PatroniAction: TypeAlias = PatchSettings | SwitchOver | FailOver | RestartPostgres
+Action: TypeAlias = SwarmAction | PatroniAction

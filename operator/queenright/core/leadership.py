@@ -25,6 +25,8 @@ from queenright.core.situation import Situation
 
 PROXIES_READ = timedelta(seconds=1.5)
 """How long the proxies need to read a hint: they look once a second."""
+HINT_LIFE = timedelta(seconds=FOLLOW_S / 2)
+"""How old a hint may be for a move to rest on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ def tell_proxies(
     fresh = (
         route is not None
         and (route.kind, route.member) == ("follow", move.to.name)
-        and timedelta(0) <= situation.now - route.at < timedelta(seconds=FOLLOW_S / 2)
+        and timedelta(0) <= situation.now - route.at < HINT_LIFE
     )
     if route is not None and fresh:
         ready_at = route.at + PROXIES_READ
@@ -246,9 +248,12 @@ def tell_proxies(
 
 
 def disarm(situation: Situation) -> Iterator[Action]:
-    """Takes a hint back that no move needs."""
+    """Takes a hint back that no move needs any more: its member leads, or it is too old to move by.
+    A younger one may be that of a command, whose move is not noted yet."""
     leader, route = situation.leader, read_route(situation.known_settings)
-    if leader is not None and route is not None and route.kind == "follow":
+    if leader is None or route is None or route.kind != "follow":
+        return
+    if leader.name == route.member or situation.now - route.at >= HINT_LIFE:
         yield publish(situation, leader, None, "the lead has moved: the proxies look as usual")
 
 

@@ -200,6 +200,19 @@ class MemberStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaderChange:
+    """The end of a timeline, as Patroni notes it: ``location`` is where in the WAL, in bytes,
+    ``reason`` is PostgreSQL's own word, ``leader`` is who leads on the next one (empty, and ``at``
+    None, where Patroni did not note them)."""
+
+    timeline: int
+    location: int
+    reason: str
+    at: datetime | None = None
+    leader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RaftStatus:
     """What one Raft node says: of its quorum, and of whom it can reach (addresses with port).
     The Raft leader need not be the database's."""

@@ -19,9 +19,11 @@ from queenright.core.actions import (
     CreateNetwork,
     CreateSecret,
     CreateService,
+    FailOver,
     LabelConfig,
     LabelNode,
     PatchSettings,
+    PatroniAction,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
@@ -87,15 +89,13 @@ async def attempt(ports: Ports, action: Action) -> Outcome:
 async def perform(ports: Ports, action: Action) -> None:
     """The port call for an action; a new action that is not handled fails type checking."""
     match action:
-        case PatchSettings() | SwitchOver() | RestartPostgres():
+        case PatchSettings() | SwitchOver() | FailOver() | RestartPostgres():
             await perform_on_members(ports, action)
         case _:
             await perform_on_swarm(ports.swarm, action)
 
 
-async def perform_on_members(
-    ports: Ports, action: PatchSettings | SwitchOver | RestartPostgres
-) -> None:
+async def perform_on_members(ports: Ports, action: PatroniAction) -> None:
     """A verb of the members' REST API, with its password where it has one."""
     patroni = ports.patroni
     password = await ports.secrets.read(action.secret) if action.secret else None
@@ -104,6 +104,8 @@ async def perform_on_members(
             await patroni.patch_settings(address, port, patch, expected, password)
         case SwitchOver(address=address, port=port, leader=leader, candidate=candidate):
             await patroni.switch_over(address, port, leader, candidate, password)
+        case FailOver(address=address, port=port, candidate=candidate):
+            await patroni.fail_over(address, port, candidate, password)
         case RestartPostgres(address=address, port=port):
             await patroni.restart(address, port, password)
         case _:

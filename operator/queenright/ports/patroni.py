@@ -6,11 +6,11 @@ password of the REST API where it has one (spec: database-cluster §5.6).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from queenright.core.observed import Known, MemberStatus, RaftStatus, Unknown
+from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ class Patroni(Protocol):
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         """What the member's Raft node at ``address:port`` (5010) says of the quorum."""
+        ...
+
+    async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
+        """The changes of timeline (``/history``), oldest first, as the member remembers them."""
         ...
 
     async def patch_settings(
