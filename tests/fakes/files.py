@@ -94,6 +94,7 @@ class FakeAudit:
     """Keeps what it is told, in order."""
 
     records: list[Intent | Ended | Refused] = field(default_factory=list)
+    measurements: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
 
     def intent(self, plan: Plan, trigger: Trigger, action: Action) -> None:
         self.records.append(Intent(plan, trigger, action))
@@ -105,6 +106,9 @@ class FakeAudit:
 
     def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:
         self.records.append(Refused(plan, trigger, refusal))
+
+    def measured(self, cluster: str, details: Mapping[str, object]) -> None:
+        self.measurements.append((cluster, details))
 
     @property
     def intents(self) -> list[Intent]:

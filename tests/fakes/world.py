@@ -16,6 +16,7 @@ from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.builders import DIGESTS, FILE, MANIFEST, MEMBER_IMAGE
+from tests.fakes.fake_database import NoDatabase
 from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.fake_secrets import FakeSecrets
 from tests.fakes.fake_swarm import FakeSwarm
@@ -71,6 +72,7 @@ class World:
             swarm=self.swarm,
             patroni=self.patroni,
             secrets=self.secrets,
+            database=NoDatabase(),
             manifests=self.manifests,
             last_good=self.last_good,
             audit=self.audit,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -107,6 +107,9 @@ class AuditLog:
 
     def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:
         self._write(refused_body(plan, trigger, refusal))
+
+    def measured(self, cluster: str, details: Mapping[str, object]) -> None:
+        self._write(note_body("measured", cluster=cluster, **details))
 
     def close(self, reason: str = "") -> None:
         """Write the ``stop`` record and let go of the file. A second call does nothing."""

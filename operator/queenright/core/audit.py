@@ -54,7 +54,7 @@ class Failed:
 
 Outcome = Done | Conflict | Failed
 
-Phase = Literal["start", "intent", "outcome", "refused", "stop", "recovered", "rotated"]
+Phase = Literal["start", "intent", "outcome", "refused", "measured", "stop", "recovered", "rotated"]
 Body = Mapping[str, object]
 """A record before it is numbered and chained: JSON-ready, redacted."""
 

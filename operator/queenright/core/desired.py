@@ -108,6 +108,10 @@ class DesiredCluster:
     rest_api_port: int
     policy: Policy
     raft_port: int
+    postgresql_port: int
+    primary_port: int
+    """The proxies' read-write port (spec: §4.2)."""
+    superuser_secret: str
     rest_secret: str
     """Name of the secret with the REST API's password; empty where it has none."""
     settings: Mapping[str, Any]
@@ -200,6 +204,9 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         proxy_label=spec.node_labels.proxy,
         rest_api_port=spec.ports.rest_api,
         raft_port=spec.ports.raft,
+        postgresql_port=spec.ports.postgresql,
+        primary_port=spec.proxies.ports.primary,
+        superuser_secret=spec.secrets.superuser,
         rest_secret=spec.secrets.rest_api if spec.rest_api.authentication != "none" else "",
         policy=policy_of(cluster),
         settings=dynamic_configuration(cluster),

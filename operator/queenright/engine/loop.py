@@ -13,10 +13,14 @@ import anyio
 import structlog
 
 from queenright.core.audit import Trigger
+from queenright.core.canary import CanaryPlace, canary_place, leader_change
 from queenright.core.doctrine import DOCTRINE, Doctrine
+from queenright.core.notes import Notes, read_notes
 from queenright.core.observed import Known
+from queenright.engine.canary import Canaries
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.reconcile import Memory, PassResult, reconcile
+from queenright.engine.survey import Survey
 from queenright.engine.wakeup import Wakeup
 from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
 from queenright.engine.world import Ports, Tempo
@@ -41,6 +45,8 @@ class Loop:
         self._members: tuple[MemberAddress, ...] = ()
         self._edit: Trigger | None = None
         self._stopping = False
+        self._canaries: Canaries | None = None
+        self._notes: dict[str, Notes] = {}
         self.passes = 0
 
     def stop(self) -> None:
@@ -57,6 +63,7 @@ class Loop:
             group.start_soon(
                 watch_members, self._ports, self._wakeup, self._tempo, lambda: self._members
             )
+            self._canaries = Canaries(self._ports, group)
             wait_s = self._tempo.resync_s
             while not self._stopping:
                 trigger = await self._wakeup.wait(wait_s)
@@ -95,8 +102,29 @@ class Loop:
         if result.is_converged:
             self._edit = None
         self._members = deployed_members(result)
+        self._keep_canaries(result)
         self._tell(result, trigger, began, calls)
         return result
+
+    def _keep_canaries(self, result: PassResult) -> None:
+        """The canaries that the files want, told of the leaders that have changed since."""
+        if self._canaries is None:
+            return
+        now = self._ports.clock.now()
+        self._canaries.keep(canary_places(result.survey, now))
+        noted = leader_notes(result.survey)
+        for name, notes in noted.items():
+            if (before := self._notes.get(name)) and (change := leader_change(name, before, notes)):
+                log.info(
+                    "leader",
+                    cluster=name,
+                    before=change.before,
+                    leader=change.after,
+                    timeline=change.timeline,
+                    cause=change.cause,
+                )
+                self._canaries.changed(change)
+        self._notes |= noted
 
     def _with_edit(self, trigger: Trigger) -> Trigger:
         """The trigger with the file and line of the last edit, until that is carried out: whatever
@@ -154,3 +182,29 @@ def deployed_members(result: PassResult) -> tuple[MemberAddress, ...]:
         for member in view.desired.members
         if swarm.value.service(member.service.name)
     )
+
+
+def leader_notes(survey: Survey) -> dict[str, Notes]:
+    """The notes of each deployed cluster that is described."""
+    if not isinstance(survey.observed.swarm, Known):
+        return {}
+    swarm = survey.observed.swarm.value
+    anchors = {v.name: swarm.config(v.desired.anchor.name) for v in survey.clusters if v.desired}
+    return {name: read_notes(live.value.labels) for name, live in anchors.items() if live}
+
+
+def canary_places(survey: Survey, now: datetime) -> dict[str, CanaryPlace]:
+    """Where canaries are to write now: in clusters that have had a leader, and whose owner has not
+    paused the operator."""
+    if not isinstance(survey.observed.swarm, Known):
+        return {}
+    nodes = {node.name: node.address for node in survey.observed.swarm.value.nodes}
+    led = {name for name, notes in leader_notes(survey).items() if notes.leader}
+    found = {}
+    for view in survey.clusters:
+        if view.desired is None or view.name not in led:
+            continue
+        place = canary_place(view.desired, nodes)
+        if place is not None and not view.desired.policy.reconcile.is_paused(now):
+            found[view.name] = place
+    return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from queenright.ports.audit import Audit
 from queenright.ports.clock import Clock
+from queenright.ports.database import Database
 from queenright.ports.last_good import LastGood
 from queenright.ports.manifests import Manifests
 from queenright.ports.patroni import Patroni
@@ -20,6 +21,7 @@ class Ports:
     swarm: Swarm
     patroni: Patroni
     secrets: Secrets
+    database: Database
     manifests: Manifests
     last_good: LastGood
     audit: Audit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from queenright.core.actions import Action
@@ -20,6 +21,10 @@ class Audit(Protocol):
         self, plan: Plan, trigger: Trigger, action: Action, outcome: Outcome, duration_ms: float
     ) -> None:
         """Recorded after the action was tried."""
+        ...
+
+    def measured(self, cluster: str, details: Mapping[str, object]) -> None:
+        """What was measured of an event, beside its cause; nothing was done."""
         ...
 
     def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:

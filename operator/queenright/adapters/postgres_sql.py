@@ -1,0 +1,95 @@
+"""PostgreSQL through psycopg: the real adapter behind ``ports.database.Database``.
+
+A password is only ever given to libpq, never put into a connection string, a statement or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+import psycopg
+from psycopg import sql
+
+from queenright.ports.database import Connection, Endpoint, Row
+from queenright.ports.errors import RejectedError, UnavailableError
+from queenright.ports.patroni import Password
+
+FOR_GOOD = ("28", "3D", "42", "22", "23")
+"""SQLSTATE classes that the same statement meets again: authorization, no such database, syntax or
+access rule, data, integrity."""
+SCRAM = "scram-sha-256"
+
+
+class PostgresConnection:
+    """One psycopg connection in autocommit."""
+
+    def __init__(self, raw: psycopg.AsyncConnection[Row], timeout_s: float) -> None:
+        self._raw = raw
+        self._timeout_s = timeout_s
+
+    async def run(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        return await self._execute(sql.SQL(statement), values)
+
+    async def set_password(self, role: str, password: Password) -> None:
+        encrypted = self._raw.pgconn.encrypt_password(
+            password.value.encode(), role.encode(), SCRAM.encode()
+        )
+        verifier = sql.Literal(encrypted.decode())
+        await self._execute(
+            sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), verifier), ()
+        )
+
+    async def _execute(
+        self, statement: sql.SQL | sql.Composed, values: Sequence[object]
+    ) -> list[Row]:
+        try:
+            with anyio.fail_after(self._timeout_s):
+                found = await self._raw.execute(statement, values or None)
+                return list(await found.fetchall()) if found.description else []
+        except psycopg.Error as error:
+            raise meaning(error) from None
+        except TimeoutError:
+            raise UnavailableError(f"no answer within {self._timeout_s:g} s") from None
+
+
+class PostgresSql:
+    """Opens connections; a new one each time, since a leader may be another by then."""
+
+    @asynccontextmanager
+    async def connect(
+        self, endpoint: Endpoint, password: Password
+    ) -> AsyncGenerator[Connection, None]:
+        try:
+            with anyio.fail_after(endpoint.timeout_s):
+                raw = await psycopg.AsyncConnection.connect(
+                    host=endpoint.host,
+                    port=endpoint.port,
+                    dbname=endpoint.database,
+                    user=endpoint.user,
+                    password=password.value,
+                    autocommit=True,
+                    application_name="queenright",
+                    connect_timeout=max(2, round(endpoint.timeout_s)),
+                    sslmode="prefer",
+                    options="-c statement_timeout=5000 -c client_min_messages=warning",
+                )
+        except psycopg.Error as error:
+            raise meaning(error) from None
+        except TimeoutError:
+            where = f"{endpoint.host}:{endpoint.port}"
+            raise UnavailableError(f"{where} does not answer in {endpoint.timeout_s:g} s") from None
+        try:
+            yield PostgresConnection(raw, endpoint.timeout_s)
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+                await raw.close()
+
+
+def meaning(error: psycopg.Error) -> RejectedError | UnavailableError:
+    """The port's error; its text is PostgreSQL's own first line, which names no password."""
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if error.sqlstate and error.sqlstate.startswith(FOR_GOOD):
+        return RejectedError(first)
+    return UnavailableError(first)

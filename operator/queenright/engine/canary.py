@@ -1,0 +1,188 @@
+"""Writes five rows a second where clients write, and tells the gap of each change of leader.
+
+One task a cluster, beside the loop and never in its way: whatever befalls a canary, the loop goes
+on, and a canary that can't write says so once. Its password is made anew by each process, and
+exists nowhere but in its memory.
+"""
+
+from __future__ import annotations
+
+import secrets as randomness
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+import structlog
+
+from queenright.core import canary as place_of
+from queenright.core.canary import CanaryPlace, LeaderChange
+from queenright.core.write_gap import WINDOW_S, Acknowledged, shown_rows
+from queenright.engine.world import Ports
+from queenright.ports.database import Connection, Endpoint
+from queenright.ports.errors import PortError
+from queenright.ports.patroni import Password
+
+log = structlog.get_logger()
+
+SUPERUSER = "postgres"
+AGAIN_S = 5.0
+RECONNECT_S = 0.05
+PRUNE_EVERY = 3000
+KEEP_ROWS = 3000
+SETTLED_S = 2.0
+"""Writes have to succeed this long after a change before its gap is told."""
+
+
+@dataclass
+class Canary:
+    """One cluster's canary."""
+
+    ports: Ports
+    place: CanaryPlace
+    acknowledged: Acknowledged = field(default_factory=Acknowledged)
+    changes: list[tuple[LeaderChange, float]] = field(default_factory=list)
+    number: int = 0
+    complaint: str = ""
+
+    def changed(self, change: LeaderChange) -> None:
+        """The loop has seen another leader."""
+        self.changes.append((change, anyio.current_time()))
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                password = Password(randomness.token_urlsafe(32))
+                await self._provide(password)
+                await self._write(password)
+            except PortError as error:
+                self._complain(str(error))
+            await anyio.sleep(AGAIN_S)
+
+    def _complain(self, text: str) -> None:
+        if text != self.complaint:
+            log.warning("canary", cluster=self.place.cluster, problem=text)
+        self.complaint = text
+
+    async def _provide(self, password: Password) -> None:
+        """Role, database and table, on whichever member leads."""
+        superuser = await self.ports.secrets.read(self.place.superuser_secret)
+        last = ""
+        for host, port in self.place.servers:
+            target = Endpoint(host, port, "postgres", SUPERUSER)
+            try:
+                async with self.ports.database.connect(target, superuser) as connection:
+                    if (await connection.run("SELECT pg_is_in_recovery()"))[0][0]:
+                        continue
+                    await provide_database(connection, password)
+                own = Endpoint(host, port, place_of.DATABASE, SUPERUSER)
+                async with self.ports.database.connect(own, superuser) as connection:
+                    await connection.run(place_of.TABLE_SQL)
+                    await connection.run(place_of.OWN_SQL)
+            except PortError as error:
+                last = str(error)
+                continue
+            return
+        raise PortError(f"no member takes the canary's role and table: {last or 'none leads'}")
+
+    async def _write(self, password: Password) -> None:
+        """Write through the proxies, one entry after the other, as clients do."""
+        entry, failures_s = 0, 0.0
+        while True:
+            host, port = self.place.entries[entry % len(self.place.entries)]
+            target = Endpoint(host, port, place_of.DATABASE, place_of.ROLE, timeout_s=2.0)
+            began = anyio.current_time()
+            try:
+                async with self.ports.database.connect(target, password) as connection:
+                    await self._beat(connection)
+            except PortError as error:
+                lasted = anyio.current_time() - began
+                failures_s = 0.0 if lasted > AGAIN_S else failures_s + max(lasted, RECONNECT_S)
+                if failures_s > WINDOW_S:
+                    raise
+                entry += 1
+                self.complaint = str(error)
+                await anyio.sleep(RECONNECT_S)
+
+    async def _beat(self, connection: Connection) -> None:
+        if self.number == 0:
+            self.number = int(str((await connection.run(place_of.LAST_SQL))[0][0])) + 1
+        while True:
+            due = anyio.current_time() + place_of.PERIOD_S
+            self.number += 1
+            await connection.run(place_of.INSERT_SQL, [self.number])
+            self.acknowledged.add(self.number, anyio.current_time())
+            await self._tell(connection)
+            if self.number % PRUNE_EVERY == 0:
+                await connection.run(place_of.PRUNE_SQL, [self.number - KEEP_ROWS])
+            await anyio.sleep(max(0.0, due - anyio.current_time()))
+
+    async def _tell(self, connection: Connection) -> None:
+        """Tell each change that is over: writes have succeeded for a while since."""
+        now = anyio.current_time()
+        for change, seen_s in [*self.changes]:
+            if now - seen_s < SETTLED_S:
+                continue
+            since_s = seen_s - WINDOW_S
+            wanted = self.acknowledged.numbers(since_s)
+            rows = await connection.run(place_of.FIND_SQL, [sorted(wanted)])
+            lost = self.acknowledged.lost(since_s, [int(str(row[0])) for row in rows])
+            gap = self.acknowledged.gap(seen_s - WINDOW_S / 2)
+            self.changes.remove((change, seen_s))
+            self.ports.audit.measured(
+                change.cluster,
+                {
+                    "leader_before": change.before,
+                    "leader": change.after,
+                    "timeline": change.timeline,
+                    "cause": change.cause,
+                    "write_gap_ms": gap.gap_ms if gap else None,
+                    "lost_rows": len(lost),
+                    "lost": shown_rows(lost),
+                },
+            )
+
+
+async def provide_database(connection: Connection, password: Password) -> None:
+    """The canary's role and database, made where they are missing; the password is always set."""
+    role, database = place_of.ROLE, place_of.DATABASE
+    if not await connection.run("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]):
+        await connection.run(f"CREATE ROLE {role} LOGIN CONNECTION LIMIT {place_of.CONNECTIONS}")
+    await connection.set_password(role, password)
+    if not await connection.run("SELECT 1 FROM pg_database WHERE datname = %s", [database]):
+        await connection.run(f"CREATE DATABASE {database} OWNER {role}")
+    await connection.run(f"REVOKE ALL ON DATABASE {database} FROM PUBLIC")
+
+
+class Canaries:
+    """The canaries of all clusters: started, told of changes, and ended as the files say."""
+
+    def __init__(self, ports: Ports, group: anyio.abc.TaskGroup) -> None:
+        self._ports = ports
+        self._group = group
+        self._running: dict[str, tuple[Canary, anyio.CancelScope]] = {}
+
+    def keep(self, places: Mapping[str, CanaryPlace]) -> None:
+        """Run exactly these."""
+        for name, (canary, scope) in [*self._running.items()]:
+            if places.get(name) != canary.place:
+                scope.cancel()
+                del self._running[name]
+        for name, place in places.items():
+            if name not in self._running:
+                canary, scope = Canary(self._ports, place), anyio.CancelScope()
+                self._running[name] = (canary, scope)
+                self._group.start_soon(run_within, canary, scope)
+
+    def changed(self, change: LeaderChange) -> None:
+        if change.cluster in self._running:
+            self._running[change.cluster][0].changed(change)
+
+
+async def run_within(canary: Canary, scope: anyio.CancelScope) -> None:
+    with scope:
+        try:
+            await canary.run()
+        except Exception:  # whatever befalls a canary, the loop goes on
+            log.exception("canary", cluster=canary.place.cluster, broken=True)
