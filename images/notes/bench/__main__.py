@@ -6,7 +6,7 @@ Exit code 0 when every target is met, 1 when one is missed.
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import files, memory, pages, search
+from bench import files, memory, pages, search, upgrade
 from bench.figures import Figure
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -14,6 +14,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "files": files.measure,
     "search": search.measure,
     "memory": memory.measure,
+    "upgrade": upgrade.measure,
 }
 
 

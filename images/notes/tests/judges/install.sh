@@ -8,7 +8,18 @@ for pair in haproxy:haproxy caddy:caddy chromium:chromium 7z:p7zip-full unzip:un
 done
 test -x /usr/lib/postgresql/15/bin/postgres || need="$need postgresql-15"
 if [ -n "$need" ]; then
+    if [ "$(id -u)" != 0 ]; then
+        echo "these Debian packages are missing; install them, or run this as root:$need" >&2
+        exit 1
+    fi
     echo "installing$need"
+    # The programs are wanted, not their services: this forbids to start them meanwhile.
+    policy=/usr/sbin/policy-rc.d
+    if ! [ -e "$policy" ]; then
+        trap 'rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' > "$policy"
+        chmod +x "$policy"
+    fi
     apt-get update -qq
     # shellcheck disable=SC2086 # a list of package names
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $need >/dev/null
