@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from queenright.adapters.audit_reader import newest_records
+from queenright.adapters.system_clock import SystemClock
 from queenright.adapters.trail_file import FILE_NAME
 from queenright.cli import look, trail, views
 from queenright.cli.exits import OK, CommandError
@@ -115,9 +116,10 @@ def take_look(settings: Settings, path: Path | None) -> Seen:
         return Seen(
             (), written, actions
         )  # Whether a cluster was taken out of the files is unknown.
+    now = SystemClock().now()
     clusters = tuple(
         (
-            cluster_status(view.name, view.desired, view.plan, found.observed),
+            cluster_status(view.name, view.desired, view.plan, found.observed, now),
             first_refusal(view.plan, found.observed),
         )
         for view in found.clusters

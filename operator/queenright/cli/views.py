@@ -10,6 +10,7 @@ from queenright.core.actions import Action
 from queenright.core.audit import shown_changes
 from queenright.core.audit_chain import stamp
 from queenright.core.plan import Hold, Plan, Refusal
+from queenright.core.standing import Line
 from queenright.core.status import (
     MEMBER_COLUMNS,
     PROXY_COLUMNS,
@@ -78,6 +79,9 @@ def show_cluster(out: Output, status: ClusterStatus, refusal: Refusal | None) ->
     if status.proxies:
         out.blank()
         out.table(PROXY_COLUMNS, [row.cells for row in status.proxies])
+    if status.lines:
+        out.blank()
+        show_lines(out, status.lines)
     if status.remarks:
         out.blank()
     for remark in status.remarks:
@@ -89,12 +93,20 @@ def show_cluster(out: Output, status: ClusterStatus, refusal: Refusal | None) ->
         out.line("To do", style="bold")
         for action in status.plan.actions:
             out.line(f"- {action.key}: {action.reason}", indent=STEP)
-    if status.plan.holds:
+    if status.holds:
         out.blank()
         out.line("Held", style="bold")
-        for hold in status.plan.holds:
+        for hold in status.holds:
             said = f"- {hold.key}: {hold.reason}{hold_remark(hold)}"
             out.line(said, indent=STEP, style=hold_style(hold))
+
+
+def show_lines(out: Output, lines: Sequence[Line]) -> None:
+    """What each line is about, and how it stands, in two columns."""
+    width = max(len(line.about) for line in lines)
+    for line in lines:
+        style = "yellow" if line.wants_attention else ""
+        out.line(f"{line.about.ljust(width)}  {line.text}", style=style)
 
 
 def show_problems(out: Output, written: Written) -> None:
@@ -150,7 +162,16 @@ def cluster_json(status: ClusterStatus, refusal: Refusal | None) -> dict[str, ob
         "converged": status.plan.is_converged,
         "members": [member_json(row) for row in status.members],
         "proxies": [proxy_json(row) for row in status.proxies],
+        "standing": [line_json(line) for line in status.lines],
         "plan": plan_json(status.plan, refusal),
+    }
+
+
+def line_json(line: Line) -> dict[str, object]:
+    return {
+        "about": line.about.lower(),
+        "text": line.text,
+        "wants_attention": line.wants_attention,
     }
 
 

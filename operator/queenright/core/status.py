@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.observed import Known, MemberStatus, Observed, SwarmState, Task, Unknown
-from queenright.core.plan import Plan
+from queenright.core.plan import Hold, Plan
+from queenright.core.standing import Line, standing, told_here
 
 BYTES_A_MEGABYTE = 1 << 20
 MEMBER_COLUMNS = ("Member", "Host", "Role", "State", "TL", "Lag in MB")
@@ -63,12 +65,21 @@ class ProxyRow:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """One cluster. ``plan`` is what would be done next; ``summary`` says it in a few words."""
+    """One cluster. ``plan`` is what would be done next; ``summary`` says it in a few words.
+    ``lines`` tell how it stands with its owner's wishes."""
 
     name: str
     members: tuple[MemberRow, ...]
     proxies: tuple[ProxyRow, ...]
     plan: Plan
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        """The plan's holds, without those that a line tells."""
+        if not self.lines:
+            return self.plan.holds
+        return tuple(hold for hold in self.plan.holds if not told_here(hold.key))
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -91,14 +102,15 @@ class ClusterStatus:
 
 
 def cluster_status(
-    name: str, desired: DesiredCluster | None, plan: Plan, observed: Observed
+    name: str, desired: DesiredCluster | None, plan: Plan, observed: Observed, now: datetime
 ) -> ClusterStatus:
     """The cluster's rows; without a desired state (no file describes it) there are none."""
     if desired is None or isinstance(observed.swarm, Unknown):
         return ClusterStatus(name, (), (), plan)
     swarm = observed.swarm.value
     members = tuple(member_row(member, observed) for member in desired.members)
-    return ClusterStatus(name, members, tuple(proxy_rows(desired, swarm)), plan)
+    lines = standing(desired, plan, observed, swarm, now)
+    return ClusterStatus(name, members, tuple(proxy_rows(desired, swarm)), plan, lines)
 
 
 def member_row(member: DesiredMember, observed: Observed) -> MemberRow:
@@ -133,10 +145,6 @@ def answered(member: DesiredMember, status: MemberStatus) -> MemberRow:
 def remarks_on(status: MemberStatus) -> Iterator[str]:
     if status.role in PRIMARY_ROLES and not status.holds_lock:
         yield "runs as primary, but does not prove the leader lock (/primary does not answer 200)"
-    if status.paused:
-        yield "Patroni is paused: there is no automatic failover"
-    if status.pending_restart:
-        yield "some settings wait for a restart of PostgreSQL"
     if status.cluster_unlocked:
         yield "nobody holds the leader lock"
 

@@ -23,7 +23,7 @@ from tests.builders import NOW, bare_swarm, desired, document, pinned, three_nod
 
 def seen(observed: Observed) -> ClusterStatus:
     decision = make_plan(document(), observed, NOW)
-    return cluster_status("main", decision.desired, decision.plan, observed)
+    return cluster_status("main", decision.desired, decision.plan, observed, NOW)
 
 
 def shown(
@@ -76,15 +76,6 @@ def test_a_replica_whose_lag_nobody_knows() -> None:
     row = seen(with_member(three_nodes(), "main_member-3", lag_bytes=None)).members[2]
     assert row.cells[-1] == "unknown"
     assert row.lag_mb is None
-
-
-def test_what_a_person_should_know_besides() -> None:
-    observed = with_member(three_nodes(), "main_member-3", paused=True, pending_restart=True)
-    (remark,) = seen(observed).remarks
-    assert remark == (
-        "member-3: Patroni is paused: there is no automatic failover; "
-        "some settings wait for a restart of PostgreSQL"
-    )
 
 
 def test_a_bare_swarm_has_everything_to_do() -> None:
