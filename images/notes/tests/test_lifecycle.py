@@ -3,11 +3,18 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 
+from notes.db.connect import Conn
+from notes.db.failures import UnavailableError
+from notes.db.pool import Database
+from notes.files import chunks
+from notes.files.ranges import Span
 from tests.postgres import Postgres, versions
 from tests.replica import KEY, Replica
 
@@ -138,6 +145,26 @@ def test_a_request_that_never_ends_is_cut_at_the_timeout(own_replica: Start) -> 
     done.set()
     thread.join()
     assert told == [503]
+
+
+class Counted(Database):
+    """Knows how often it was asked."""
+
+    asked = 0
+
+    async def run(self, work: Callable[[Conn], Awaitable[Any]]) -> Any:
+        self.asked += 1
+        return await super().run(work)
+
+
+async def test_who_reads_a_file_gives_up_at_once_when_the_replica_stops(postgres: Postgres) -> None:
+    """Asking on for as long as an outage may last would keep the process from ending."""
+    database = Counted(postgres.url("postgres"))
+    await database.open()
+    await database.close()
+    with pytest.raises(UnavailableError):
+        await chunks.read(database, uuid4(), 0, Span(0, 1))
+    assert database.asked == 1
 
 
 def test_a_port_in_use_is_told(own_replica: Start) -> None:

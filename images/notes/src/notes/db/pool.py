@@ -54,6 +54,11 @@ class Database:
     def url(self) -> str:
         return self._url
 
+    @property
+    def closed(self) -> bool:
+        """Whether there will be no more connections: the replica stops."""
+        return self._pool.closed
+
     async def open(self) -> None:
         """Starts to connect; returns at once, with or without a database."""
         await self._pool.open(wait=False)

@@ -85,7 +85,8 @@ async def read(db: Database, file_id: UUID, number: int, part: Span) -> bytes:
             row = await db.run(work)
             break
         except UnavailableError:
-            if time.monotonic() > deadline:
+            # A replica that stops closes its pool, whose refusals come at once and for ever.
+            if db.closed or time.monotonic() > deadline:
                 raise
     if row is None:
         raise FileNotFoundError(f"chunk {number} of {file_id}")
