@@ -5,7 +5,7 @@ NOTES_BIN   := $(abspath $(NOTES_VENV))/bin
 NOTES_STAMP := $(NOTES_VENV)/.installed
 NOTES_LOCK_FLAGS := --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-.PHONY: notes notes-venv notes-run notes-check notes-test notes-lock
+.PHONY: notes notes-venv notes-run notes-lint notes-check notes-test notes-lock
 notes: notes-venv notes-image ## build the notes application: its venv, and its image into the lab's registry
 notes-venv: $(NOTES_STAMP) ## notes: the venv alone, with .venv/bin/notes in it
 
@@ -21,11 +21,13 @@ $(NOTES_STAMP): $(NOTES_DIR)requirements/dev.txt $(NOTES_DIR)pyproject.toml
 notes-run: $(NOTES_STAMP) ## run one notes replica on a PostgreSQL of its own, for a look at it
 	@cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore:XDG_RUNTIME_DIR -m tests.try_it
 
-notes-check: $(NOTES_STAMP) ## notes: lint, types and the fast tests
+notes-lint: $(NOTES_STAMP) ## notes: lint and types
 	cd $(NOTES_DIR) && $(NOTES_BIN)/ruff check . && $(NOTES_BIN)/ruff format --check . && $(NOTES_BIN)/mypy
+
+notes-check: notes-lint ## notes: lint, types and the fast tests
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q -m "not slow and not judge"
 
-notes-test: $(NOTES_STAMP) notes-judges-install ## notes: every test, judges and failovers included
+notes-test: notes-lint notes-judges-install ## notes: every test, judges and failovers included
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q
 
 notes-lock: $(NOTES_STAMP) ## notes: resolve the dependencies anew

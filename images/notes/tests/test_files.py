@@ -324,6 +324,7 @@ def test_names_are_made_harmless() -> None:
 
 
 @pytest.mark.judge
+@pytest.mark.judge
 def test_curl_resumes_a_download(replica: Replica, admin: Client, home: str, tmp_path: Any) -> None:
     data = os.urandom(SIZE)
     upload = opened(admin, home, data)["id"]
