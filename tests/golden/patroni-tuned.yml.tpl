@@ -75,6 +75,7 @@ bootstrap:
       - host all all 192.168.30.0/24 scram-sha-256
       - host all all 0.0.0.0/0 reject
       - local replication replicator scram-sha-256
+    queenright_parameters: log_min_duration_statement pg_stat_statements.max shared_preload_libraries
   initdb:
   - encoding: UTF8
   - data-checksums

@@ -8,7 +8,7 @@ keeps keys that it does not know, and acts on none of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -17,6 +17,10 @@ PAUSE_KEY = "queenright_pause"
 somebody else's, and is never lifted."""
 ROUTE_KEY = "queenright_route"
 """The proxies' hint: ``follow <member> <seconds> <nonce>`` or ``pin <member> 0 <nonce>``."""
+PARAMETERS_KEY = "queenright_parameters"
+"""Which of PostgreSQL's parameters the file has beside the contract's: names with spaces between,
+sorted. One that was taken out of the file and may still wait for a restart has the moment with it
+(``name@<seconds since the epoch>``). A name that is not here was never the file's."""
 
 FOLLOW_S = 60
 
@@ -32,6 +36,33 @@ class Route:
     def __str__(self) -> str:
         seconds = FOLLOW_S if self.kind == "follow" else 0
         return f"{self.kind} {self.member} {seconds} {self.at.timestamp():.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnParameters:
+    """``names`` are the file's; ``removed`` were, until the moment that goes with each."""
+
+    names: frozenset[str] = frozenset()
+    removed: Mapping[str, datetime] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        gone = (f"{name}@{at.timestamp():.0f}" for name, at in self.removed.items())
+        return " ".join(sorted((*self.names, *gone)))
+
+
+def read_parameters(settings: Mapping[str, Any]) -> OwnParameters:
+    """The file's parameters as noted in Patroni's settings; what can't be read is left out."""
+    names, removed = set(), {}
+    for word in str(settings.get(PARAMETERS_KEY) or "").split():
+        name, at, moment = word.partition("@")
+        try:
+            if at:
+                removed[name] = datetime.fromtimestamp(int(moment), UTC)
+            else:
+                names.add(name)
+        except (ValueError, OverflowError, OSError):
+            continue
+    return OwnParameters(frozenset(names), removed)
 
 
 def read_route(settings: Mapping[str, Any]) -> Route | None:

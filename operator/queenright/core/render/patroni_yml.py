@@ -9,7 +9,9 @@ from typing import Any
 
 import yaml
 
+from queenright.core.published import PARAMETERS_KEY, OwnParameters
 from queenright.core.spec.access_rules import REPLICATION_USER, SUPERUSER, access_rules
+from queenright.core.spec.parameters import CONTRACT_PARAMETERS
 from queenright.core.spec.postgres_cluster import PostgresCluster
 
 REST_API_USER = "queenright"
@@ -49,6 +51,7 @@ def dynamic_configuration(cluster: PostgresCluster) -> dict[str, Any]:
     """The cluster-wide settings, as `bootstrap.dcs` holds them and `GET /config` answers them."""
     patroni, postgresql = cluster.spec.patroni, cluster.spec.postgresql
     rules = access_rules(cluster.spec.lan_subnet, postgresql.access_rules)
+    own = OwnParameters(frozenset(postgresql.parameters.keys() - CONTRACT_PARAMETERS.keys()))
     return {
         "ttl": patroni.ttl_s,
         "loop_wait": patroni.loop_wait_s,
@@ -59,6 +62,7 @@ def dynamic_configuration(cluster: PostgresCluster) -> dict[str, Any]:
             "parameters": dict(postgresql.parameters),
             "pg_hba": [*rules, LOCAL_REPLICATION],
         },
+        **({PARAMETERS_KEY: str(own)} if own.names else {}),
     }
 
 
