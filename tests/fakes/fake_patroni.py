@@ -1,4 +1,7 @@
-"""The ``Patroni`` port on the modelled members: who can't be reached is Unknown, with a reason."""
+"""The ``Patroni`` port on the modelled members: who can't be reached is Unknown, with a reason.
+
+A verb takes effect in the model whether or not its caller lives to hear of it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,44 @@ import anyio
 from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
+from tests.fakes.consensus import MoveRequest, agrees
 from tests.fakes.fake_swarm import nothing
-from tests.fakes.patroni_model import Instance, PatroniModel, merged
+from tests.fakes.instances import RUNNING, Instance
+from tests.fakes.patroni_model import PatroniModel
 
 ANSWER_S = 0.003
-SWITCHES_S = 1.1
 TIMEOUT_S = 2.0
+PATCH_S = 5.0
+MOVE_S = 20.0
+"""How long the adapter waits for each verb."""
+RESTARTS_S = 1.5
+LATEST_S = 30.0
+"""How late a switchover whose answer was ambiguous may still happen."""
+
+
+@dataclass
+class VerbFaults:
+    """Chances, 0 to 1: a verb's answer is lost; a switchover is done late, or never, after an
+    ambiguous answer; a patch loses its race."""
+
+    answer_lost: float = 0.0
+    late: float = 0.0
+    vain: float = 0.0
+    conflict: float = 0.0
+    slow: float = 0.0
+    slow_s: float = 1.5
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb as it reaches Patroni, for whoever judges it."""
+
+    kind: str
+    member: Instance
+    patch: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, Any] = field(default_factory=dict)
+    leader: str = ""
+    candidate: str = ""
 
 
 @dataclass
@@ -27,71 +62,114 @@ class FakePatroni:
     model: PatroniModel
     rng: random.Random
     deaf: float = 0.0
+    faults: VerbFaults = field(default_factory=VerbFaults)
     boundary: Callable[[str], Awaitable[None]] = nothing
+    before_verb: list[Callable[[Verb], None]] = field(default_factory=list)
     answered_s: dict[str, float] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
     """When each address last answered, and when it last was asked in vain."""
+    shown_raft: dict[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+    shown_settings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What was last answered, by address."""
+    verbs: list[tuple[float, str]] = field(default_factory=list)
     changes: list[LeaderChange] = field(default_factory=list)
-    """What ``/history`` answers."""
+    """What ``/history`` answers beside the model's own changes."""
+
+    # Reads
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         await self.boundary(f"status of {address}")
-        reading = await self._ask(address, port)
-        noted = self.answered_s if isinstance(reading, Known) else self.silent_s
+        found = await self._ask(address, port)
+        noted = self.silent_s if isinstance(found, Unknown) else self.answered_s
         noted[address] = anyio.current_time()
-        return reading
+        return found if isinstance(found, Unknown) else Known(self.model.status(found))
 
-    async def _ask(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
-        store = self.model.orchestrator.store
-        node = next((n for n in store.nodes.values() if n.address == address), None)
+    async def _ask(self, address: str, port: int) -> Instance | Unknown:
+        """The member that hears a question, after the time that takes."""
+        store, reach = self.model.orchestrator.store, self.model.orchestrator.reach
+        node_id = next((n.id for n in store.nodes.values() if n.address == address), None)
         lost = self.deaf and self.rng.random() < self.deaf
-        if lost or node is None or not self.model.orchestrator.hears(node.id):
+        if lost or node_id is None or not reach.hears(node_id):
             await anyio.sleep(TIMEOUT_S)
             return Unknown(f"http://{address}:{port} does not answer: timed out")
-        await anyio.sleep(ANSWER_S)
+        slow = self.faults.slow and self.rng.random() < self.faults.slow
+        await anyio.sleep(self.faults.slow_s if slow else ANSWER_S)
         instance = self.model.at_address(address)
         if instance is None or not self.model.is_up(instance):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
-        return Known(self.model.status(instance))
+        return instance
 
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         await self.boundary(f"settings of {address}")
-        reading = await self._ask(address, port)
-        if isinstance(reading, Unknown):
-            return reading
-        instance = self.model.at_address(address)
-        found = self.model.settings(instance) if instance else {}
-        return Known(found) if found else Unknown("no settings yet")
+        found = await self._ask(address, port)
+        if isinstance(found, Unknown):
+            return found
+        settings = self._local_settings(found)
+        if not settings.get("ttl"):
+            return Unknown("no settings yet")
+        self.shown_settings[address] = settings
+        return Known(settings)
+
+    def _local_settings(self, instance: Instance) -> dict[str, Any]:
+        """Raft's copy on that node: as fresh as its connection."""
+        agreed = self.model.consensus(instance.cluster)
+        return agreed.settings if instance.name in agreed.raft.able else instance.settings
 
     async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
-        reading = await self._ask(address, port)
-        return reading if isinstance(reading, Unknown) else Known(tuple(self.changes))
+        found = await self._ask(address, port)
+        if isinstance(found, Unknown):
+            return found
+        began = self.model.consensus(found.cluster).timelines.began
+        ended = [LeaderChange(n - 1, at, "no recovery target specified") for n, at in began.items()]
+        return Known((*self.changes, *ended[1:]))
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
-        reading = await self._ask(address, port)
-        if isinstance(reading, Unknown):
-            return reading
-        instance = self.model.at_address(address)
-        if instance is None:
-            return Unknown("gone")
-        peers = [i for i in self.model.of_cluster(instance.cluster) if i is not instance]
-        near = frozenset(f"{i.address}:{port}" for i in self.model.connected(peers))
-        return Known(
-            RaftStatus(
-                has_quorum=self.model.has_quorum(instance.cluster),
-                term=self.model.consensus(instance.cluster).term,
-                reachable=near,
-                unreachable=frozenset(f"{i.address}:{port}" for i in peers) - near,
-            )
+        await self.boundary(f"raft of {address}")
+        found = await self._ask(address, port)
+        reading = found if isinstance(found, Unknown) else Known(self._raft_status(found, port))
+        self.shown_raft[address] = reading
+        return reading
+
+    def _raft_status(self, instance: Instance, port: int) -> RaftStatus:
+        raft = self.model.consensus(instance.cluster).raft
+        near = raft.peers.get(instance.name, frozenset())
+        peers = list(self.model.of_cluster(instance.cluster))
+        addresses = {peer.name: f"{peer.address}:{port}" for peer in peers}
+        partners = instance.partner_addresses
+        reachable = frozenset(addresses[n] for n in near if n in addresses and n != instance.name)
+        return RaftStatus(
+            has_quorum=instance.name in raft.quorate,
+            leader=addresses.get(raft.leader, "") if raft.leader in near else "",
+            term=raft.term,
+            reachable=reachable & partners,
+            unreachable=partners - reachable,
         )
 
-    async def _instance(self, address: str, port: int) -> Instance:
-        """The member that hears a request to change something."""
-        reading = await self._ask(address, port)
-        instance = self.model.at_address(address)
-        if isinstance(reading, Unknown) or instance is None:
-            raise UnavailableError(f"http://{address}:{port} does not answer")
-        return instance
+    # Verbs
+
+    async def _reach(
+        self, what: str, address: str, port: int, password: Password | None
+    ) -> Instance:
+        """The member that hears a request to change something, and lets it in."""
+        await self.boundary(what)
+        found = await self._ask(address, port)
+        if isinstance(found, Unknown):
+            raise UnavailableError(f"{what}: {found.why}")
+        wanted = found.rest_password
+        if wanted and (password is None or password.value != wanted):
+            raise RejectedError(f"{what} was refused (401)")
+        return found
+
+    def _judge(self, verb: Verb) -> None:
+        self.verbs.append((anyio.current_time(), verb.kind))
+        for listener in self.before_verb:
+            listener(verb)
+
+    async def _end(self, what: str) -> None:
+        """The way back of an answer."""
+        await self.boundary(f"{what} was done")
+        if self.rng.random() < self.faults.answer_lost:
+            raise UnavailableError(f"{what}: the answer was lost")
 
     async def patch_settings(
         self,
@@ -101,58 +179,88 @@ class FakePatroni:
         expected: Mapping[str, Any],
         password: Password | None,
     ) -> None:
-        await self.boundary(f"patch of {sorted(patch)}")
-        instance = await self._instance(address, port)
+        what = f"patch of {', '.join(patch)}"
+        instance = await self._reach(what, address, port, password)
+        if not agrees(self._local_settings(instance), expected):
+            raise ConflictError("the settings are not as observed")
+        await anyio.sleep(ANSWER_S)
         agreed = self.model.consensus(instance.cluster)
-        if not self.model.has_quorum(instance.cluster):
-            raise UnavailableError("timed out")
-        found = self.model.settings(instance)
-        if not agrees(found, expected):
-            raise ConflictError("the settings have been changed meanwhile")
-        agreed.settings = merged(found, patch)
-        await self.boundary(f"patch of {sorted(patch)} was done")
+        self._judge(Verb("patch", instance, patch=patch, expected=expected))
+        if instance.name not in agreed.raft.able:
+            if self.rng.random() < 0.5:
+                agreed.late_patches.append(dict(patch))
+            await anyio.sleep(PATCH_S)
+            raise UnavailableError(f"{what}: timed out; it may still be applied")
+        if self.rng.random() < self.faults.conflict:
+            raise ConflictError(f"{what} was not taken (409)")
+        agreed.change(patch, by_operator=True)
+        await self._end(what)
 
     async def switch_over(
         self, address: str, port: int, leader: str, candidate: str, password: Password | None
     ) -> None:
-        await self.boundary(f"switchover to {candidate}")
-        instance = await self._instance(address, port)
-        present = self.model.leader(instance.cluster)
-        able = [i.name for i in self.model.of_cluster(instance.cluster) if i.is_streaming]
-        if present is None or present.name != leader or candidate not in able:
-            raise RejectedError("412: switchover is not possible")
-        await anyio.sleep(SWITCHES_S)
-        self.model.switch_over(instance.cluster, candidate)
-        await self.boundary(f"switchover to {candidate} was done")
+        what = f"switchover to {candidate}"
+        instance = await self._reach(what, address, port, password)
+        agreed = self.model.consensus(instance.cluster)
+        chosen = self._member(instance, candidate)
+        if leader == candidate:
+            raise RejectedError(f"{what} was refused (400): target and source are the same")
+        if agreed.leader != leader or chosen is None or not self._may_take_over(chosen):
+            raise RejectedError(f"{what} was refused (412): it is not possible")
+        self._judge(Verb("switchover", instance, leader=leader, candidate=candidate))
+        await self._move(what, instance, leader, candidate)
 
     async def fail_over(
         self, address: str, port: int, candidate: str, password: Password | None
     ) -> None:
-        await self.boundary(f"failover to {candidate}")
-        instance = await self._instance(address, port)
-        if candidate not in [i.name for i in self.model.of_cluster(instance.cluster)]:
-            raise RejectedError("412: failover is not possible")
-        await anyio.sleep(SWITCHES_S)
-        self.model.switch_over(instance.cluster, candidate)
-        await self.boundary(f"failover to {candidate} was done")
+        what = f"failover to {candidate}"
+        instance = await self._reach(what, address, port, password)
+        chosen = self._member(instance, candidate)
+        if chosen is None or chosen.state != RUNNING:
+            raise RejectedError(f"{what} was refused (412): it is not possible")
+        self._judge(Verb("failover", instance, candidate=candidate))
+        await self._move(what, instance, "", candidate)
+
+    def _member(self, asked: Instance, name: str) -> Instance | None:
+        members = self.model.of_cluster(asked.cluster)
+        return next((i for i in members if i.name == name and self.model.is_up(i)), None)
+
+    def _may_take_over(self, chosen: Instance) -> bool:
+        """What Patroni asks the candidate before it takes a request: not its lag to the byte."""
+        return chosen.state == RUNNING and not chosen.volume.is_empty
+
+    async def _move(self, what: str, instance: Instance, leader: str, candidate: str) -> None:
+        agreed = self.model.consensus(instance.cluster)
+        if instance.name not in agreed.raft.able:
+            await anyio.sleep(PATCH_S)
+            raise UnavailableError(f"{what} is ambiguous (503): failed to write the request")
+        now_s, chance = anyio.current_time(), self.rng.random()
+        late, vain = chance < self.faults.late, chance > 1 - self.faults.vain
+        due_s = now_s + (self.rng.uniform(3.0, LATEST_S) if late else 0.0)
+        before = agreed.leader
+        request = MoveRequest(leader, candidate, due_s, by_operator=True, is_vain=vain)
+        agreed.request = request
+        for _ in range(round(MOVE_S)):
+            if late:
+                await anyio.sleep(self.rng.uniform(0.0, 2.0))
+                raise UnavailableError(f"{what} is ambiguous (503): status unknown")
+            await anyio.sleep(1.0)
+            if agreed.leader != before:
+                await self._end(what)
+                return
+            if agreed.request is not request:
+                raise UnavailableError(f"{what} is ambiguous (503): it failed")
+        raise UnavailableError(f"{what} is ambiguous (503): status unknown")
 
     async def restart(self, address: str, port: int, password: Password | None) -> None:
-        await self.boundary(f"restart of {address}")
-        await self._instance(address, port)
-        await anyio.sleep(SWITCHES_S)
-        await self.boundary(f"restart of {address} was done")
+        what = f"restart of {address}"
+        instance = await self._reach(what, address, port, password)
+        if not instance.pending:
+            raise ConflictError(f"{what}: no restart is pending")
+        self._judge(Verb("restart", instance))
+        self.model.restart(instance, RESTARTS_S)
+        await anyio.sleep(RESTARTS_S + 1.0)
+        await self._end(what)
 
     async def aclose(self) -> None:
         pass
-
-
-def agrees(settings: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
-    """Whether the settings have the expected values under the expected keys; None is absent."""
-    for key, value in expected.items():
-        found = settings.get(key)
-        if isinstance(value, Mapping) and isinstance(found, Mapping):
-            if not agrees(found, value):
-                return False
-        elif found != value:
-            return False
-    return True

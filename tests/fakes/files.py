@@ -16,11 +16,15 @@ from queenright.ports.manifests import ManifestTexts
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+@dataclass
 class FakeClock:
-    """The running event loop's time, as wall-clock time that begins at ``EPOCH``."""
+    """The running event loop's time, as wall-clock time that begins at ``EPOCH``; one that goes
+    wrong is ``skew_s`` ahead."""
+
+    skew_s: float = 0.0
 
     def now(self) -> datetime:
-        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
+        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time() + self.skew_s)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from queenright.core.observed import LiveService, Node
 from queenright.core.resources import Service
+from tests.fakes.reachability import Reachability
 from tests.fakes.swarm_store import SwarmStore, template_of
 from tests.fakes.tasks import ENDED, FakeTask
 
@@ -32,14 +33,12 @@ Ended = Callable[[FakeTask, bool], None]
 
 
 class Orchestrator:
-    """Moves the tasks of a store's services. ``reachable`` says whether a node hears the managers,
-    ``powered`` whether it runs at all."""
+    """Moves the tasks of a store's services; ``reach`` says which nodes run and are heard."""
 
     def __init__(self, store: SwarmStore, rng: random.Random) -> None:
         self.store = store
         self.rng = rng
-        self.unreachable: set[str] = set()
-        self.unpowered: set[str] = set()
+        self.reach = Reachability()
         self.ended_listeners: list[Ended] = []
         self.restarts: dict[tuple[str, object], list[float]] = defaultdict(list)
         self.doomed: dict[str, float] = {}
@@ -63,7 +62,7 @@ class Orchestrator:
             self.after(REACTION_S, self.step)
 
     def hears(self, node_id: str) -> bool:
-        return node_id not in self.unreachable and node_id not in self.unpowered
+        return self.reach.hears(node_id)
 
     def step(self) -> None:
         """One look at everything, as each of swarm's loops would have."""
@@ -278,7 +277,7 @@ class Orchestrator:
     def _stopped(self, task: FakeTask) -> None:
         if task.id not in self.store.tasks:
             return
-        if task.node_id in self.unreachable:
+        if not self.reach.hears(task.node_id) and task.node_id not in self.reach.unpowered:
             self.after(1.0, self._stopped, task)
             return
         self._end_container(task, orderly=True)

@@ -21,15 +21,19 @@ from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.fake_secrets import FakeSecrets
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeAudit, FakeClock, FakeLastGood, FakeManifests
+from tests.fakes.instances import Instance
 from tests.fakes.orchestrator import Orchestrator
-from tests.fakes.patroni_model import Instance, PatroniModel
+from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.reachability import Reachability
 from tests.fakes.swarm_store import Role, SwarmStore
 from tests.fakes.tasks import FakeTask
 from tests.fakes.virtual_loop import in_place
+from tests.fakes.volumes import Volume
 
 DOWN_AFTER_S = 15.0
 """Three heartbeats of 5 s."""
 BOOT_S = 1.3
+DOCKERD_RESTART_S = 5.0
 TEMPO = Tempo(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
 
 
@@ -47,6 +51,8 @@ class World:
     manifests: FakeManifests = field(init=False)
     last_good: FakeLastGood = field(init=False)
     audit: FakeAudit = field(init=False)
+    clock: FakeClock = field(default_factory=FakeClock)
+    """The operator's own."""
     rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,7 +63,7 @@ class World:
             self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)
         self.orchestrator = Orchestrator(self.store, self.rng)
         self.orchestrator.why_not_start = why_not_start
-        self.patroni_model = PatroniModel(self.orchestrator)
+        self.patroni_model = PatroniModel(self.orchestrator, random.Random(f"members {self.seed}"))
         self.patroni_model.start()
         self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
         self.patroni = FakePatroni(self.patroni_model, self.rng)
@@ -76,7 +82,7 @@ class World:
             manifests=self.manifests,
             last_good=self.last_good,
             audit=self.audit,
-            clock=FakeClock(),
+            clock=self.clock,
         )
 
     @property
@@ -92,33 +98,64 @@ class World:
 
     # Faults
 
+    @property
+    def reach(self) -> Reachability:
+        return self.orchestrator.reach
+
     def power_cut(self, name: str) -> None:
         node = self.store.node_named(name)
-        if node.id in self.orchestrator.unpowered:
+        if node.id in self.reach.unpowered:
             return
-        self.orchestrator.unpowered.add(node.id)
+        self.reach.unpowered.add(node.id)
+        self.reach.frozen.discard(node.id)
         self.orchestrator.power_lost(node.id)
         self._expect_down(node.id)
 
-    def power_on(self, name: str) -> None:
+    def power_on(self, name: str, after_s: float = BOOT_S) -> None:
         node = self.store.node_named(name)
-        if node.id in self.orchestrator.unpowered:
-            self.orchestrator.after(BOOT_S, self._booted, node.id)
+        if node.id in self.reach.unpowered:
+            self.orchestrator.after(after_s, self._booted, node.id)
+
+    def restart_dockerd(self, name: str) -> None:
+        """Its containers stop, and the node is away for some seconds."""
+        self.power_cut(name)
+        self.power_on(name, DOCKERD_RESTART_S)
 
     def _booted(self, node_id: str) -> None:
-        self.orchestrator.unpowered.discard(node_id)
-        self._back(node_id)
+        if node_id in self.reach.unpowered:
+            self.reach.unpowered.discard(node_id)
+            self._back(node_id)
 
     def partition(self, name: str) -> None:
+        """The node hears nobody."""
+        self._part(self.reach.unreachable, self.store.node_named(name).id)
+
+    def freeze(self, name: str) -> None:
+        """Nothing moves on the node, and nothing is lost."""
         node = self.store.node_named(name)
-        self.orchestrator.unreachable.add(node.id)
-        self._expect_down(node.id)
+        if node.id not in self.reach.unpowered:
+            self._part(self.reach.frozen, node.id)
+
+    def _part(self, among: set[str], node_id: str) -> None:
+        among.add(node_id)
+        self._expect_down(node_id)
+
+    def cut(self, one: str, other: str) -> None:
+        """Two nodes don't hear each other, and everybody else hears both."""
+        ids = [self.store.node_named(name).id for name in (one, other)]
+        self.reach.cuts.add(frozenset(ids))
+        for node_id in ids:
+            self._expect_down(node_id)
 
     def heal(self, name: str) -> None:
-        node = self.store.node_named(name)
-        if node.id in self.orchestrator.unreachable:
-            self.orchestrator.unreachable.discard(node.id)
-            self._back(node.id)
+        """Whatever parts the node from others is over."""
+        node_id = self.store.node_named(name).id
+        was_away = not self.reach.hears(node_id)
+        self.reach.unreachable.discard(node_id)
+        self.reach.frozen.discard(node_id)
+        self.reach.cuts -= {cut for cut in self.reach.cuts if node_id in cut}
+        if was_away:
+            self._back(node_id)
 
     def _expect_down(self, node_id: str) -> None:
         self.orchestrator.after(DOWN_AFTER_S, self._missed_heartbeats, node_id)
@@ -132,6 +169,22 @@ class World:
             if self.store.nodes[node_id].state == "down":
                 self.store.set_node(node_id, state="ready")
             self.orchestrator.came_back(node_id)
+
+    def break_data(self, member: str) -> None:
+        """The data directory of a member that does not lead is damaged."""
+        for instance in self.patroni_model.of_cluster("main"):
+            if instance.service == member and not instance.is_primary:
+                instance.volume.is_broken = True
+
+    def empty_data(self) -> None:
+        """A person empties the damaged data directories, so that they are copied anew."""
+        model = self.patroni_model
+        for key in [key for key, volume in model.volumes.items() if volume.is_broken]:
+            broken, model.volumes[key] = model.volumes[key], Volume()
+            for instance in model.instances.values():
+                if instance.volume is broken:
+                    instance.volume = model.volumes[key]
+                    instance.stop()
 
     def kill_container(self, service: str, exit_code: int = 137) -> None:
         for task in self.containers(service):

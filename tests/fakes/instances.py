@@ -1,0 +1,102 @@
+"""One running member container: its Patroni, and the PostgreSQL in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tests.fakes import server_parameters
+from tests.fakes.tasks import FakeTask
+from tests.fakes.volumes import Volume
+
+STARTS_S = 1.5
+CRASHES_S = 2.0
+RUNNING = "running"
+STARTING = "starting"
+STOPPED = "stopped"
+FAILED = "start failed"
+CREATING = "creating replica"
+INITIALIZING = "initializing new cluster"
+
+
+@dataclass
+class Instance:
+    """``is_primary`` is whether PostgreSQL takes writes, whoever holds the lock;
+    ``answers_primary`` whether ``/primary`` says 200; ``settings`` is this member's own copy."""
+
+    name: str
+    service: str
+    address: str
+    task: FakeTask
+    volume: Volume
+    partners: int
+    priority: int
+    cluster: str
+    partner_addresses: frozenset[str] = frozenset()
+    rest_password: str = ""
+    state: str = STOPPED
+    is_primary: bool = False
+    answers_primary: bool = False
+    has_joined: bool = False
+    """Whether Raft has let it in: until then Patroni waits, and its REST API does not listen."""
+    follows_s: float | None = None
+    is_streaming: bool = False
+    ready_at_s: float = 0.0
+    goal: Literal["primary", "replica"] = "replica"
+    settings: dict[str, Any] = field(default_factory=dict)
+    running: dict[str, str] = field(default_factory=dict)
+    """The parameters with which PostgreSQL was started, of those that take a restart."""
+    lost_s: float | None = None
+    """Since when it has had no quorum."""
+    patience_s: float = 0.0
+    grace_s: float = 0.0
+    is_slow: bool = False
+
+    @property
+    def node_id(self) -> str:
+        return self.task.node_id
+
+    @property
+    def is_paused(self) -> bool:
+        """As this member knows it."""
+        return bool(self.settings.get("pause"))
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether, holding the lock, it would give it away."""
+        stays_down = self.state == STOPPED and self.is_paused
+        return self.state == FAILED or stays_down or self.volume.is_empty
+
+    @property
+    def pending(self) -> dict[str, tuple[str, str]]:
+        return server_parameters.pending(self.running, self.settings)
+
+    def start(self, goal: Literal["primary", "replica"], ready_at_s: float) -> None:
+        """PostgreSQL starts, with the parameters as they are now."""
+        self.state, self.goal, self.ready_at_s = STARTING, goal, ready_at_s
+        self.is_primary = self.answers_primary = self.is_streaming = False
+        self.follows_s = None
+
+    def took_over(self) -> None:
+        """PostgreSQL is promoted."""
+        if self.state != RUNNING or not self.running:
+            self.goal = "primary"
+            self.started()
+        self.goal, self.is_primary, self.is_streaming = "primary", True, False
+        self.answers_primary = True
+        self.volume.control = server_parameters.control_of(self.running)
+
+    def started(self) -> None:
+        """PostgreSQL is up."""
+        self.state = RUNNING
+        self.is_primary = self.goal == "primary"
+        self.running = server_parameters.started_with(
+            self.settings, self.volume.control, as_primary=self.is_primary
+        )
+        if self.is_primary:
+            self.volume.control = server_parameters.control_of(self.running)
+
+    def stop(self) -> None:
+        self.state = STOPPED
+        self.is_primary = self.answers_primary = self.is_streaming = False
+        self.follows_s = None
