@@ -1,5 +1,6 @@
 """The stream of events: who hears what, resumed without gap or repeat, over replicas."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -12,7 +13,9 @@ import httpx
 import psycopg
 import pytest
 
-from notes.events.hub import Position
+from notes.db.listener import Listener
+from notes.db.pool import Database
+from notes.events.hub import Hub, Position
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.test_pages import page, space
@@ -146,6 +149,17 @@ def test_the_stream_ends_with_the_session_and_needs_one(anybody: Client) -> None
 @pytest.mark.parametrize("text", ["", "1.2", "1.2.3.4", "a.b.c", "-1.2.3", "1.2.٣"])
 def test_positions_are_parsed_strictly(text: str) -> None:
     assert Position.parse(text) is None
+
+
+async def test_what_came_before_the_wait_began_is_news_too() -> None:
+    """Of a thousand streams some look just before it comes, and begin to wait just after."""
+    hub = Hub(Database(""), Listener(""))
+    hub.position = Position(1, 5, 2)
+    async with asyncio.timeout(5):
+        await hub.news(Position(1, 5, 1), 60)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await hub.news(Position(1, 5, 2), 60)
 
 
 def test_open_streams_keep_a_draining_replica_until_the_timeout(own_replica: Start) -> None:

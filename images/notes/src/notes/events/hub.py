@@ -126,8 +126,11 @@ class Hub:
                 self._ring.clear()
         return self.position
 
-    async def news(self, timeout_s: float) -> None:
-        """Returns when there may be something new, or after `timeout_s`."""
+    async def news(self, after: Position, timeout_s: float) -> None:
+        """Returns when there may be something new after a position, or after `timeout_s`."""
+        # It may have come between the caller's last look and now.
+        if self.position is not None and after < self.position:
+            return
         if self._news is None:
             self._news = asyncio.get_running_loop().create_future()
         await asyncio.wait([self._news], timeout=timeout_s)

@@ -56,7 +56,7 @@ class EventStream(Response):
                 self._at = reached
                 if moved:
                     continue
-                news = asyncio.ensure_future(self._hub.news(HEARTBEAT_S))
+                news = asyncio.ensure_future(self._hub.news(self._at, HEARTBEAT_S))
                 await asyncio.wait({news, gone}, return_when=asyncio.FIRST_COMPLETED)
                 news.cancel()
                 if self._hub.position == self._at and not gone.done():
