@@ -3,6 +3,7 @@
 Exit code 0 when every target is met, 1 when one is missed.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,8 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
 
 def main() -> int:
     """Runs the named sections, or all."""
+    # Where others are at work too, shares are less certain than they look, and times say nothing.
+    print(f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} processes running before", flush=True)
     missed = 0
     for name in sys.argv[1:] or list(SECTIONS):
         for figure in SECTIONS[name]():
