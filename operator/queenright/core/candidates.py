@@ -60,7 +60,8 @@ def obstacles_to_lead(situation: Situation, candidate: DesiredMember) -> Iterato
             yield "Patroni is paused"
         elif member is not leader and not status.is_streaming:
             yield f"{member.name} is {status.state}, not streaming"
-        if unsettled := situation.why_unsettled(member):
+        is_leader = member is leader  # a second task beside it, which can't start, is no obstacle
+        if unsettled := (situation.why_changing if is_leader else situation.why_unsettled)(member):
             yield unsettled
     if isinstance(situation.settings, Unknown):
         yield f"Patroni's settings are not known ({situation.settings.why})"

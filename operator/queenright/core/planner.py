@@ -35,6 +35,7 @@ from queenright.core.rules.leadership import plan_leadership
 from queenright.core.rules.members import plan_members
 from queenright.core.rules.networks import plan_networks
 from queenright.core.rules.nodes import plan_nodes
+from queenright.core.rules.pauses import plan_pauses
 from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
 from queenright.core.rules.settings import plan_settings
@@ -52,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     plan_members,
     plan_proxies,
     plan_settings,
+    plan_pauses,
     plan_leadership,
 )
 """In the contract's deployment order: labels, network, secrets, configs, members, proxies;

@@ -77,7 +77,12 @@ def restarting_fields(situation: Situation, service: Service) -> tuple[str, ...]
     if wanted.mode != live.value.mode:
         return ()  # which no update can change
     changes = diff(wanted, live.value)
-    return tuple(change.path for change in changes if disturbs((change,)))
+    fewer = 0 < wanted.replicas < live.value.replicas
+    return tuple(
+        change.path
+        for change in changes
+        if disturbs((change,)) or (fewer and change.path == "replicas")
+    )
 
 
 def pin_image(situation: Situation, service: Service, live: LiveService | None) -> Service | Hold:

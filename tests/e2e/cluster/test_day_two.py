@@ -35,8 +35,17 @@ NODE_OF = {member: node for node, member in MEMBER_OF.items()}
 
 def edit(deployment: Deployment, *lines: str) -> int:
     """Write the usual manifest with further lines of spec; the audit records before it."""
-    known = len(deployment.operator.audit("outcome"))
-    deployment.operator.write(manifest(deployment.lab, "".join(f"  {line}\n" for line in lines)))
+    operator, text = (
+        deployment.operator,
+        manifest(deployment.lab, "".join(f"  {x}\n" for x in lines)),
+    )
+    known, passes = len(operator.audit("outcome")), len(list(operator.passes()))
+    if text != (operator.manifests / "cluster.yaml").read_text():
+        operator.write(text)
+        operator.wait_for(
+            lambda: any(p["trigger"] == "file" for p in list(operator.passes())[passes:]),
+            "the edit to be read",
+        )
     return known
 
 
