@@ -98,7 +98,7 @@ def test_a_pause_of_the_operators_own(reason: str, spec: dict[str, str], text: s
 
 def test_members_that_do_not_agree_yet() -> None:
     lines = told(paused(three_nodes(), "member-1", **{PAUSE_KEY: "maintenance"}))
-    assert lines == [
+    assert [line for line in lines if line.startswith("Promotion")] == [
         "Promotion: paused by the operator, for maintenance",
         "Promotion: 2 of 3 members don't agree yet",
     ]
