@@ -94,7 +94,7 @@ def handing_back(situation: Situation, write: Write) -> Hold:
     obstacle = why_not_write(situation, write)
     if obstacle is None:
         return held(situation, f"{write.what}: {write.why}")
-    reason = f"{write.why}; before {write.what}: {obstacle.why}"
+    reason = f"before {write.what} ({write.why}): {obstacle.why}"
     if write.aspect == "resume" and obstacle.wants_attention:
         reason += ". Bring its node back; or, if it never comes back, resume by hand"
     hold = held(situation, reason, attention=obstacle.wants_attention)
@@ -212,7 +212,8 @@ def memberless(situation: Situation) -> Iterator[Hold]:
             yield Hold(key, reason, wants_attention=True)
         elif name not in placed:
             reason = f"safe to power off: {name}, as no member of this cluster runs there"
-            yield Hold(key, reason)
+            proxied = name in situation.desired.proxy_nodes
+            yield Hold(key, f"{reason}; its proxy goes with it" if proxied else reason)
 
 
 def managers(situation: Situation) -> Iterator[Hold]:

@@ -117,7 +117,7 @@ def next_write(situation: Situation) -> Write | None:
         return Write("promotion", "resume", {PAUSE_KEY: None}, what, why)
     if pin_of(situation) is not None:
         what = "port 5000 is handed back to the proxies' own checks"
-        why = "the pin is not needed any more"
+        why = "the leader can be seen without the pin"
         return Write("maintenance", "unpin", {ROUTE_KEY: None}, what, why)
     return None
 
@@ -208,7 +208,7 @@ def obstacles(situation: Situation, write: Write) -> Iterator[Obstacle]:
 
 def why_not_affirmed(situation: Situation, members: tuple[DesiredMember, ...]) -> str | None:
     """Why not every one of these members' Raft nodes affirms a quorum and reaches the others."""
-    addresses = {m: f"{m.address}:{situation.desired.raft_port}" for m in members}
+    addresses = {m.name: f"{m.address}:{situation.desired.raft_port}" for m in members}
     for member in members:
         status = situation.raft_of(member)
         if status is None:
@@ -216,8 +216,8 @@ def why_not_affirmed(situation: Situation, members: tuple[DesiredMember, ...]) -
         if not status.has_quorum:
             return f"the Raft node of {member.name} has no quorum"
         for other, address in addresses.items():
-            if other is not member and address not in status.reachable:
-                return f"the Raft node of {member.name} does not reach {other.name} ({address})"
+            if other != member.name and address not in status.reachable:
+                return f"the Raft node of {member.name} does not reach {other} ({address})"
     if len(members) < len(situation.desired.members):
         return None
     for member in members:
@@ -250,4 +250,4 @@ def unpin_obstacles(situation: Situation) -> Iterator[Obstacle]:
                 yield Obstacle(f"{member.name} still says that Patroni is paused")
     if abs(situation.now - route.at) < HANDED_BACK:
         due = route.at + HANDED_BACK
-        yield Obstacle("the proxies' own checks are seeing the leader again", due)
+        yield Obstacle(f"they have to see {leader.name} again", due)
