@@ -1,6 +1,6 @@
 """Speed and memory, measured on the lab; ratios come from runs in turn.
 
-``python -m tests.bench [first-deployment | pass | memory | reaction …]``: all of them by default.
+``python -m tests.bench [first-deployment | pass | memory | reaction | switchover …]``: all of them by default.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.bench.first_deployment import bench_first_deployment
 from tests.bench.running import bench_memory, bench_pass, bench_reaction
+from tests.bench.switchover import bench_switchover
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 from tests.lab.settings import LabError, LabSettings
@@ -21,6 +22,7 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "pass": bench_pass,
     "reaction": bench_reaction,
     "memory": bench_memory,
+    "switchover": bench_switchover,
 }
 
 

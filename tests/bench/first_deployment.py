@@ -18,6 +18,7 @@ import psycopg
 
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
 from queenright.core.render.patroni_yml import render_patroni_template
+from queenright.core.render.route_lua import render_route_lua
 from queenright.core.spec.loading import load
 from tests.bench.figures import spread
 from tests.e2e.running_operator import RunningOperator
@@ -61,6 +62,7 @@ def deploy_by_hand(lab: Lab, directory: Path) -> float:
     addresses = {m.name: lab.node(m.node).address for m in document.spec.members}
     (directory / "patroni.yml.tpl").write_text(render_patroni_template(document))
     (directory / "haproxy.cfg").write_text(render_haproxy_cfg(document, addresses))
+    (directory / "queenright.lua").write_text(render_route_lua(document))
     (directory / "stack.yaml").write_text(STACK.read_text())
     docker = lab.manager.docker
     began = time.monotonic()

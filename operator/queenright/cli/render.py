@@ -71,7 +71,7 @@ def missing_node(document: Document, known: Sequence[str]) -> DesiredCluster:
 
 
 def show_configs(cluster: DesiredCluster) -> None:
-    for config in (cluster.template, cluster.follower_template, cluster.haproxy):
+    for config in (cluster.template, cluster.follower_template, cluster.haproxy, cluster.route):
         click.echo(f"# --- config {config.name}")
         click.echo(config.data.decode())
 

@@ -15,12 +15,13 @@ from typing import Any
 
 from queenright.core.digest import digest
 from queenright.core.membership import Place, encode_places
-from queenright.core.render.haproxy_cfg import render_haproxy_cfg
+from queenright.core.render.haproxy_cfg import ROUTE_LUA_FILE, render_haproxy_cfg
 from queenright.core.render.patroni_yml import (
     dynamic_configuration,
     local_part,
     render_patroni_template,
 )
+from queenright.core.render.route_lua import render_route_lua
 from queenright.core.resources import (
     ADDRESS_LABEL,
     CLUSTER_LABEL,
@@ -52,6 +53,7 @@ PROXY_LABEL_VALUE = "true"
 POSTGRES_ID = "999"
 """User and group of PostgreSQL in the member image (spec: database-cluster §2.3)."""
 SECRET_MODE = 0o400
+PROXY_FILE_MODE = 0o444
 SCRATCH_MODE = 0o1777
 TEMPLATE_TARGET = "/etc/patroni/patroni.yml.tpl"
 HAPROXY_TARGET = "/usr/local/etc/haproxy/haproxy.cfg"
@@ -101,6 +103,7 @@ class DesiredCluster:
     template: Config
     follower_template: Config
     haproxy: Config
+    route: Config
     anchor: Config
     node_labels: tuple[NodeLabels, ...]
     member_label: str
@@ -120,7 +123,7 @@ class DesiredCluster:
     @property
     def configs(self) -> tuple[Config, ...]:
         followers = (self.follower_template,) if len(self.members) > 1 else ()
-        return (self.template, *followers, self.haproxy, self.anchor)
+        return (self.template, *followers, self.haproxy, self.route, self.anchor)
 
     @property
     def services(self) -> tuple[Service, ...]:
@@ -154,8 +157,7 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         for found in (text, local_part(text))
     )
     preferred = preferred_member(cluster).name
-    proxy_text = render_haproxy_cfg(cluster, addresses)
-    haproxy = Config(f"{scope}_haproxy-{digest(proxy_text)}", proxy_text.encode(), owned)
+    haproxy, route = proxy_configs(cluster, addresses, owned)
     anchor = Config(
         f"{scope}_cluster",
         ANCHOR_TEXT,
@@ -186,18 +188,15 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
     return DesiredCluster(
         name=scope,
         members=members,
-        proxy=proxy_service(cluster, haproxy.name),
+        proxy=proxy_service(cluster, haproxy.name, route.name),
         proxy_nodes=tuple(spec.proxies.nodes),
-        network=Network(
-            spec.network.name,
-            subnet=str(spec.network.subnet) if spec.network.subnet else "",
-            labels=owned,
-        ),
+        network=Network(spec.network.name, subnet=str(spec.network.subnet or ""), labels=owned),
         secrets=tuple(Secret(name, owned) for name, _ in secret_files(cluster)),
         data_secrets=frozenset({spec.secrets.replication, spec.secrets.superuser}),
         template=template,
         follower_template=follower_template,
         haproxy=haproxy,
+        route=route,
         anchor=anchor,
         node_labels=tuple(node_labels(cluster)),
         member_label=spec.node_labels.member,
@@ -326,7 +325,19 @@ def member_service(
     )
 
 
-def proxy_service(cluster: PostgresCluster, haproxy: str) -> Service:
+def proxy_configs(
+    cluster: PostgresCluster, addresses: Mapping[str, str], labels: Mapping[str, str]
+) -> tuple[Config, Config]:
+    """The proxies' configuration, and the script that it loads."""
+    scope = cluster.metadata.name
+    text, script = render_haproxy_cfg(cluster, addresses), render_route_lua(cluster)
+    return (
+        Config(f"{scope}_haproxy-{digest(text)}", text.encode(), labels),
+        Config(f"{scope}_route-{digest(script)}", script.encode(), labels),
+    )
+
+
+def proxy_service(cluster: PostgresCluster, haproxy: str, route: str) -> Service:
     """The proxies' global service, with every property of §2.7 and §8."""
     scope, spec = cluster.metadata.name, cluster.spec
     proxies = spec.proxies
@@ -347,7 +358,10 @@ def proxy_service(cluster: PostgresCluster, haproxy: str) -> Service:
             scratch("/run", proxies.tmpfs.run_bytes),
             scratch("/tmp", proxies.tmpfs.tmp_bytes),  # noqa: S108  # the contract's mount
         ),
-        configs=(FileReference(haproxy, HAPROXY_TARGET, mode=0o444),),
+        configs=(
+            FileReference(haproxy, HAPROXY_TARGET, mode=PROXY_FILE_MODE),
+            FileReference(route, ROUTE_LUA_FILE, mode=PROXY_FILE_MODE),
+        ),
         resources=Resources(proxies.memory.limit_bytes, proxies.memory.reservation_bytes),
         restart=RestartPolicy(
             restart.condition, restart.delay_s, restart.max_attempts, restart.window_s

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from queenright.core.render.haproxy_cfg import STATE_FILE, render_haproxy_cfg
+from queenright.core.render.haproxy_cfg import ROUTE_LUA_FILE, STATE_FILE, render_haproxy_cfg
+from queenright.core.render.route_lua import render_route_lua
 from queenright.core.spec import load
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from tests.golden.compare import assert_golden
@@ -65,7 +66,10 @@ def test_haproxy_takes_it_without_a_warning(file: Path, tmp_path: Path) -> None:
     for one in load({file.name: file.read_text()}).documents:
         config = tmp_path / "haproxy.cfg"
         text = render_haproxy_cfg(one.cluster, addresses(one.cluster))
-        config.write_text(text.replace(STATE_FILE, str(state)))
+        script = tmp_path / "queenright.lua"
+        script.write_text(render_route_lua(one.cluster))
+        text = text.replace(STATE_FILE, str(state)).replace(ROUTE_LUA_FILE, str(script))
+        config.write_text(text)
         check = [str(HAPROXY), "-c", "-dW", "-f", str(config)]
         done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=20)
         assert done.returncode == 0, done.stderr

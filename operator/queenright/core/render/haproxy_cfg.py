@@ -12,6 +12,7 @@ from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.quantities import format_duration
 
 STATE_FILE = "/tmp/haproxy.state"  # noqa: S108 (in the proxy's own tmpfs)
+ROUTE_LUA_FILE = "/usr/local/etc/haproxy/queenright.lua"
 LOOPBACK_RANGE = "127.0.0.0/8"
 
 
@@ -43,6 +44,7 @@ global
     log stdout format raw local0
     maxconn {proxies.max_connections}
     server-state-file {STATE_FILE}
+    lua-load-per-thread {ROUTE_LUA_FILE}
 
 defaults
     log global

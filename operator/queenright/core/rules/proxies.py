@@ -16,5 +16,6 @@ from queenright.core.situation import Situation
 
 def plan_proxies(situation: Situation) -> Iterator[Action | Hold]:
     desired, swarm = situation.desired, situation.swarm
-    if swarm.network(desired.network.name) and swarm.config(desired.haproxy.name):
+    files = (desired.haproxy, desired.route)
+    if swarm.network(desired.network.name) and all(swarm.config(file.name) for file in files):
         yield from plan_service(situation, desired.proxy, obstacle=None)

@@ -1,0 +1,140 @@
+"""The write gap of a planned move: ours, `patronictl switchover`, and the floor at the members.
+
+Clients write each 20 ms through port 5000 of a node whose member does not move, and at the same
+time directly at the members, which is the floor. Moves take turns on one cluster, whose proxies
+have the contract's checks; before each, all is whole and every proxy's checks are settled.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from queenright.core.published import FOLLOW_S, ROUTE_KEY
+from tests.bench.figures import spread
+from tests.bench.first_deployment import deploy_by_hand
+from tests.bench.write_gap import Writer
+from tests.e2e.swarm_facts import (
+    MEMBER_NODES,
+    container_of,
+    eventually,
+    is_whole,
+    leader_node,
+    read_secret,
+)
+from tests.lab.lab import Lab
+
+RUNS = 20
+CLIENT_NODE = MEMBER_NODES[2]
+MOVING = dict(zip(MEMBER_NODES[:2], ("member-1", "member-2"), strict=True))
+KNOWN_AFTER_S = 1.5
+"""Each proxy reads the hint once a second."""
+CHECKS_S = 10.0
+"""Three failed checks, three seconds apart: then HAProxy has the new roles everywhere."""
+
+Move = Callable[[Lab, str, str], None]
+
+
+def bench_switchover(lab: Lab, directory: Path) -> None:
+    deploy_by_hand(lab, directory)
+    random_delay = random.Random(0)  # moves fall anywhere between two checks
+    gaps: dict[str, list[float]] = {"patronictl": [], "ours": []}
+    floors: dict[str, list[float]] = {"patronictl": [], "ours": []}
+    for run in range(RUNS):
+        for name, move in (("patronictl", by_patronictl), ("ours", by_hint)):
+            time.sleep(random_delay.uniform(0, 3))
+            gap, floor = measure(lab, move)
+            gaps[name].append(gap)
+            floors[name].append(floor)
+            print(f"   run {run + 1}: {name} {gap:.2f} s (members {floor:.2f} s)", flush=True)
+    print(f"patronictl switchover {spread(gaps['patronictl'], 's', 2)}")
+    print(f"ours                  {spread(gaps['ours'], 's', 2)}")
+    print(f"floor, at the members {spread(floors['ours'], 's', 2)} (ours)")
+    print(f"                      {spread(floors['patronictl'], 's', 2)} (patronictl)")
+
+
+def measure(lab: Lab, move: Move) -> tuple[float, float]:
+    """Seconds without a write through the proxy, and at the members, in one move."""
+    settle(lab)
+    source = leader_node(lab)
+    target = next(node for node in MOVING if node != source)
+    addresses = [lab.node(node).address for node in MEMBER_NODES]
+    with (
+        Writer(lab, [lab.node(CLIENT_NODE).address], 5000) as through_proxy,
+        Writer(lab, addresses, 5432) as at_members,
+    ):
+        time.sleep(0.5)
+        began = time.monotonic()
+        move(lab, source, target)
+        eventually(lambda: leader_node(lab) == target, f"{MOVING[target]} to lead", 60)
+        moved = time.monotonic()
+        eventually(lambda: through_proxy.successes[-1] > moved, "a write after the move", 60)
+        time.sleep(1)
+    return through_proxy.gap_s(began), at_members.gap_s(began)
+
+
+def by_patronictl(lab: Lab, source: str, target: str) -> None:
+    node, service = lab.node(source), f"main_{MOVING[source]}"
+    command = ("patronictl", "-c", "/tmp/patroni.yml", "switchover", "--force")
+    node.docker("exec", container_of(node, service), *command, "--candidate", MOVING[target])
+
+
+def by_hint(lab: Lab, source: str, target: str) -> None:
+    with hinted(lab, source, f"follow {MOVING[target]} {FOLLOW_S} {time.time():.3f}"):
+        time.sleep(KNOWN_AFTER_S)
+        body = {"leader": MOVING[source], "candidate": MOVING[target]}
+        rest(lab, source).post("/switchover", json=body, timeout=60).raise_for_status()
+
+
+@contextmanager
+def hinted(lab: Lab, node: str, hint: str) -> Iterator[None]:
+    """The proxies' hint stands in Patroni's settings, as the operator publishes it."""
+    rest(lab, node).patch("/config", json={ROUTE_KEY: hint}).raise_for_status()
+    yield
+    rest(lab, node).patch("/config", json={ROUTE_KEY: None}).raise_for_status()
+
+
+def rest(lab: Lab, node: str) -> httpx.Client:
+    """A member's REST API, with its credentials."""
+    credentials = ("queenright", read_secret(lab, "pg_rest_pw"))
+    url = f"http://{lab.node(node).address}:8008"
+    return httpx.Client(base_url=url, auth=credentials, timeout=10)
+
+
+def settle(lab: Lab) -> None:
+    """Until all is whole, and the proxies' checks have found the roles by themselves."""
+    eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0", 120)
+    if leader_node(lab) == CLIENT_NODE:
+        body = {"leader": "member-3", "candidate": "member-1"}
+        rest(lab, CLIENT_NODE).post("/switchover", json=body, timeout=60).raise_for_status()
+        eventually(lambda: is_whole(lab), "the cluster whole again", 120)
+    leader = MOVING[leader_node(lab)]
+    eventually(
+        lambda: all(servers_up(lab, node) == [leader] for node in MEMBER_NODES),
+        f"every proxy to route to {leader} alone",
+        60,
+    )
+    time.sleep(CHECKS_S)
+
+
+def servers_up(lab: Lab, node: str) -> list[str]:
+    """The servers that a node's proxy uses for port 5000."""
+    try:
+        page = httpx.get(f"http://{lab.node(node).address}:7000/;csv", timeout=2).text
+    except httpx.HTTPError:
+        return []
+    rows = csv.DictReader(io.StringIO(page.removeprefix("# ")))
+    return [
+        row["svname"]
+        for row in rows
+        if row["pxname"] == "primary"
+        and row["svname"] not in ("FRONTEND", "BACKEND")
+        and row["status"].startswith("UP")
+    ]

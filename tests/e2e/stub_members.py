@@ -1,0 +1,256 @@
+"""Members on loopback addresses that answer what a test says, and a real HAProxy before them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import signal
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from queenright.core.published import ROUTE_KEY
+from queenright.core.render.haproxy_cfg import ROUTE_LUA_FILE, STATE_FILE, render_haproxy_cfg
+from queenright.core.render.route_lua import render_route_lua
+from queenright.core.spec import load
+
+ENTRYPOINT = Path(__file__).resolve().parents[2] / "images/proxy/proxy-entrypoint"
+DOCUMENT = """\
+apiVersion: queenright/v1alpha1
+kind: PostgresCluster
+metadata: {{name: main}}
+spec:
+  image: member
+  lanSubnet: 127.0.0.0/8
+  ports: {{postgresql: {postgresql}, restApi: {rest}}}
+  members:
+    - {{name: member-1, node: node1, address: 127.0.0.2, failoverPriority: 3}}
+    - {{name: member-2, node: node2, address: 127.0.0.3}}
+    - {{name: member-3, node: node3, address: 127.0.0.4}}
+  proxies:
+    image: proxy
+    ports: {{primary: {primary}, replicas: {replicas}, statistics: {statistics}}}
+    check: {{interval: {interval}}}
+"""
+
+
+@dataclass
+class StubMember:
+    """Patroni's REST API as a test wants it, and a database that says its own name."""
+
+    name: str
+    address: str
+    ports: dict[str, int]
+    primary: int = 503
+    patroni: dict[str, Any] = field(default_factory=lambda: {"role": "replica", "state": "running"})
+    config: str = "{}"
+    hangs: bool = False
+    asked: list[tuple[float, str]] = field(default_factory=list)
+    servers: list[socketserver.ThreadingTCPServer] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.servers = [
+            self._serve(self.ports["rest"], self._answer),
+            self._serve(self.ports["postgresql"], self._greet),
+        ]
+
+    def stop(self) -> None:
+        """Nothing listens any more."""
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
+        self.servers = []
+
+    def lead(self, status: int = 200) -> None:
+        self.primary, self.patroni = status, {"role": "primary", "state": "running"}
+
+    def _serve(
+        self, port: int, handle: Callable[[socket.socket], None]
+    ) -> socketserver.ThreadingTCPServer:
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                with suppress(OSError):
+                    handle(self.request)
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = True
+            daemon_threads = True
+            block_on_close = False
+
+        server = Server((self.address, port), Handler)
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        return server
+
+    def _answer(self, connection: socket.socket) -> None:
+        request = connection.recv(4096).decode()
+        if not request:
+            return
+        method, path = request.split()[:2]
+        self.asked.append((time.monotonic(), f"{method} {path}"))
+        if self.hangs:
+            time.sleep(5)
+            return
+        status, body = self.primary, ""
+        if path == "/patroni":
+            status, body = 200, json.dumps(self.patroni)
+        elif path == "/config":
+            status, body = 200, self.config
+        elif path == "/replica":
+            status = 503
+        # In two pieces, as a network may do it.
+        connection.sendall(f"HTTP/1.0 {status} Said\r\nContent-Type: application/json\r\n".encode())
+        connection.sendall(f"\r\n{body}".encode())
+
+    def _greet(self, connection: socket.socket) -> None:
+        connection.sendall(self.name.encode())
+        connection.recv(1)
+
+
+class Proxy:
+    """HAProxy with three members; ``member-1`` is up when it starts, unless ``unchecked``."""
+
+    def __init__(self, directory: Path, interval: str = "3s") -> None:
+        self.directory = directory
+        self.ports = dict(
+            zip(
+                ("postgresql", "rest", "primary", "replicas", "statistics"),
+                free_ports(5),
+                strict=True,
+            )
+        )
+        document = load({"c.yaml": DOCUMENT.format(**self.ports, interval=interval)}).documents[0]
+        cluster = document.cluster
+        self.members = [
+            StubMember(member.name, str(member.address), self.ports)
+            for member in cluster.spec.members
+        ]
+        self.log = ""
+        self._process: subprocess.Popen[str] | None = None
+        self._config, self._state = directory / "haproxy.cfg", directory / "haproxy.state"
+        script = directory / "queenright.lua"
+        script.write_text(render_route_lua(cluster))
+        text = render_haproxy_cfg(cluster, {m.name: m.address for m in self.members})
+        text = text.replace(ROUTE_LUA_FILE, str(script)).replace(STATE_FILE, str(self._state))
+        self._config.write_text(text)
+
+    def start(self, *, unchecked: bool = False) -> None:
+        """With the entry point's own state file when ``unchecked``: all servers down."""
+        if unchecked:
+            command = ["sh", str(ENTRYPOINT), str(self._config), str(self._state)]
+        else:
+            up = {"member-1": 2}
+            lines = (
+                f"2 primary {number} {member.name} {member.address} {up.get(member.name, 0)}"
+                f" 0 1 1 0 1 0 {4 if member.name in up else 0} 6 0 0 0 - {self.ports['postgresql']}"
+                " -\n"
+                for number, member in enumerate(self.members, start=1)
+            )
+            self._state.write_text("1\n# be_id be_name srv_id srv_name ...\n" + "".join(lines))
+            command = [str(shutil.which("haproxy")), "-db", "-f", str(self._config)]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+        eventually(lambda: self.up() is not None, 5)
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(5)
+            self._process = None
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        for line in process.stdout:
+            self.log += line
+
+    def said(self, words: str) -> list[str]:
+        """The lines of the log with those words: HAProxy 2.6 writes a script's to both outputs."""
+        lines = self.log.splitlines()
+        return [line for line in lines if words in line and not line.startswith("[")]
+
+    def publish(self, hint: str | None) -> None:
+        """The operator's hint, as every member shows it."""
+        for member in self.members:
+            member.config = json.dumps({"ttl": 30, **({ROUTE_KEY: hint} if hint else {})})
+
+    def hint(self, hint: str) -> None:
+        """Publish it, and wait until the proxy has said that it knows it."""
+        self.publish(hint)
+        eventually(lambda: f"hint: {hint}" in self.log, 3)
+
+    def up(self) -> list[str] | None:
+        """The servers that are up on the read-write port; None when HAProxy does not answer."""
+        url = f"http://127.0.0.1:{self.ports['statistics']}/;csv"
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                rows = list(csv.DictReader(io.StringIO(answer.read().decode().lstrip("# "))))
+        except OSError:
+            return None
+        return [
+            row["svname"]
+            for row in rows
+            if row["pxname"] == "primary"
+            and row["svname"].startswith("member-")
+            and row["status"].startswith("UP")
+        ]
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.ports["primary"]), timeout=2)
+
+    def reached(self) -> str:
+        """The name of the member that a new client gets, empty when it gets none."""
+        try:
+            with self.connect() as client:
+                return client.recv(64).decode()
+        except OSError:
+            return ""
+
+    @contextmanager
+    def watched(self) -> Iterator[list[list[str]]]:
+        """The different lists of servers that were up, in their order."""
+        seen: list[list[str]] = []
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.is_set():
+                now = self.up()
+                if now is not None and seen[-1:] != [now]:
+                    seen.append(now)
+                time.sleep(0.005)
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield seen
+        finally:
+            ended.set()
+            watcher.join()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on which nothing listens, on any address."""
+    sockets = [socket.create_server(("", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def eventually(condition: Callable[[], object], timeout_s: float) -> float:
+    """Seconds until the condition held; AssertionError after ``timeout_s``."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < timeout_s, f"not within {timeout_s} s"
+        time.sleep(0.005)
+    return time.monotonic() - began
