@@ -1,4 +1,4 @@
-"""The two swarms that one contract is kept by: the fake always, the real one on the lab."""
+"""The two worlds that one contract is kept by: the fake always, the real one on the lab."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import random
 import uuid
 from collections.abc import AsyncIterator
 from operator import methodcaller
+from pathlib import Path
 
 import pytest
 
 from queenright.adapters.docker_swarm import DockerSwarm
 from queenright.core.resources import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
+from tests.contract.deployed import Stage, on_the_lab, on_the_model
+from tests.e2e.running_operator import RunningOperator
+from tests.e2e.swarm_facts import eventually, is_whole, manifest
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeClock
 from tests.fakes.swarm_store import SwarmStore
+from tests.lab.lab import Lab
+from tests.lab.product_images import publish
+from tests.lab.settings import LabSettings
 
 
 @pytest.fixture(params=["fake", pytest.param("docker", marks=pytest.mark.lab)])
@@ -47,13 +54,30 @@ async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swar
 
 
 @pytest.fixture(scope="session")
-def contract_lab() -> object:
-    from tests.lab.lab import Lab
-    from tests.lab.settings import LabSettings
-
+def contract_lab() -> Lab:
     lab = Lab(LabSettings.from_environment())
     lab.up()
     return lab
+
+
+@pytest.fixture(scope="session")
+def deployed_lab(contract_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """The lab with the usual cluster on it, deployed anew, and no operator any more."""
+    publish(contract_lab.registry, ["member", "proxy"], contract_lab.settings)
+    contract_lab.reset()
+    operator = RunningOperator(contract_lab, tmp_path_factory.mktemp("operator"))
+    operator.write(manifest(contract_lab))
+    with operator:
+        operator.wait_converged()
+        eventually(lambda: is_whole(contract_lab), "a whole cluster", timeout_s=60)
+    return contract_lab
+
+
+@pytest.fixture(params=["fake", pytest.param("lab", marks=pytest.mark.lab)])
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+    if request.param == "fake":
+        return on_the_model
+    return on_the_lab(request.getfixturevalue("deployed_lab"), tmp_path)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -36,17 +37,27 @@ NOT_CREDIBLE = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, Rec
 """No answer, or one that is not Patroni's: anything may listen on the port."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL)
 MOST_BYTES = 1 << 20
-PATCH_S = 5.0
-"""Without quorum Patroni would try for ``retry_timeout`` (10 s), and refuse."""
-MOVE_S = 20.0
-"""Patroni answers when the move is done, or after 20 s at the default ``loop_wait`` that it does
-not know either."""
-RESTART_S = 60.0
-"""A shutdown waits for a checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a verb's answer is waited for, in seconds.
+
+    ``patch_s``: without quorum Patroni tries for ``retry_timeout`` (10 s), and refuses. ``move_s``:
+    Patroni answers when the move is done, or after 20 s at the default ``loop_wait`` that it does
+    not know either. ``restart_s``: a shutdown waits for a checkpoint.
+    """
+
+    patch_s: float = 5.0
+    move_s: float = 20.0
+    restart_s: float = 60.0
+
+
+PATIENCE = Patience()
 
 
 class PatroniHttp:
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float, patience: Patience = PATIENCE) -> None:
         limits = httpx.Limits(max_connections=64, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(
             timeout=timeout_s,
@@ -55,6 +66,7 @@ class PatroniHttp:
             headers={"Accept-Encoding": "identity"},
         )
         self._timeout_s = timeout_s
+        self._patience = patience
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         url = f"http://{address}:{port}"
@@ -113,7 +125,12 @@ class PatroniHttp:
             raise ConflictError(f"the settings are not as observed: {', '.join(paths)}")
         url = f"http://{address}:{port}/config"
         status, text = await self._tell(
-            "PATCH", url, patch, password, timeout_s=PATCH_S, otherwise=MAY_BE_APPLIED
+            "PATCH",
+            url,
+            patch,
+            password,
+            timeout_s=self._patience.patch_s,
+            otherwise=MAY_BE_APPLIED,
         )
         if error := patch_outcome(f"PATCH {url}", status, text):
             raise error
@@ -133,8 +150,9 @@ class PatroniHttp:
         await self._move(f"http://{address}:{port}/failover", {"candidate": candidate}, password)
 
     async def _move(self, url: str, body: Mapping[str, Any], password: Password | None) -> None:
+        limit_s = self._patience.move_s
         status, text = await self._tell(
-            "POST", url, body, password, timeout_s=MOVE_S, otherwise=MAY_HAPPEN
+            "POST", url, body, password, timeout_s=limit_s, otherwise=MAY_HAPPEN
         )
         if error := move_outcome(f"POST {url}", status, text):
             raise error
@@ -142,8 +160,9 @@ class PatroniHttp:
     async def restart(self, address: str, port: int, password: Password | None) -> None:
         url = f"http://{address}:{port}/restart"
         body = {"restart_pending": True}
+        limit_s = self._patience.restart_s
         status, text = await self._tell(
-            "POST", url, body, password, timeout_s=RESTART_S, otherwise=MAY_RESTART
+            "POST", url, body, password, timeout_s=limit_s, otherwise=MAY_RESTART
         )
         if error := restart_outcome(f"POST {url}", status, text):
             raise error

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 Answer = tuple[int, object]
-"""A status, and a body: bytes as they are, anything else as JSON."""
+"""A status, and a body: bytes as they are, anything else as JSON. Status 0 hangs up unanswered."""
 
 
 @dataclass
@@ -21,6 +21,8 @@ class Answering:
     answer: Callable[[str, str], Answer]
     port: int = 0
     asked: list[str] = field(default_factory=list)
+    sent: list[tuple[str, bytes]] = field(default_factory=list)
+    """Each request's Authorization and body."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -35,16 +37,19 @@ def answering(answer: Callable[[str, str], Answer]) -> Iterator[Answering]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             here.asked.append(f"{self.command} {path}")
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, body = here.answer(self.command, path)
-            sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            here.sent.append((self.headers.get("Authorization") or "", body))
+            status, told = here.answer(self.command, path)
+            if not status:
+                return
+            sent = told if isinstance(told, bytes) else json.dumps(told).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
             self.wfile.write(sent)
 
-        do_POST = do_OPTIONS = do_DELETE = do_GET  # noqa: N815  # http.server's names
+        do_POST = do_PATCH = do_OPTIONS = do_DELETE = do_GET  # noqa: N815  # http.server's names
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
             pass
