@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 import structlog
@@ -27,8 +28,11 @@ log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports, None]:
-    """The real world; ``audit`` False keeps the audit trail untouched (for looking only)."""
+async def open_ports(
+    settings: Settings, *, audit: bool, trail_directory: Path | None = None
+) -> AsyncGenerator[Ports, None]:
+    """The real world; ``audit`` False keeps the audit trail untouched (for looking only). The trail
+    is the operator's, in the state directory, unless ``trail_directory`` names another one."""
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
@@ -36,7 +40,7 @@ async def open_ports(settings: Settings, *, audit: bool) -> AsyncGenerator[Ports
         settings.docker.environment, settings.docker_timeout_s, settings.secrets_dir
     )
     trail = (
-        AuditLog(settings.state_dir, clock, version=__version__)
+        AuditLog(trail_directory or settings.state_dir, clock, version=__version__)
         if audit
         else AuditLog(None, clock, sink=lambda _: None, version=__version__)
     )

@@ -55,11 +55,14 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
     """Check that no record was altered, removed, added or moved.
 
     FILE is a trail's file, its directory (then all its files, oldest first), or - for a log stream
-    on standard input, with whatever other lines between. Without FILE it is the operator's own.
+    on standard input, with whatever other lines between. Without FILE it is the operator's own, and
+    that of the commands beside it.
     """
     path = trail_path(file)
     try:
         files = [path] if path in (STDIN, file) else trail_files(path) or [path]
+        if file is None:
+            files += trail_files(path.parent / trail.COMMANDS_DIRECTORY / FILE_NAME)
         reading = Reading(files, head)
         found = verify_lines(reading.lines())
     except OSError as error:
@@ -99,12 +102,16 @@ def show(
 ) -> int:
     """Show the last records, oldest first; intents only where no outcome followed.
 
-    FILE is a trail's file or directory, or - for a log stream on standard input.
+    FILE is a trail's file or directory, or - for a log stream on standard input. Without FILE they
+    are the operator's own, and those of the commands.
     """
     earliest = moment_of(since_text) if since_text else None
     path = trail_path(file)
     try:
-        records = trail.told(trail.since(records_of(path), earliest))
+        found = records_of(path)
+        if file is None:
+            found = trail.both(found, commands_beside(path))
+        records = trail.told(trail.since(found, earliest))
         wanted = (record for record in records if cluster in (None, record.get("cluster")))
         chosen = list(islice(wanted, limit))[::-1]
     except OSError as error:
@@ -135,12 +142,18 @@ def trail_path(file: Path | None) -> Path:
         raise unreadable(error, file) from error
 
 
-def records_of(path: Path) -> Iterator[trail.Record]:
+def records_of(path: Path) -> Iterable[trail.Record]:
     """Newest first."""
     if path == STDIN:
         lines = sys.stdin.buffer.readlines()
         return (record for line in reversed(lines) if (record := decode(line)) is not None)
     return newest_records(path)
+
+
+def commands_beside(path: Path) -> Iterator[trail.Record]:
+    """The commands' own trail, where there is one."""
+    commands = path.parent / trail.COMMANDS_DIRECTORY / FILE_NAME
+    return newest_records(commands) if commands.exists() else iter(())
 
 
 def unreadable(error: OSError, path: Path) -> CommandError:

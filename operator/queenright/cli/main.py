@@ -21,6 +21,14 @@ COMMANDS = {
     "run": ("queenright.cli.run:run", "Keep the swarm as the files say, until told to stop."),
     "plan": ("queenright.cli.plan:plan", "Show what would be done now, what is held, and why."),
     "status": ("queenright.cli.status:status", "Show members, proxies, holds and last actions."),
+    "list": ("queenright.cli.members:list_members", "Show the members: role, state, lag."),
+    "switchover": ("queenright.cli.switchover:switchover", "Move the lead, losing nothing."),
+    "failover": ("queenright.cli.failover:failover", "Make a member the leader in an emergency."),
+    "pause": ("queenright.cli.pausing:pause", "Suspend Patroni's automatic management."),
+    "resume": ("queenright.cli.pausing:resume", "Resume it."),
+    "history": ("queenright.cli.history:history", "Show the changes of leader, with their causes."),
+    "edit-config": ("queenright.cli.edit_config:edit_config", "Change Patroni's settings by hand."),
+    "restart": ("queenright.cli.restart:restart", "Restart PostgreSQL where settings wait for it."),
     "validate": ("queenright.cli.validate:validate", "Check files: every problem, a line each."),
     "render": ("queenright.cli.render:render", "Show the configs that would be deployed."),
     "schema": ("queenright.cli.schema:schema", "Print a kind's JSON Schema, for editors."),
@@ -32,7 +40,7 @@ COMMANDS = {
 EPILOG = """\b
 Exit codes:
   0   it went well (plan: nothing to do)
-  1   it failed, or the audit trail is broken
+  1   it failed or was refused, or the audit trail is broken
   2   plan only: something is to be done or held
   64  the command line or an environment variable is wrong
   65  the manifests are not valid
@@ -43,6 +51,7 @@ Examples:
   queenright validate cluster.yaml
   queenright plan
   queenright status --watch
+  queenright switchover --candidate member-2
   DOCKER_HOST=tcp://10.0.0.5:2375 queenright status
 """
 

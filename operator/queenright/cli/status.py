@@ -9,9 +9,7 @@ from pathlib import Path
 
 import click
 
-from queenright.adapters.audit_reader import newest_records
 from queenright.adapters.system_clock import SystemClock
-from queenright.adapters.trail_file import FILE_NAME
 from queenright.cli import look, trail, views
 from queenright.cli.exits import OK, CommandError
 from queenright.cli.output import Output, print_json
@@ -128,14 +126,9 @@ def take_look(settings: Settings, path: Path | None) -> Seen:
 
 
 def last_actions(settings: Settings) -> tuple[trail.Record, ...]:
-    """The last deeds in the audit file; nothing where there is none to read."""
-    if settings.state_dir is None:
-        return ()
-    try:
-        records = newest_records(settings.state_dir / FILE_NAME)
-        return tuple(islice(trail.deeds(records), LAST_ACTIONS))
-    except OSError:
-        return ()
+    """The last deeds, the operator's and the commands'; nothing where there are none to read."""
+    records = trail.known_records(settings.state_dir)
+    return tuple(islice(trail.deeds(records), LAST_ACTIONS))
 
 
 def show(out: Output, seen: Seen) -> None:

@@ -1,0 +1,181 @@
+"""``queenright edit-config``: Patroni's cluster-wide settings, by hand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from queenright.cli.asking import confirm, refuse_without_terminal
+from queenright.cli.exits import FAILURE, INVALID, OK, USAGE, CommandError
+from queenright.cli.live import Live, on_cluster
+from queenright.cli.look import STDIN, refuse_missing
+from queenright.cli.options import cluster_argument, force_option, manifests_option
+from queenright.cli.output import one_line
+from queenright.cli.pausing import settings_now
+from queenright.core.audit import Conflict, Failed
+from queenright.core.commanded import changed_keys, settings_patch
+from queenright.core.edited_settings import (
+    merged,
+    needed,
+    owned_fields,
+    patch_between,
+    patch_for,
+    refusals,
+)
+from queenright.core.redaction import redact_text
+from queenright.core.spec.wording import UnfitValueError
+
+HEAD = """\
+# Patroni's settings of cluster {name}. Save to change them, leave the editor without saving to
+# change nothing. What the file owns (marked in the list you are shown) the operator puts back.
+"""
+EPILOG = """\b
+With neither --set nor --apply the settings are opened in $EDITOR. Every change
+is shown before it is made, and made only if nobody has changed the same fields
+meanwhile. A null removes a field. What the manifests say, the operator puts
+back: change it there.
+
+\b
+Exit codes: 0 applied, or nothing to change; 1 not applied, 64 no terminal, or
+            a wrong argument, 65 not YAML or files not valid,
+            69 swarm not reachable
+
+\b
+Examples:
+  queenright edit-config
+  queenright edit-config --set postgresql.parameters.log_min_duration_statement=250
+  queenright edit-config --set check_timeline=null --force
+  queenright edit-config main --apply settings.yaml
+"""
+
+
+@click.command("edit-config", epilog=EPILOG)
+@cluster_argument
+@click.option("--set", "assignments", multiple=True, metavar="FIELD=VALUE", help="Repeatable.")
+@click.option(
+    "--apply",
+    "file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Merge the settings in a YAML file; - is standard input.",
+)
+@force_option
+@manifests_option
+def edit_config(
+    cluster: str | None,
+    assignments: tuple[str, ...],
+    file: Path | None,
+    manifests: Path | None,
+    *,
+    force: bool,
+) -> int:
+    """Change Patroni's settings for the whole cluster."""
+    patch = written_patch(assignments, file)
+    if patch is None:
+        refuse_without_terminal("use --set or --apply")
+
+    async def act(live: Live) -> int:
+        return await change_settings(live, patch, force=force)
+
+    return on_cluster(manifests, cluster, "edit-config", act)
+
+
+def written_patch(assignments: Sequence[str], file: Path | None) -> dict[str, Any] | None:
+    """What the arguments ask for; None where they leave it to an editor."""
+    if not assignments and file is None:
+        return None
+    patch: dict[str, Any] = {}
+    if file is not None:
+        if file == STDIN:
+            text = sys.stdin.read()
+        else:
+            refuse_missing(file)
+            text = file.read_text(encoding="utf-8", errors="replace")
+        patch = settings_in(text, "<stdin>" if file == STDIN else str(file))
+    for assignment in assignments:
+        patch = merged(patch, assigned(assignment))
+    return patch
+
+
+def assigned(text: str) -> dict[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise CommandError(f"--set {text}: write FIELD=VALUE, such as ttl=20", USAGE)
+    try:
+        return patch_for(name.strip(), yaml.safe_load(value))
+    except UnfitValueError as error:
+        raise CommandError(f"--set: {error}", USAGE) from error
+    except yaml.YAMLError as error:
+        raise CommandError(f"--set {name}: the value is not YAML", USAGE) from error
+
+
+def settings_in(text: str, name: str) -> dict[str, Any]:
+    """A mapping out of YAML text. CommandError with the line for what is none."""
+    try:
+        found = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise CommandError(f"{name}:{line}: is not YAML: {error.problem}", INVALID) from error
+    except yaml.YAMLError as error:
+        raise CommandError(f"{name}:1: is not YAML", INVALID) from error
+    if found is None:
+        found = {}
+    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+        raise CommandError(f"{name}:1: must be a mapping of settings, such as `ttl: 20`", INVALID)
+    return found
+
+
+async def change_settings(live: Live, patch: Mapping[str, Any] | None, *, force: bool) -> int:
+    view = await live.look()
+    asked, found = await settings_now(live, view)
+    if patch is None:
+        patch = edited(live.document.name, found)
+    patch = needed(found, patch)
+    if problems := list(refusals(patch)):
+        raise CommandError("\n".join(problems), USAGE)
+    if not patch:
+        click.echo("Nothing to change.")
+        return OK
+    show(found, patch, owned_fields(view.situation.desired.settings, patch))
+    confirm("Apply these changes?", force=force)
+    step = settings_patch(
+        view.situation,
+        asked,
+        found,
+        patch,
+        aspect="edit-config",
+        reason=f"asked for by {live.command}",
+    )
+    outcome = (await live.carry_out(view, [step])).tried[0][1]
+    match outcome:
+        case Conflict(error):
+            raise CommandError(f"{error}: nothing was changed; look again", FAILURE)
+        case Failed(error):
+            raise CommandError(f"{error}; `queenright edit-config` shows how they are", FAILURE)
+    click.echo("Applied.")
+    return OK
+
+
+def edited(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The patch that a person makes in the editor; empty where it is left without saving."""
+    text = HEAD.format(name=name) + yaml.safe_dump(dict(found), sort_keys=True, allow_unicode=True)
+    saved = click.edit(text, extension=".yaml")
+    if saved is None:
+        return {}
+    return patch_between(found, settings_in(saved, "settings.yaml"))
+
+
+def show(found: Mapping[str, Any], patch: Mapping[str, Any], owned: Sequence[str]) -> None:
+    """Each change in a line, and those that the operator will put back."""
+    for change in changed_keys(found, patch):
+        mark = "  (the file owns it)" if change.path in owned else ""
+        click.echo(one_line(redact_text(f"{change.path}: {change.old} -> {change.new}{mark}")))
+    if owned:
+        click.echo(
+            "The operator puts back what the file owns: change it in the manifest instead.",
+            err=True,
+        )
