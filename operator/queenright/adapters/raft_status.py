@@ -21,7 +21,14 @@ MOST_BYTES = 64 * 1024
 """A status of three nodes has about 600 bytes, and 1,200 unpacked."""
 PARTNER = "partner_node_status_server_"
 CONNECTED = 2
-NOT_CREDIBLE = (OSError, EOFError, TimeoutError, ValueError, zlib.error, anyio.EndOfStream)
+NOT_CREDIBLE = (
+    OSError,
+    TimeoutError,
+    ValueError,
+    zlib.error,
+    anyio.EndOfStream,
+    anyio.BrokenResourceError,
+)
 
 
 def framed(message: object) -> bytes:
