@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,7 @@ class Consensus:
     request: MoveRequest | None = None
     late_patches: list[dict[str, Any]] = field(default_factory=list)
     """Patches that hang without quorum and are applied once it is back."""
+    paused_at_s: float = -1.0
     foreign_pause: bool = False
     """Whether the present pause was set by somebody else than the operator."""
 
@@ -66,6 +68,7 @@ class Consensus:
         if not self.paused:
             self.foreign_pause = False
         elif not was_paused:
+            self.paused_at_s = asyncio.get_running_loop().time()
             self.foreign_pause = not by_operator and not self.settings.get("queenright_pause")
 
     def setting(self, name: str) -> int:

@@ -83,6 +83,10 @@ class FakeSwarm:
     observed_at_s: float = 0.0
     observations: int = 0
     streams: list[Stream] = field(default_factory=list)
+    shown: dict[str, int] = field(default_factory=dict)
+    """The version of each object as it was last observed, by id."""
+    unobserved: list[str] = field(default_factory=list)
+    """Writes that carried another version than was observed."""
 
     def __post_init__(self) -> None:
         self.store.listeners.append(self._spread)
@@ -94,9 +98,17 @@ class FakeSwarm:
         self.observed_at_s = anyio.current_time()
         self.api_calls += len(READS)
         await self._come_and_go("observe")
-        if not self.faults.torn_reads:
-            return self.store.state()
-        return await self._observe_torn()
+        state = await self._observe_torn() if self.faults.torn_reads else self.store.state()
+        self.shown = {
+            item.id: item.version
+            for found in (state.nodes, state.services, state.configs)
+            for item in found
+        }
+        return state
+
+    def _carries(self, object_id: str, version: int, what: str) -> None:
+        if self.shown.get(object_id) != version:
+            self.unobserved.append(f"{what} carries version {version}, not what was observed")
 
     async def _observe_torn(self) -> SwarmState:
         """Each list as of another moment, in any order, as concurrent calls see them."""
@@ -145,6 +157,7 @@ class FakeSwarm:
     # Writes
 
     async def label_node(self, action: LabelNode) -> None:
+        self._carries(action.node_id, action.version, action.key)
         await self._write(
             "label-node",
             action.node,
@@ -165,6 +178,7 @@ class FakeSwarm:
         await self._create("config", config, self.store.create_config)
 
     async def label_config(self, config_id: str, version: int, config: Config) -> None:
+        self._carries(config_id, version, config.name)
         await self._write(
             "label-config",
             config.name,
@@ -181,6 +195,7 @@ class FakeSwarm:
     async def update_service(
         self, service_id: str, version: int, service: Service, force_update: int
     ) -> None:
+        self._carries(service_id, version, service.name)
         await self._write(
             "update-service",
             service.name,
@@ -189,6 +204,7 @@ class FakeSwarm:
         )
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
+        self._carries(service_id, version, service.name)
         await self._write(
             "adjust-service",
             service.name,

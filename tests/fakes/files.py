@@ -35,8 +35,13 @@ class FakeManifests:
     files: dict[str, str] = field(default_factory=dict)
     broken: bool = False
     edits: int = 0
+    before: list[str] = field(default_factory=list)
+    """The texts that were written over."""
+    edited_at_s: float = -1.0
 
     def write(self, name: str, text: str) -> None:
+        self.before.append(self.files.get(name, ""))
+        self.edited_at_s = asyncio.get_running_loop().time()
         self.files[name] = text
         self.edits += 1
 

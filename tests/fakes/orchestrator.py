@@ -41,6 +41,7 @@ class Orchestrator:
         self.reach = Reachability()
         self.ended_listeners: list[Ended] = []
         self.restarts: dict[tuple[str, object], list[float]] = defaultdict(list)
+        self.preparing_s = PREPARING_S
         self.doomed: dict[str, float] = {}
         """Service names whose containers fail so many seconds after they start."""
         self.why_not_start: Callable[[Service], str] = lambda _: ""
@@ -200,7 +201,7 @@ class Orchestrator:
             task.error = PORT_TAKEN
             return
         self._move(task, "assigned", "")
-        self.after(PREPARING_S * self.rng.uniform(0.5, 1.5), self._prepared, task)
+        self.after(self.preparing_s * self.rng.uniform(0.5, 1.5), self._prepared, task)
 
     def _choose(self, task: FakeTask) -> Node | None:
         constraints = task.template.constraints

@@ -64,12 +64,18 @@ class PatroniModel:
     last_well_s: dict[str, float] = field(default_factory=dict)
     last_unwell_s: dict[str, float] = field(default_factory=dict)
     """When each member's service was last seen leading or streaming, and neither, by the tick."""
-    last_inquorate_s: dict[str, float] = field(default_factory=dict)
-    """When each cluster was last seen without a majority of its members in touch."""
+    last_streamed_s: dict[str, float] = field(default_factory=dict)
+    last_near_s: dict[str, float] = field(default_factory=dict)
+    """When each was last seen streaming, and within the lag bound."""
+    last_quorate_s: dict[str, float] = field(default_factory=dict)
+    last_led_s: dict[str, float] = field(default_factory=dict)
+    """When each cluster was last seen with a quorum, and with a leader."""
     slow: set[str] = field(default_factory=set)
     """Services of members whose replication is slow."""
     writes_bytes: int = WRITES_BYTES
     """What clients write in a tick."""
+    story: list[tuple[float, str]] = field(default_factory=list)
+    """Who was promoted, and when."""
     other_wins: float = 0.0
     """The chance that a switchover is won by another member than its candidate."""
 
@@ -169,17 +175,30 @@ class PatroniModel:
             follow(self, agreed, members)
             for member in members:
                 member.answers_primary = self._answers_primary(agreed, member)
+            self._note(cluster, agreed, members)
         for instance in self.instances.values():
             noted = self.last_well_s if self.is_well(instance) else self.last_unwell_s
             noted[instance.service] = self.now_s
+
+    def _note(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
+        leader, now_s = self.leader(cluster), self.now_s
+        if leader is None:
+            return
+        self.last_led_s[cluster] = now_s
+        least = leader.volume.location - agreed.setting("maximum_lag_on_failover")
+        for member in members:
+            if member.is_streaming:
+                self.last_streamed_s[member.service] = now_s
+                if member.volume.location >= least:
+                    self.last_near_s[member.service] = now_s
 
     def _look(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         now_s, reach = self.now_s, self.orchestrator.reach
         up = [m for m in members if now_s - m.task.up_since_s >= STARTS_S]
         nodes = [RaftNode(m.name, m.node_id, m.partners) for m in up]
         agreed.raft.look(nodes, reach, now_s)
-        if not agreed.raft.able:
-            self.last_inquorate_s[cluster] = now_s
+        if agreed.raft.able:
+            self.last_quorate_s[cluster] = now_s
         for member in up:
             if member.name in agreed.raft.able:
                 member.lost_s = None
@@ -341,6 +360,7 @@ class PatroniModel:
     def _promote(self, agreed: Consensus, chosen: Instance) -> None:
         agreed.leader = chosen.name
         agreed.timeline += 1
+        self.story.append((self.now_s, f"{chosen.name} leads on timeline {agreed.timeline}"))
         agreed.changed_at_s = self.now_s
         agreed.planned_by_operator = False
         agreed.timelines.begin(agreed.timeline, chosen.volume.location)

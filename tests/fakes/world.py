@@ -15,7 +15,7 @@ from queenright.core.resources import Service
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
-from tests.builders import DIGESTS, FILE, MANIFEST, MEMBER_IMAGE
+from tests.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE
 from tests.fakes.fake_database import NoDatabase
 from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.fake_secrets import FakeSecrets
@@ -30,6 +30,7 @@ from tests.fakes.tasks import FakeTask
 from tests.fakes.virtual_loop import in_place
 from tests.fakes.volumes import Volume
 
+MEMBER_VARIABLES = frozenset({"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOVER_PRIORITY"})
 DOWN_AFTER_S = 15.0
 """Three heartbeats of 5 s."""
 BOOT_S = 1.3
@@ -53,6 +54,8 @@ class World:
     audit: FakeAudit = field(init=False)
     clock: FakeClock = field(default_factory=FakeClock)
     """The operator's own."""
+    startable: frozenset[str] = frozenset(DIGESTS)
+    """References of images that every node can pull."""
     rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +65,7 @@ class World:
             role: Role = "manager" if number == 1 else "worker"
             self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)
         self.orchestrator = Orchestrator(self.store, self.rng)
-        self.orchestrator.why_not_start = why_not_start
+        self.orchestrator.why_not_start = self.why_not_start
         self.patroni_model = PatroniModel(self.orchestrator, random.Random(f"members {self.seed}"))
         self.patroni_model.start()
         self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
@@ -84,6 +87,31 @@ class World:
             audit=self.audit,
             clock=self.clock,
         )
+
+    def why_not_start(self, service: Service) -> str:
+        """What the images' entry points refuse (spec: database-cluster §7), and an image that is
+        not there."""
+        reference = service.image.partition("@")[0]
+        if reference not in self.startable:
+            return f"No such image: {service.image}"
+        if not service.configs:
+            return "no configuration file"
+        if reference == PROXY_IMAGE:
+            return ""
+        missing = MEMBER_VARIABLES - {*service.environment}
+        if missing or not service.secrets:
+            return f"FATAL: {sorted(missing)} or a secret is missing"
+        return "" if any("pgdata" in mount.target for mount in service.mounts) else "no data"
+
+    @property
+    def last_good_text(self) -> str:
+        """The text in force, as the operator keeps it."""
+        return next(iter(self.last_good.saved.values()), MANIFEST)
+
+    @property
+    def changes(self) -> int:
+        """How many writes and verbs of operators have reached the world."""
+        return len(self.swarm.writes) + len(self.patroni.verbs)
 
     @property
     def now_s(self) -> float:
@@ -238,24 +266,6 @@ class World:
                 return self.now_s - began
             await anyio.sleep(0.5)
         raise TimeoutError(f"not whole after {limit_s} s")
-
-
-def why_not_start(service: Service) -> str:
-    """What the images' entry points refuse (spec: database-cluster §7), and an image that is not
-    there."""
-    reference = service.image.partition("@")[0]
-    if reference not in DIGESTS:
-        return f"No such image: {service.image}"
-    if not service.configs:
-        return "no configuration file"
-    if reference != MEMBER_IMAGE:
-        return ""
-    missing = {"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOVER_PRIORITY"} - {
-        *service.environment
-    }
-    if missing or not service.secrets:
-        return f"FATAL: {sorted(missing)} or a secret is missing"
-    return "" if any("pgdata" in mount.target for mount in service.mounts) else "no data directory"
 
 
 @dataclass

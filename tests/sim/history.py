@@ -1,72 +1,138 @@
-"""One random history from its seed to its end, and what is asked of that end."""
+"""One random history from its script to its end, and what is asked of that end."""
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import dataclass, field
 
 import anyio
 
 from queenright.core.doctrine import DOCTRINE, Doctrine
+from queenright.core.observed import Engine
 from queenright.core.plan import Plan
 from queenright.engine.survey import survey
 from queenright.engine.world import Tempo
-from tests.builders import FILE, desired, document
+from queenright.ports.errors import PortError
+from tests.builders import FILE, document
+from tests.fakes.fake_patroni import VerbFaults
+from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
-from tests.fakes.world import Operator, World
-from tests.sim.chaos import Chaos
+from tests.fakes.orchestrator import PREPARING_S
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.broken import broken_passes
+from tests.sim.documents import IMAGES, LASTING_TEXTS, UNSTARTABLE_IMAGE
 from tests.sim.invariants import Invariants
+from tests.sim.nature import heal, power_on
+from tests.sim.operators import Operators
+from tests.sim.people import activate, switch_over
+from tests.sim.script import DEEDS, Script, Step, make_script
 
-STEPS = 10
 SETTLES_S = 1500.0
 """Longer than the longest backoff, a node's return and a rolling change together."""
-
 LEISURELY = Tempo(resync_s=15.0, file_poll_s=3.0, member_poll_s=4.0)
 """Polls seldom: a history is long, and latency is not what it asks about."""
-PATIENCE_S = 300.0
+PATIENCE_S = 500.0
 """How long the operator is left alone before what a hold asks for is done."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
+LASTING_HOLDS = frozenset({"primary/main"})
+"""Holds that may stand in a world that is as desired: a failover that is not fought."""
 
 
 @dataclass
 class Outcome:
     """``violations`` is empty when all went well; ``story`` is for the one who reads a failure."""
 
-    seed: int
+    script: Script
     violations: list[str]
     story: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return "\n".join([f"seed {self.seed}", *self.violations, "", *self.story])
+        kept = [f"{step.number}:{step.deed}" for step in self.script.steps]
+        head = f"seed {self.script.seed}, steps {' '.join(kept)}"
+        return "\n".join([head, *self.violations, "", *self.story])
 
 
-async def live_through(seed: int, doctrine: Doctrine = DOCTRINE) -> Outcome:
+def run(script: Script, doctrine: Doctrine = DOCTRINE) -> Outcome:
+    """A history on a virtual clock of its own."""
+    holds: list[Invariants] = []
+
+    def heard(found: object) -> None:
+        for invariants in holds:
+            invariants.heard(found)  # type: ignore[arg-type]
+
+    with broken_passes(heard) as broken:
+        outcome = run_virtual(lambda: live_through(script, doctrine, holds))
+    outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
+    return outcome
+
+
+async def live_through(
+    script: Script, doctrine: Doctrine = DOCTRINE, listeners: list[Invariants] | None = None
+) -> Outcome:
     """A history: trouble, then calm; then the cluster is whole as the file says, or a hold says
     why not and what to do about it, and once that is done it is whole."""
-    world, rng = World(seed), random.Random(f"history {seed}")
-    invariants, chaos = Invariants(world), Chaos(world, rng)
-    operator = world.start_operator(doctrine, LEISURELY)
-    if rng.random() < 0.8:
+    world = prepared_world(script.seed)
+    invariants, log = Invariants(world), list[str]()
+    if listeners is not None:
+        listeners.append(invariants)
+    operators = Operators(world, doctrine, LEISURELY)
+    operators.start()
+    if script.waits:
         await world.until_whole()
-    for _ in range(STEPS):
-        await anyio.sleep(rng.choice((0.01, 0.3, 2.0, 7.0, 20.0)))
-        if rng.random() < 0.15:
-            operator = await restart(operator, world, doctrine, rng)
-        chaos.step()
-    chaos.calm()
-    await settle(world, chaos, invariants, doctrine)
-    await operator.kill()
+        await anyio.sleep(3)
+    for step in script.steps:
+        await anyio.sleep(step.delay_s)
+        log.append(
+            f"{world.now_s:7.1f} {step.number}: {await take(step, script, world, operators)}"
+        )
+    await operators.calm()
+    calm(script, world)
+    await settle(world, log, invariants, doctrine)
+    await operators.kill()
     finish(world, invariants)
-    return Outcome(seed, invariants.violations, tell(chaos, world))
+    return Outcome(script, invariants.violations, tell(log, world))
 
 
-async def restart(
-    operator: Operator, world: World, doctrine: Doctrine, rng: random.Random
-) -> Operator:
-    await (operator.kill() if rng.random() < 0.7 else operator.stop())
-    await anyio.sleep(rng.choice((0.0, 5.0)))
-    return world.start_operator(doctrine, LEISURELY)
+def prepared_world(seed: int) -> World:
+    world = World(seed)
+    world.startable = frozenset(IMAGES) - {UNSTARTABLE_IMAGE}
+    world.swarm.images |= IMAGES
+    return world
+
+
+async def take(step: Step, script: Script, world: World, operators: Operators) -> str:
+    rng = script.rng(step)
+    if step.deed not in DEEDS:
+        return await operators.end(step.deed, rng)
+    try:
+        return DEEDS[step.deed](world, rng)
+    except (PortError, AssertionError) as refused:
+        return f"{step.deed} was refused: {refused}"
+
+
+def calm(script: Script, world: World) -> None:
+    """Every fault ends, and a person repairs what is theirs; what was done by hand to the swarm
+    stays done; the file is one that may stay."""
+    rng = script.rng(Step(-1, 0.0, "calm"))
+    agreed = world.patroni_model.consensus("main")
+    world.swarm.faults, world.patroni.faults = Faults(), VerbFaults()
+    world.patroni.deaf, world.patroni_model.other_wins = 0.0, 0.0
+    world.patroni_model.slow.clear()
+    world.patroni_model.writes_bytes = 100
+    world.secrets.is_unavailable = False
+    world.clock.skew_s = 0.0
+    world.store.engine = Engine(world.store.engine.node_id)
+    world.swarm.images |= IMAGES
+    world.orchestrator.doomed.clear()
+    world.orchestrator.preparing_s = PREPARING_S
+    world.manifests.broken = False
+    world.manifests.write(FILE, rng.choice(LASTING_TEXTS))
+    for deed in (heal, power_on, activate):
+        deed(world, rng)
+    world.empty_data()
+    if agreed.foreign_pause:
+        agreed.paused = False
 
 
 async def plan_now(world: World, doctrine: Doctrine) -> Plan:
@@ -75,46 +141,54 @@ async def plan_now(world: World, doctrine: Doctrine) -> Plan:
     return found.clusters[0].plan
 
 
-async def settle(world: World, chaos: Chaos, invariants: Invariants, doctrine: Doctrine) -> None:
-    """Wait for the end; where the leader alone is held, move it, as the hold asks."""
-    helped = 0
-    until = world.now_s + SETTLES_S
-    plan = await plan_now(world, doctrine)
-    while world.now_s < until:
-        await anyio.sleep(10)
-        if not world.is_whole() and world.now_s < until - SETTLES_S + PATIENCE_S:
+def is_as_desired(plan: Plan) -> bool:
+    return not plan.actions and {hold.key for hold in plan.holds} <= LASTING_HOLDS
+
+
+async def settle(world: World, log: list[str], invariants: Invariants, doctrine: Doctrine) -> None:
+    """Wait for the end; where a hold asks a person for something, do it."""
+    helped, began_s = 0, world.now_s
+    while world.now_s < began_s + SETTLES_S:
+        writes = world.changes
+        await anyio.sleep(20)
+        waits = world.now_s < began_s + PATIENCE_S
+        if waits and (not world.is_whole() or world.changes != writes):
             continue
         plan = await plan_now(world, doctrine)
-        if plan.is_converged and world.is_whole():
+        if is_as_desired(plan) and world.is_whole():
             break
-        if not plan.actions and helped < 4 and world.now_s > until - SETTLES_S + PATIENCE_S:
-            helped += follow_advice(world, chaos, plan)
+        if not waits and not plan.actions and helped < 4:
+            helped += follow_advice(world, log, plan)
     else:
+        plan = await plan_now(world, doctrine)
         invariants.violated(
             f"not settled: actions {[a.key for a in plan.actions]}, "
             f"holds {[(hold.key, hold.reason) for hold in plan.holds]}, whole {world.is_whole()}"
         )
         return
-    writes = len(world.swarm.writes)
+    writes = world.changes
     await anyio.sleep(40)
-    if len(world.swarm.writes) != writes:
-        invariants.violated(f"not quiet: {world.swarm.writes[writes:]}")
+    if world.changes != writes:
+        invariants.violated(f"not quiet: {world.swarm.writes[-3:]} {world.patroni.verbs[-3:]}")
+    invariants.at_rest()
 
 
-def follow_advice(world: World, chaos: Chaos, plan: Plan) -> bool:
+def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
     """Do what a hold that stands tells a person to do; False where none does."""
     for hold in plan.holds:
-        if "move the leader to another member" in hold.reason and world.is_whole():
-            chaos.log.append(f"{world.now_s:7.1f} as the hold asks: {chaos.switch_over()}")
+        if advice := LABEL_ADVICE.search(hold.reason):
+            _, value, node = advice.groups()
+            world.label(node, pg_node=value)
+            log.append(f"{world.now_s:7.1f} as the hold asks: pg-node={value} on {node}")
             return True
-        if hold.key == "settings/main":
-            agreed = world.patroni_model.consensus("main")
-            agreed.settings = dict(desired(world.manifests.files[FILE]).settings)
-            chaos.log.append(f"{world.now_s:7.1f} as the hold asks: patronictl edit-config")
-            return True
-        if found := LABEL_ADVICE.search(hold.reason):
-            world.label(found[3], pg_node=found[2])
-            chaos.log.append(f"{world.now_s:7.1f} as the hold asks: {found[0]}")
+        if "docker service rm" in hold.reason:
+            continue
+        if "patronictl switchover" in hold.reason and world.is_whole():
+            script = make_script(0, 0)
+            log.append(
+                f"{world.now_s:7.1f} as the hold asks: "
+                f"{switch_over(world, script.rng(Step(len(log), 0.0, 'help')))}"
+            )
             return True
     return False
 
@@ -130,13 +204,15 @@ def finish(world: World, invariants: Invariants) -> None:
             invariants.violated(f"a guard had to refuse a rule's plan: {record.refusal}")
 
 
-def tell(chaos: Chaos, world: World) -> list[str]:
+def tell(log: list[str], world: World) -> list[str]:
     deeds = [
-        f"  {write.at_s:7.1f} operator: {write.kind}/{write.name}" for write in world.swarm.writes
+        f"{write.at_s:7.1f}     operator: {write.kind}/{write.name}" for write in world.swarm.writes
     ]
+    deeds += [f"{at_s:7.1f}     operator: {what}" for at_s, what in world.patroni.verbs]
+    deeds += [f"{at_s:7.1f}   {what}" for at_s, what in world.patroni_model.story]
     failed = [
         f"          {record.action.key}: {record.outcome}"
         for record in world.audit.records
         if isinstance(record, Ended) and type(record.outcome).__name__ != "Done"
     ]
-    return sorted([*chaos.log, *deeds], key=lambda line: float(line.split()[0])) + failed[-15:]
+    return sorted([*log, *deeds], key=lambda line: float(line.split()[0])) + failed[-15:]

@@ -7,19 +7,25 @@ observation could have told.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from queenright.core.actions import LabelNode
 from queenright.core.observed import LiveService
+from queenright.core.published import PAUSE_KEY, ROUTE_KEY
 from queenright.core.resources import Secret, Service
+from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
 from tests.fakes.orchestrator import fits
+from tests.fakes.server_parameters import HOT_STANDBY
 from tests.fakes.swarm_store import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
+from tests.sim.judgement import is_less, judge_safety, judge_verb
 
+SAFE = re.compile(r"safe to power off: ((?:node\d(?:, )?)+)")
 MEMBERS = ("main_member-1", "main_member-2", "main_member-3")
 SLACK_S = 3.0
 """A member's word is as old as its last tick and the question's way."""
@@ -36,9 +42,51 @@ class Invariants:
 
     def __post_init__(self) -> None:
         self.world.swarm.before_write.append(self.check)
+        self.world.patroni.before_verb.append(self.check_verb)
 
     def violated(self, text: str) -> None:
         self.violations.append(f"at {self.world.now_s:.1f} s: {text}")
+
+    def check_verb(self, verb: Verb) -> None:
+        """Judges a verb by the world that it meets."""
+        for text in judge_verb(self.world, verb, self.looked_at_s):
+            self.violated(text)
+        if verb.kind in {"restart", "switchover"} and not self.is_allowed_in_place(verb):
+            self._disturbs_member(verb.member.service, moves=verb.kind == "switchover")
+
+    def is_allowed_in_place(self, verb: Verb) -> bool:
+        """A parameter that standbys can only lower after their primary takes a restart of the
+        primary itself: no move of the lead would help it."""
+        present = verb.member.pending
+        lower = {name for name, (old, new) in present.items() if is_less(new, old)}
+        return (
+            verb.kind == "restart"
+            and verb.member.is_primary
+            and lower <= HOT_STANDBY
+            and (bool(lower))
+        )
+
+    def heard(self, holds: Mapping[str, str]) -> None:
+        """What a pass has told people; they act on it."""
+        for reason in holds.values():
+            told = SAFE.match(reason)
+            if told:
+                for text in judge_safety(self.world, told[1].split(", "), self.looked_at_s):
+                    self.violated(f"told that it is safe to power off {told[1]}: {text}")
+
+    def at_rest(self) -> None:
+        """What is true of a world that is as desired."""
+        agreed = self.world.patroni_model.consensus("main")
+        left = [key for key in ("pause", PAUSE_KEY, ROUTE_KEY) if agreed.settings.get(key)]
+        if left:
+            self.violated(f"left behind in Patroni's settings: {left}")
+        for text in self.world.swarm.unobserved:
+            self.violated(text)
+
+    @property
+    def looked_at_s(self) -> float:
+        """Up to when the pass in hand must have seen what is true."""
+        return self.world.swarm.observed_at_s - SLACK_S
 
     def check(self, kind: str, what: object) -> Callable[[], None]:
         """Judges a write by the world before it; it counts only if swarm takes it."""
@@ -93,20 +141,24 @@ class Invariants:
     def _disturbs(self, live: LiveService, tasks: list[FakeTask]) -> None:
         """These containers of a service are stopped by what is about to be written."""
         name, world = live.value.name, self.world
-        looked_at_s = world.swarm.observed_at_s - SLACK_S
         stopped = [
             task
             for task in tasks
             if task.desired == "running" and task.up_since_s < world.swarm.observed_at_s
         ]
-        if name not in MEMBERS or not stopped:
-            return
+        if name in MEMBERS and stopped:
+            self._disturbs_member(name)
+
+    def _disturbs_member(self, name: str, *, moves: bool = False) -> None:
+        """A member's PostgreSQL is stopped or, where the lead ``moves`` away from it, demoted."""
+        world, looked_at_s = self.world, self.looked_at_s
         self.disturbed.append((world.now_s, name))
         model = world.patroni_model
         leader, agreed = model.leader("main"), model.consensus("main")
-        if leader and leader.service == name and agreed.changed_at_s < looked_at_s:
+        leads = leader is not None and leader.service == name
+        if leads and not moves and agreed.changed_at_s < looked_at_s:
             self.violated(f"the leader {name} is disturbed")
-        if agreed.paused:
+        if agreed.paused and agreed.paused_at_s < looked_at_s:
             self.violated(f"{name} is disturbed while Patroni is paused")
         for other in MEMBERS:
             if other != name and model.last_well_s.get(other, -1.0) < looked_at_s:

@@ -1,5 +1,6 @@
-"""Random histories, each by its seed. QUEENRIGHT_SIM_HISTORIES sets how many, and
-QUEENRIGHT_SIM_SEED the first; a failure prints the seed and the story."""
+"""Random histories, each by its seed. QUEENRIGHT_SIM_HISTORIES sets how many, QUEENRIGHT_SIM_SEED
+the first, and QUEENRIGHT_SIM_FAULTS how many faults each has; a failure prints the seed and the
+story of the shortest history found that fails."""
 
 from __future__ import annotations
 
@@ -7,21 +8,23 @@ import os
 
 import pytest
 
-from tests.fakes.virtual_loop import run_virtual
-from tests.sim.broken import broken_passes
-from tests.sim.history import live_through
+from tests.sim.history import run
+from tests.sim.script import FAULTS_A_HISTORY, make_script, shortest
 
-HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "30"))
+HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "60"))
 FIRST = int(os.environ.get("QUEENRIGHT_SIM_SEED", "0"))
-SHARDS = 30
+FAULTS = int(os.environ.get("QUEENRIGHT_SIM_FAULTS", str(FAULTS_A_HISTORY)))
+SHARDS = 60
 
 
 def tell_history(seed: int) -> str:
-    """ "" when all went well, else the seed, what went wrong, and the story."""
-    with broken_passes() as broken:
-        outcome = run_virtual(lambda: live_through(seed))
-    outcome.violations += [f"a pass broke: {line}" for line in broken]
-    return str(outcome) if outcome.violations else ""
+    """ "" when all went well, else what went wrong, and the shortest story of it."""
+    script = make_script(seed, FAULTS)
+    outcome = run(script)
+    if not outcome.violations:
+        return ""
+    found = shortest(script, lambda shorter: bool(run(shorter).violations))
+    return f"seed {seed}: {outcome.violations[0]}\nshortest:\n{run(found)}"
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
@@ -34,6 +37,6 @@ def test_random_histories_end_well(shard: int) -> None:
 
 def test_the_same_seed_gives_the_same_story() -> None:
     for seed in (3, 11):
-        first, again = (run_virtual(lambda seed=seed: live_through(seed)) for _ in range(2))  # type: ignore[misc]
+        first, again = (run(make_script(seed)) for _ in range(2))
         assert str(first) == str(again)
-        assert len(first.story) > 10
+        assert len(first.story) > 30

@@ -1,0 +1,77 @@
+"""A history as a list of steps, drawn from its seed before it begins.
+
+Each step draws what it does from its own number, so that a history without some of its steps is
+still the same history otherwise: that is how the shortest one that fails is found.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tests.sim.nature import FAULTS
+from tests.sim.people import OUTSIDER, OWNER
+
+FAULTS_A_HISTORY = 50
+DELAYS_S = (0.01, 0.3, 1.0, 2.0, 4.0, 9.0)
+RESTARTS = ("kill", "kill at a call", "kill at a call", "stop")
+DEEDS = {deed.__name__: deed for deed in (*FAULTS, *OWNER, *OUTSIDER)}
+MOST_RUNS = 80
+"""How often a history is lived through again in search of a shorter one."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """After ``delay_s``, a deed by its name."""
+
+    number: int
+    delay_s: float
+    deed: str
+
+
+@dataclass(frozen=True)
+class Script:
+    """A history's seed and steps. ``waits`` is whether trouble begins when all is well."""
+
+    seed: int
+    waits: bool
+    steps: tuple[Step, ...]
+
+    def rng(self, step: Step) -> random.Random:
+        return random.Random(f"{self.seed}/{step.number}")
+
+
+def make_script(seed: int, faults: int = FAULTS_A_HISTORY) -> Script:
+    rng = random.Random(f"history {seed}")
+    waits = rng.random() < 0.85
+    calmness = rng.choice((0.5, 1.0, 1.0, 2.5))
+    return Script(
+        seed,
+        waits,
+        tuple(Step(number, rng.choice(DELAYS_S) * calmness, draw(rng)) for number in range(faults)),
+    )
+
+
+def draw(rng: random.Random) -> str:
+    kind = rng.choices((FAULTS, OWNER, OUTSIDER, ()), weights=(50, 22, 18, 10))[0]
+    return rng.choice(kind).__name__ if kind else rng.choice(RESTARTS)
+
+
+def shortest(script: Script, fails: Callable[[Script], bool]) -> Script:
+    """The shortest script found that still fails: ever smaller parts of it are left out."""
+    runs, part = 0, max(1, len(script.steps) // 2)
+    while runs < MOST_RUNS:
+        for start in range(0, len(script.steps), part):
+            kept = (*script.steps[:start], *script.steps[start + part :])
+            runs += 1
+            if fails(replace(script, steps=kept)):
+                script = replace(script, steps=kept)
+                break
+            if runs >= MOST_RUNS:
+                return script
+        else:
+            if part == 1:
+                break
+            part = max(1, part // 2)
+    return script
