@@ -44,10 +44,18 @@ log = structlog.get_logger()
 
 
 class DockerSecrets:
-    def __init__(self, environment: Mapping[str, str], timeout_s: float, directory: Path) -> None:
-        """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted."""
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        timeout_s: float,
+        directory: Path,
+        start_s: float = START_S,
+    ) -> None:
+        """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted;
+        ``start_s`` is how long a service is given to start."""
         self._client = DockerClient(environment, timeout_s)
         self._directory = directory
+        self._start_s = start_s
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._lock = anyio.Lock()
         self._known: dict[str, Password] = {}
@@ -113,7 +121,7 @@ class DockerSecrets:
     async def _started(self, reader: str) -> str:
         """The reader's container; UnavailableError in swarm's words when it does not start."""
         waits_for = ""
-        with anyio.move_on_after(START_S):
+        with anyio.move_on_after(self._start_s):
             while True:
                 tasks: list[Json] = await self._call(
                     lambda sdk: sdk.tasks(filters={"service": reader})
@@ -125,7 +133,7 @@ class DockerSecrets:
                     raise UnavailableError(str(error)) from error
                 waits_for = what_it_waits_for(tasks or [])
                 await anyio.sleep(POLL_S)
-        raise UnavailableError(f"it did not start within {START_S:g} s: {waits_for}")
+        raise UnavailableError(f"it did not start within {self._start_s:g} s: {waits_for}")
 
     async def _remove(self, service: str) -> None:
         """By id or name; what can't be removed now is removed at a later read."""
