@@ -57,14 +57,10 @@ def words(text: str) -> Iterator[Word]:
             continue
         place += 1
         yield Word(fold(token)[:MAX_WORD], place, start, match.end())
-        if token.isalpha() and token[1:].islower():
-            continue  # a plain word has no parts
-        parts = list(_PART.finditer(token))
-        if len(parts) > 1:
-            for number, part in enumerate(parts):
-                place += number > 0
-                span = (start + part.start(), start + part.end())
-                yield Word(fold(part[0])[:MAX_WORD], place, *span)
+        for number, part in enumerate(_parts(token)):
+            place += number > 0
+            span = (start + part.start(), start + part.end())
+            yield Word(fold(part[0])[:MAX_WORD], place, *span)
 
 
 def vector(title: str, text: str) -> str:
@@ -84,47 +80,96 @@ def vector(title: str, text: str) -> str:
     return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())
 
 
-def query(text: str) -> tuple[str, list[str]]:
-    """The tsquery for what somebody typed, and the words to highlight.
+class Query(NamedTuple):
+    """What to ask the index for.
+
+    `loose` is `expression` without the order of words: all that the index itself can tell. Every
+    match of the one is a match of the other. `marked` are the words to highlight, and the last of
+    them may be the beginning of one.
+    """
+
+    expression: str
+    loose: str
+    marked: list[str]
+
+    @property
+    def has_order(self) -> bool:
+        return self.expression != self.loose
+
+
+def query(text: str) -> Query:
+    """The tsquery for what somebody typed.
 
     All words must occur; the last one may be a beginning. "Quoted" words follow each other, and
     -word must not occur. Empty when nothing can be searched for.
     """
-    clauses = list[str]()
+    exact, loose = list[str](), list[str]()
     marked = list[str]()
     pieces = re.findall(r'(-?)(?:"([^"]*)"|(\S+))', text)[:MAX_QUERY_WORDS]
     for number, (minus, phrase, plain) in enumerate(pieces):
-        found = _whole(phrase or plain)
-        if not found:
+        parts = _sequence(phrase or plain, by_parts=True)
+        if not parts:
             continue
+        last = parts[-1].text
         is_last = number == len(pieces) - 1 and not phrase and not text.endswith(" ")
         # A lone CJK character is stored as the beginning of a pair.
-        is_cjk = _CJK_RUN.match(found[-1]) is not None
-        may_begin = len(found[-1]) == 1 if is_cjk else is_last and not minus
-        terms = [
-            _quoted(word) + (":*" if may_begin and word == found[-1] else "") for word in found
-        ]
-        clause = " <-> ".join(terms)
-        clauses.append(f"!({clause})" if minus else f"({clause})")
-        if not minus:
-            marked += found
+        is_cjk = _CJK_RUN.match(last) is not None
+        may_begin = len(last) == 1 if is_cjk else is_last and not minus
+        whole = parts if phrase else _sequence(plain, by_parts=False)
+        # An identifier is found whole, and as a part of a longer one.
+        ways = [whole] if whole == parts else [whole, parts]
+        exact_clause = " | ".join(_joined(way, may_begin, in_order=True) for way in ways)
+        if minus:
+            exact.append(f"!({exact_clause})")
+            if "<" not in exact_clause:
+                loose.append(exact[-1])
+            continue
+        exact.append(f"({exact_clause})")
+        loose.append(f"({' | '.join(_joined(way, may_begin, in_order=False) for way in ways)})")
+        marked += [step.text for way in reversed(ways) for step in way]
     if not marked:
-        return "", []
-    return " & ".join(clauses), marked
+        return Query("", "", [])
+    return Query(" & ".join(exact), " & ".join(loose), marked)
 
 
-def _whole(text: str) -> list[str]:
-    """The words of one typed piece, identifiers whole, pairs of characters in order."""
-    found = list[str]()
+class _Step(NamedTuple):
+    """A word of a sequence, and how many places further the next one is."""
+
+    text: str
+    places: int
+
+
+def _sequence(text: str, *, by_parts: bool) -> list[_Step]:
+    """The words of one typed piece, with places as `words` gives them to stored text."""
+    found = list[_Step]()
     for match in _TOKEN.finditer(text):
         token = match[0]
-        if not _CJK_RUN.match(token):
-            found.append(fold(token)[:MAX_WORD])
-        elif len(token) == 1:
-            found.append(fold(token))
+        if _CJK_RUN.match(token):
+            pairs = [fold(token[at : at + 2]) for at in range(max(1, len(token) - 1))]
+            found += [_Step(pair, 1) for pair in pairs[:-1]]
+            found.append(_Step(pairs[-1], len(pairs[-1])))
+            continue
+        parts = _parts(token)
+        if by_parts and parts:
+            found += [_Step(fold(part[0])[:MAX_WORD], 1) for part in parts]
         else:
-            found += [fold(token[at : at + 2]) for at in range(len(token) - 1)]
+            found.append(_Step(fold(token)[:MAX_WORD], max(1, len(parts))))
     return found
+
+
+def _parts(token: str) -> list[re.Match[str]]:
+    """The parts of an identifier; none of a plain word."""
+    if token.isalpha() and token[1:].islower():
+        return []
+    parts = list(_PART.finditer(token))
+    return parts if len(parts) > 1 else []
+
+
+def _joined(steps: list[_Step], may_begin: bool, *, in_order: bool) -> str:
+    clause = ""
+    for step in steps[:-1]:
+        clause += _quoted(step.text) + (f" <{step.places}> " if in_order else " & ")
+    return clause + _quoted(steps[-1].text) + (":*" if may_begin else "")
 
 
 def _quoted(word: str) -> str:

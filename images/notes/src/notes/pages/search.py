@@ -8,7 +8,9 @@ from typing import Annotated, LiteralString
 from uuid import UUID
 
 import msgspec
+from psycopg.rows import DictRow
 
+from notes.db.connect import Conn
 from notes.doc.words import query as to_query
 from notes.doc.words import words
 from notes.http.call import Call
@@ -19,17 +21,60 @@ table = Table("search")
 AROUND = 80  # characters of context on either side
 # Ranking reads each match whole. Of a query that matches more pages than these, those that match in
 # the title are ranked, and as many others as there is time for.
-CANDIDATES = 400
-TITLES = 200
+CANDIDATES = 300
+TITLES = 100
+# The index knows which words a page has, not their order: that is read out of the pages, and as
+# many pages as these can be read in time. Of more, those that changed last are looked at.
+ORDER_LOOKED_AT = 8_000
 LOOKED_AT = 200_000  # characters of a page in which the first hit is looked for
 
-_MATCHING: LiteralString = (
-    "SELECT n.id, n.search FROM nodes n"
-    " WHERE n.search @@ %(expression)s::tsquery AND n.trashed_at IS NULL"
-    " AND (%(space)s::uuid IS NULL OR n.space_id = %(space)s)"
+_MAY_READ: LiteralString = (
+    "n.trashed_at IS NULL AND (%(space)s::uuid IS NULL OR n.space_id = %(space)s)"
     " AND CASE WHEN n.access_root IS NULL THEN n.space_id IN (SELECT id FROM may)"
     " ELSE %(admin)s OR n.access_root IN (SELECT node_id FROM rooted)"
     " OR n.space_id IN (SELECT space_id FROM managed) END"
+)
+_PLACES: LiteralString = (
+    "WITH may AS MATERIALIZED (SELECT s.id FROM spaces s WHERE"
+    " space_role(s.id, %(person)s, %(groups)s, %(admin)s) > 0),"
+    " rooted AS MATERIALIZED (SELECT DISTINCT node_id FROM node_permissions"
+    " WHERE principal = %(person)s OR principal = ANY (%(groups)s)),"
+    " managed AS MATERIALIZED (SELECT m.space_id FROM space_members m WHERE m.role = 4"
+    " AND (m.principal = %(person)s OR m.principal = ANY (%(groups)s))),"
+)
+_IN_TITLE: LiteralString = (
+    "(SELECT n.id, n.search FROM nodes n WHERE n.search @@ %(expression)s::tsquery"
+    " AND ts_filter(n.search, '{a}') @@ %(expression)s::tsquery AND "
+    + _MAY_READ
+    + " LIMIT %(titles)s)"
+)
+_RANKED: LiteralString = (
+    " ranked AS (SELECT id, max(ts_rank('{0.1,0.2,0.4,1}', search, %(expression)s::tsquery, 1))"
+    " AS rank FROM found GROUP BY id ORDER BY rank DESC, id LIMIT %(limit)s)"
+    " SELECT r.id, r.rank, n.space_id, n.title, left(n.body_text, %(looked)s) AS text"
+    " FROM ranked r JOIN nodes n ON n.id = r.id ORDER BY r.rank DESC, r.id"
+)
+_WORDS: LiteralString = (
+    _PLACES
+    + " found AS MATERIALIZED ("
+    + _IN_TITLE
+    + " UNION ALL (SELECT n.id, n.search FROM nodes n WHERE n.search @@ %(expression)s::tsquery"
+    " AND " + _MAY_READ + " LIMIT %(candidates)s)),"
+) + _RANKED
+_IN_ORDER: LiteralString = (
+    (
+        _PLACES
+        # A sum, or the planner may walk the index on the time and read every page on the way.
+        + " loose AS MATERIALIZED (SELECT n.id, n.search FROM nodes n"
+        " WHERE n.search @@ %(loose)s::tsquery AND "
+        + _MAY_READ
+        + " ORDER BY n.updated_at + interval '0' DESC LIMIT %(order_looked_at)s),"
+        " found AS MATERIALIZED ("
+        + _IN_TITLE
+        + " UNION ALL (SELECT id, search FROM loose WHERE search @@ %(expression)s::tsquery"
+        " LIMIT %(candidates)s)),"
+    )
+    + _RANKED
 )
 
 
@@ -64,38 +109,32 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
 
     "Quoted" words follow each other, -word must not occur, the last word may be a beginning.
     """
-    expression, marked = to_query(query.q.replace("\0", " "))
-    if not expression:
+    asked = to_query(query.q.replace("\0", " "))
+    if not asked.expression:
         return []
     person, groups, is_admin = call.viewer.access
-    rows = await call.app.db.all(
-        "WITH may AS MATERIALIZED (SELECT s.id FROM spaces s WHERE"
-        " space_role(s.id, %(person)s, %(groups)s, %(admin)s) > 0),"
-        " rooted AS MATERIALIZED (SELECT DISTINCT node_id FROM node_permissions"
-        " WHERE principal = %(person)s OR principal = ANY (%(groups)s)),"
-        " managed AS MATERIALIZED (SELECT m.space_id FROM space_members m WHERE m.role = 4"
-        " AND (m.principal = %(person)s OR m.principal = ANY (%(groups)s))),"
-        " found AS MATERIALIZED (("
-        + _MATCHING
-        + " AND ts_filter(n.search, '{a}') @@ %(expression)s::tsquery LIMIT %(titles)s) UNION ALL ("
-        + _MATCHING
-        + " LIMIT %(candidates)s)),"
-        " ranked AS (SELECT id, max(ts_rank('{0.1,0.2,0.4,1}', search, %(expression)s::tsquery, 1))"
-        " AS rank FROM found GROUP BY id ORDER BY rank DESC, id LIMIT %(limit)s)"
-        " SELECT r.id, r.rank, n.space_id, n.title, left(n.body_text, %(looked)s) AS text"
-        " FROM ranked r JOIN nodes n ON n.id = r.id ORDER BY r.rank DESC, r.id",
-        {
-            "person": person,
-            "groups": groups,
-            "admin": is_admin,
-            "expression": expression,
-            "space": call.seen.site.space_id or query.space_id,
-            "candidates": CANDIDATES,
-            "titles": TITLES,
-            "limit": query.limit,
-            "looked": LOOKED_AT,
-        },
-    )
+    params = {
+        "person": person,
+        "groups": groups,
+        "admin": is_admin,
+        "expression": asked.expression,
+        "loose": asked.loose,
+        "space": call.seen.site.space_id or query.space_id,
+        "candidates": CANDIDATES,
+        "titles": TITLES,
+        "order_looked_at": ORDER_LOOKED_AT,
+        "limit": query.limit,
+        "looked": LOOKED_AT,
+    }
+
+    async def in_order(conn: Conn) -> list[DictRow]:
+        # The planner takes reading a page's words for free, and would read those of every page.
+        await conn.execute("SET LOCAL enable_seqscan = off")
+        return await (await conn.execute(_IN_ORDER, params)).fetchall()
+
+    db = call.app.db
+    rows = await (db.transact(in_order) if asked.has_order else db.all(_WORDS, params))
+    marked = asked.marked
     return [
         Hit(
             row["id"],
