@@ -60,25 +60,24 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
     """
     path = trail_path(file)
     try:
-        files = [path] if path in (STDIN, file) else trail_files(path) or [path]
-        if file is None:
-            files += trail_files(path.parent / trail.COMMANDS_DIRECTORY / FILE_NAME)
-        reading = Reading(files, head)
-        found = verify_lines(reading.lines())
+        checked = [Checked(path, [path] if path in (STDIN, file) else trail_files(path), head)]
+        if file is None and (files := trail_files(commands_path(path))):
+            checked.append(Checked(files[-1], files, head))
     except OSError as error:
         raise unreadable(error, path) from error
-    problems = [reading.placed(broken) for broken in found.breaks]
-    if head and not reading.has_head:
+    problems = [problem for one in checked for problem in one.problems]
+    if head and not any(one.reading.has_head for one in checked):
         problems.append(f"no record has the hash {head}: the trail was cut or replaced")
-    if not found.records:
-        problems.append(f"{files[-1]}: no audit record in it")
     if as_json:
-        print_json({**asdict(found), "sound": not problems, "problems": problems})
-    else:
-        for problem in problems:
-            click.echo(problem)
-        for remark in remarks(found):
-            click.echo(remark)
+        trails = [{**asdict(one.found), "file": str(one.path)} for one in checked]
+        print_json({**trails[0], "sound": not problems, "problems": problems, "trails": trails})
+        return FAILURE if problems else OK
+    for problem in problems:
+        click.echo(problem)
+    for one in checked:
+        prefix = "" if one is checked[0] else "commands: "
+        for remark in remarks(one.found):
+            click.echo(prefix + remark)
     return FAILURE if problems else OK
 
 
@@ -150,9 +149,13 @@ def records_of(path: Path) -> Iterable[trail.Record]:
     return newest_records(path)
 
 
+def commands_path(path: Path) -> Path:
+    return path.parent / trail.COMMANDS_DIRECTORY / FILE_NAME
+
+
 def commands_beside(path: Path) -> Iterator[trail.Record]:
     """The commands' own trail, where there is one."""
-    commands = path.parent / trail.COMMANDS_DIRECTORY / FILE_NAME
+    commands = commands_path(path)
     return newest_records(commands) if commands.exists() else iter(())
 
 
@@ -201,6 +204,22 @@ class Reading:
         name = "<stdin>" if file == STDIN else file
         seq = f"seq {broken.seq}: " if broken.seq is not None else ""
         return f"{name}:{broken.line - before}: {seq}{broken.what}"
+
+
+class Checked:
+    """One trail's files, oldest first, read and verified. Raises OSError."""
+
+    def __init__(self, path: Path, files: list[Path], head: str | None) -> None:
+        self.path = path
+        self.reading = Reading(files or [path], head)
+        self.found = verify_lines(self.reading.lines())
+
+    @property
+    def problems(self) -> list[str]:
+        problems = [self.reading.placed(broken) for broken in self.found.breaks]
+        if not self.found.records:
+            problems.append(f"{self.path}: no audit record in it")
+        return problems
 
 
 def lines_of(file: Path) -> Iterable[bytes]:

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from queenright.core.spec.wording import did_you_mean
 from queenright.engine.execute import Result, execute
 from queenright.engine.observe import observe, observe_members
 from queenright.engine.world import Ports
+from queenright.settings import Settings
 from queenright.wiring import open_ports
 
 
@@ -59,16 +60,20 @@ class View:
 
 @dataclass
 class Live:
-    """One cluster, by its document. ``command`` is what the trail says was asked for."""
+    """One cluster, by its document. ``command`` is what the trail says was asked for; ``settings``
+    name the engine in an error."""
 
     ports: Ports
     document: Document
     command: str
+    settings: Settings = field(default_factory=Settings)
 
     async def look(self) -> View:
         """What is there now. CommandError when the swarm can't be worked with."""
         observed = await observe(self.ports, [self.document], {})
         swarm = swarm_or_hold(observed)
+        if isinstance(observed.swarm, Unknown):
+            raise look.unreachable(observed.swarm.why, self.settings)
         if isinstance(swarm, Hold):
             raise CommandError(swarm.reason, UNREACHABLE)
         name = self.document.name
@@ -127,7 +132,7 @@ def on_cluster(
 
     async def go() -> int:
         async with open_ports(settings, audit=writes, trail_directory=directory) as ports:
-            return await act(Live(ports, document, f"{command}, by {who()}"))
+            return await act(Live(ports, document, f"{command}, by {who()}", settings))
 
     try:
         return anyio.run(go)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from queenright.cli.live import chosen
 from queenright.cli.options import cluster_argument, json_option, manifests_option
 from queenright.cli.output import Output, print_json
 from queenright.core.status import MEMBER_COLUMNS, MemberRow, member_row
+from queenright.engine.survey import Survey
 
 EPILOG = """\b
 The columns of `patronictl list`. `Leader` is who proves the leader lock; a
@@ -41,19 +43,28 @@ def list_members(cluster: str | None, manifests: Path | None, *, as_json: bool) 
         raise CommandError("\n".join(str(problem) for problem in written.errors), INVALID)
     found = look.take_look(settings, documents)
     look.seen_swarm(found, settings)
-    tables: dict[str, list[MemberRow]] = {
+    tables = member_tables(found)
+    if as_json:
+        rows = {name: [views.member_json(row) for row in table] for name, table in tables.items()}
+        print_json({"clusters": rows})
+    else:
+        show_tables(Output(), tables)
+    return OK
+
+
+def member_tables(found: Survey) -> dict[str, list[MemberRow]]:
+    """The rows of each cluster that a file describes, by its name."""
+    return {
         view.name: [member_row(member, found.observed) for member in view.desired.members]
         for view in found.clusters
         if view.desired is not None
     }
-    if as_json:
-        rows = {name: [views.member_json(row) for row in table] for name, table in tables.items()}
-        print_json({"clusters": rows})
-        return OK
-    out = Output()
+
+
+def show_tables(out: Output, tables: Mapping[str, Sequence[MemberRow]]) -> None:
+    """The table alone; with its cluster's name only where there are several."""
     for name, table in tables.items():
         if len(tables) > 1:
             out.heading(f"Cluster {name}")
         out.table(MEMBER_COLUMNS, [row.cells for row in table])
     out.flush()
-    return OK

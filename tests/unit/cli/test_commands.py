@@ -31,7 +31,8 @@ def test_version_and_help(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["run", "plan", "status", "validate", "render", "schema", "audit verify", "audit show",
-     "completion", "version"],
+     "completion", "version", "list", "switchover", "failover", "pause", "resume", "history",
+     "edit-config", "restart"],
 )  # fmt: skip
 def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> None:
     found = start(tmp_path, *command.split(), "--help")
@@ -44,7 +45,10 @@ def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> No
     [(), ("bogus",), ("plan", "--bogus"), ("schema", "Bogus"), ("completion", "tcsh"),
      ("status", "--watch", "soon"), ("audit", "show", "--since", "soon"), ("audit", "show", "-n0"),
      ("validate", "/no/such/path"), ("plan", "/no/such/path"), ("render", "/no/such/path"),
-     ("status", "/no/such/path"), ("audit", "verify", "/no/such/file"), ("audit", "show")],
+     ("status", "/no/such/path"), ("audit", "verify", "/no/such/file"), ("audit", "show"),
+     ("switchover",), ("failover", "main"), ("restart",), ("edit-config", "--set", "ttl"),
+     ("edit-config", "--apply", "/no/such/file"), ("list", "--manifests", "/no/such/path"),
+     ("pause", "main", "other"), ("history", "--bogus")],
 )  # fmt: skip
 def test_a_usage_error_is_64(tmp_path: Path, words: tuple[str, ...]) -> None:
     found = start(tmp_path, *words)
@@ -81,9 +85,78 @@ def test_invalid_files_are_65_with_file_line_and_field(tmp_path: Path, manifest:
         assert line in again.stderr
 
 
+ACTING = [
+    ("list",),
+    ("switchover", "--candidate", "member-2"),
+    ("failover", "--candidate", "member-2", "--force"),
+    ("pause",),
+    ("resume", "main"),
+    ("history",),
+    ("edit-config", "--set", "ttl=20"),
+    ("restart", "member-2"),
+]
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_a_cluster_that_no_file_describes(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    named = (*words, "--cluster") if words[0] == "restart" else (words[0], *words[1:])
+    if words[-1] == "main":
+        named = words[:-1]
+    found = start(tmp_path, *named, "mian")
+    assert found.returncode == 64
+    assert found.stderr == ('queenright: no file describes a cluster mian; did you mean "main"?\n')
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_several_clusters_have_to_be_told_apart(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    other = ADDRESSED.replace("name: main", "name: other").replace("10.77.0.1", "10.77.0.2")
+    second = "\n  nodeLabels: {member: o, proxy: p}\n  secrets: {replication: a, superuser: b, "
+    other = other.replace("node: node", "node: n").rstrip() + second + "restApi: c}\n"
+    (manifest.parent / "other.yaml").write_text(other)
+    if words[0] != "list" and words[-1] != "main":
+        found = start(tmp_path, *words)
+        assert (found.returncode, found.stderr) == (
+            64,
+            "queenright: which cluster? There are main, other\n",
+        )
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_invalid_files_keep_commands_from_acting(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    manifest.write_text(ADDRESSED.replace("lanSubnet", "lanSubnett"))
+    found = start(tmp_path, *words)
+    assert found.returncode == 65
+    assert f"{manifest}:7: spec.lanSubnett: " in found.stderr
+
+
+def test_an_editor_needs_a_terminal(tmp_path: Path, manifest: Path) -> None:
+    found = start(tmp_path, "edit-config")
+    assert (found.returncode, found.stderr) == (
+        64,
+        "queenright: there is no terminal to ask at; use --set or --apply\n",
+    )
+
+
+def test_a_state_directory_that_can_not_be_written_moves_the_trail_to_standard_error(
+    tmp_path: Path, manifest: Path
+) -> None:
+    (tmp_path / "state").write_text("not a directory")
+    found = launch(tmp_path, "pause", DOCKER_HOST="tcp://127.0.0.1:9", QUEENRIGHT_LOG_FORMAT="json")
+    assert found.returncode == 69
+    assert '"phase":"start"' in found.stderr.replace(" ", "")
+
+
 @pytest.mark.parametrize(
-    "words", [("plan",), ("status",), ("validate", "--swarm"), ("status", "--json")]
-)
+    "words",
+    [("plan",), ("status",), ("validate", "--swarm"), ("status", "--json"), ("list",),
+     ("pause",), ("history",), ("switchover", "--candidate", "member-2", "--force")],
+)  # fmt: skip
 def test_no_docker_socket_is_69(tmp_path: Path, manifest: Path, words: tuple[str, ...]) -> None:
     found = launch(tmp_path, *words)
     assert found.returncode == 69
