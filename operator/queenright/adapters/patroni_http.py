@@ -188,7 +188,9 @@ class PatroniHttp:
             raise UnavailableError(f"{verb}: {describe(error)}; {otherwise}") from None
         if refused := refusal(verb, status, has_password=password is not None):
             raise refused
-        return status, readable(answer)
+        words = readable(answer)
+        # What listens there may echo anything.
+        return status, words.replace(password.value, str(password)) if password else words
 
     async def _ask(
         self,
