@@ -7,6 +7,8 @@ a secret needs no guard: there is no such action.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from queenright.core.actions import (
     PatchSettings,
     RemoveConfig,
@@ -24,6 +26,7 @@ from queenright.core.consequences import (
 from queenright.core.move_guards import move_is_safe, pauses_are_respected
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
+from queenright.core.resources import ADDRESS_LABEL
 
 
 def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
@@ -81,24 +84,29 @@ def others_are_well(plan: Plan, observed: Observed) -> Refusal | None:
 
 
 def quorum_is_certain(plan: Plan, observed: Observed) -> Refusal | None:
-    """No member is disturbed, and Patroni is asked for nothing, unless the Raft node of every
-    other member says itself that it has a quorum: what REST answers comes from local memory."""
-    spared = {live.value.name for live in disturbed_members(plan, observed)}
-    asked = [action for action in plan.actions if isinstance(action, PatchSettings | SwitchOver)]
-    if not spared and not asked:
-        return None
-    for peer in peers(plan, observed):
-        name = peer.value.name
+    """No member is disturbed unless the Raft node of every other one says itself that it has a
+    quorum, the lead moves only if all say so, and Patroni is asked for a change of its settings
+    only where the one that is asked does: what REST answers comes from local memory."""
+    needed = {name for name, asked in whose_quorum(plan, observed) if asked}
+    for name in sorted(needed):
         match observed.raft.get(name):
             case Known(status) if status.has_quorum:
                 pass
             case Known():
                 return Refusal("quorum-is-certain", f"the Raft node of {name} has no quorum")
-            case _ if name in spared and not asked:
-                pass
             case _:
                 return Refusal("quorum-is-certain", f"the Raft node of {name} is unknown")
     return None
+
+
+def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
+    """Each member's service, and whether its Raft node has to affirm the quorum for this plan."""
+    spared = {live.value.name for live in disturbed_members(plan, observed)}
+    moves = any(isinstance(action, SwitchOver) for action in plan.actions)
+    asked = {action.address for action in plan.actions if isinstance(action, PatchSettings)}
+    for peer in peers(plan, observed):
+        name, address = peer.value.name, peer.value.labels.get(ADDRESS_LABEL, "")
+        yield name, moves or address in asked or (bool(spared) and name not in spared)
 
 
 def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:

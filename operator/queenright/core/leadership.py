@@ -147,8 +147,9 @@ def wanted_move(situation: Situation, notes: Notes, leader: DesiredMember) -> Mo
         )
         return Hold(f"primary/{situation.desired.name}", reason)
     if needs[leader.name] and len(members) > 1:
-        if any(need for name, need in needs.items() if name != leader.name):
-            return None
+        others = any(need for name, need in needs.items() if name != leader.name)
+        if others and not situation.has_surplus(leader):
+            return None  # they go first
         why = f"{leader.name} has to restart: {needs[leader.name]}"
         return to_the_best(situation, leader, "rollout", why)
     if wished is None or wished is leader:
@@ -253,6 +254,8 @@ def disarm(situation: Situation) -> Iterator[Action]:
     leader, route = situation.leader, read_route(situation.known_settings)
     if leader is None or route is None or route.kind != "follow":
         return
+    if situation.why_no_quorum() is not None:
+        return  # a hint ends by itself
     if leader.name == route.member or situation.now - route.at >= HINT_LIFE:
         yield publish(situation, leader, None, "the lead has moved: the proxies look as usual")
 
