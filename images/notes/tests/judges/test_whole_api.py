@@ -11,13 +11,14 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.judges.programs import HERE
+from tests.postgres import Postgres, versions
 from tests.replica import ADMIN, PASSWORD, Client, Replica
 from tests.test_files import attach, opened
 from tests.test_pages import page, space
@@ -147,8 +148,15 @@ def statuses(replica: Replica, document: Document) -> dict[str, set[int]]:
     return found
 
 
-def test_schemathesis_finds_no_fault(own_replica: Start, tmp_path: Path) -> None:
-    replica = own_replica(ORIGIN="")
+@pytest.fixture
+def oldest() -> Iterator[Postgres]:
+    """The oldest server to be had: here every statement of the application is run at least once."""
+    with Postgres(min(versions())).serving() as server:
+        yield server
+
+
+def test_schemathesis_finds_no_fault(oldest: Postgres, own_replica: Start, tmp_path: Path) -> None:
+    replica = own_replica(oldest.database("judged"), ORIGIN="")
     with replica.client() as client:
         client.set_up()
         scopes = {"name": "judge", "scopes": ["read", "write", "admin"]}
