@@ -43,7 +43,7 @@ async def restart(patroni: PatroniHttp, port: int, password: Password | None) ->
 
 
 VERBS = [patch, switch_over, fail_over, restart]
-BODIES = {
+BODIES: dict[Verb, tuple[str, dict[str, object]]] = {
     patch: ("PATCH /config", {"ttl": 20}),
     switch_over: ("POST /switchover", {"leader": "member-1", "candidate": "member-2"}),
     fail_over: ("POST /failover", {"candidate": "member-2"}),

@@ -35,7 +35,7 @@ ALONE = (RECORDED / "raft-alone.bin").read_bytes()
 """The answer of a node whose two partners are not there."""
 PARTNERS = frozenset({"127.0.0.1:25011", "127.0.0.1:25012"})
 LEADING = RaftStatus(has_quorum=True, leader="127.0.0.1:25010", term=1, reachable=PARTNERS)
-STATUS = {"has_quorum": True, "raft_term": 4, "leader": None}
+STATUS: dict[object, object] = {"has_quorum": True, "raft_term": 4, "leader": None}
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
