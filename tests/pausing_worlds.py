@@ -1,8 +1,8 @@
 """Clusters of any size around a pause: what the members, Raft and Patroni's settings say.
 
 A ``World`` is a value; ``situation()`` is what the rules see of it, ``patched()`` what Patroni
-makes of a write. A member on a node that is off is unknown; without a quorum nobody proves the lock, and
-nobody is left to tell the settings, as on the lab.
+makes of a write. A member on a node that is off is unknown; without a quorum nobody proves the
+lock, and nobody is left to tell the settings, as on the lab.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from queenright.core.spec.loading import load
 from queenright.core.spec.operations import Maintenance, Pausing
 from tests.builders import FILE, LONG_AGO, MANIFEST, NOW, pinned, status, task
 
-
 LED = Notes(leader=LeaderNote("member-1", 1, LONG_AGO))
 
 
@@ -59,6 +58,8 @@ class World:
     said: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What a member says otherwise, by its name."""
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    """Members whose services were changed a moment ago."""
     notes: Notes = LED
     extra_nodes: tuple[Node, ...] = ()
 
@@ -121,7 +122,13 @@ class World:
             Engine("id-node1"),
             (*nodes, *self.extra_nodes),
             services=tuple(
-                LiveService(f"id-{m.service.name}", 1, pinned(m.service), LONG_AGO, LONG_AGO)
+                LiveService(
+                    f"id-{m.service.name}",
+                    1,
+                    pinned(m.service),
+                    LONG_AGO,
+                    self.now if m.name in self.changed else LONG_AGO,
+                )
                 for m in wanted.members
             ),
             tasks=tuple(task(m.service.name, m.node, slot=1) for m in wanted.members),
@@ -171,10 +178,9 @@ def swarm_nodes(size: int) -> tuple[Node, ...]:
 
 @cache
 def desired(size: int, maintenance: str, promotion: str) -> DesiredCluster:
-    further = "".join(
-        f"    - {{name: member-{k}, node: node{k + 1}}}\n" for k in range(4, size + 1)
-    )
-    text = MANIFEST.replace("  proxies:\n", f"{further}  proxies:\n")
+    lines = [f"    - {{name: member-{k}, node: node{k + 1}}}\n" for k in range(1, size + 1)]
+    written = "".join(lines[:3])
+    text = MANIFEST.replace(written, "".join(lines))
     text += "    nodes: [node1, node2, node3, node4]\n"
     loaded = load({FILE: text})
     assert not loaded.errors, loaded.errors

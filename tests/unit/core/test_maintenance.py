@@ -25,8 +25,8 @@ def test_a_lost_quorum_is_prepared_by_pause_and_pin_in_one_write() -> None:
             (
                 "maintenance/main",
                 (
-                    "not yet safe to power off node3, node4: Patroni is paused and port 5000 pinned "
-                    "to member-1 first"
+                    "not yet safe to power off node3, node4: Patroni is paused and port 5000 "
+                    "pinned to member-1 first"
                 ),
             )
         ],
@@ -63,6 +63,22 @@ def test_it_is_safe_once_every_proxy_has_read_the_pin() -> None:
     assert holds(fresh)[0].recheck_at == NOW + timedelta(seconds=2)
     assert steps(PAUSED) == ([], [("maintenance/main", "safe to power off: node3, node4")])
     assert not holds(PAUSED)[0].wants_attention
+
+
+def test_it_is_safe_only_once_every_member_says_that_it_is_paused() -> None:
+    late = PAUSED.otherwise(said={"member-2": {"paused": False}})
+    assert steps(late) == (
+        [],
+        [
+            (
+                "maintenance/main",
+                (
+                    "not yet safe to power off node3, node4: member-2 does not say yet that it is "
+                    "paused"
+                ),
+            )
+        ],
+    )
 
 
 def test_nodes_that_are_off_are_in_maintenance_and_nothing_is_asked_for() -> None:
@@ -142,6 +158,7 @@ def test_a_majority_that_stays_needs_no_pause() -> None:
     ("world", "why"),
     [
         (FIVE.otherwise(off=frozenset({"node5"})), "member-4, which stays, does not answer"),
+        (FIVE.otherwise(changed=frozenset({"member-4"})), "main_member-4 was changed a moment ago"),
         (
             FIVE.otherwise(said={"member-5": {"replication_state": ""}}),
             "member-5, which stays, is running, not streaming",
@@ -183,6 +200,11 @@ def test_five_members_lose_the_quorum_with_three() -> None:
         (
             World(maintenance=TWO, raft={"member-3": Unknown("timed out")}),
             "the Raft node of member-3 does not answer",
+            False,
+        ),
+        (
+            World(maintenance=TWO, changed=frozenset({"member-3"})),
+            "main_member-3 was changed a moment ago",
             False,
         ),
         (

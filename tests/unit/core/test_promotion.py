@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from queenright.core.observed import RaftStatus, Unknown
+from queenright.core.observed import Known, RaftStatus, Unknown
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
 from tests.builders import NOW
-from tests.pausing_worlds import Known, World, actions, holds, our_pause, pin, settled, steps
+from tests.pausing_worlds import World, actions, holds, our_pause, pin, settled, steps
 
 UNTIL = "{state: paused, until: 2026-01-01T13:00Z}"
 OURS = {"pause": True, PAUSE_KEY: "promotion"}
