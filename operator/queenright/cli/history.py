@@ -46,7 +46,7 @@ def history(cluster: str | None, manifests: Path | None, *, as_json: bool) -> in
         view = await live.look()
         changes = await history_of(live, view)
         records = list(trail.known_records(settings_from_environment().state_dir))
-        found = causes(changes, records, live.document.name)
+        found = causes(changes, records, live.document.name) if records else no_causes(changes)
         if as_json:
             rows = [change_json(*row) for row in zip(changes, found, strict=True)]
             print_json({"cluster": live.document.name, "changes": rows})
@@ -55,6 +55,11 @@ def history(cluster: str | None, manifests: Path | None, *, as_json: bool) -> in
         return OK
 
     return on_cluster(manifests, cluster, "history", act, writes=False)
+
+
+def no_causes(changes: Sequence[LeaderChange]) -> Sequence[Cause]:
+    """Without a trail nothing can be said, not even that nobody asked."""
+    return [Cause("") for _ in changes]
 
 
 async def history_of(live: Live, view: View) -> Sequence[LeaderChange]:

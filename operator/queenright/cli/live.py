@@ -29,7 +29,7 @@ from queenright.core.audit import Trigger
 from queenright.core.desired import DesiredMember
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.plan import Hold, Plan
-from queenright.core.planner import expand_here
+from queenright.core.planner import expand_here, is_deployed
 from queenright.core.preflight import swarm_or_hold
 from queenright.core.situation import Situation
 from queenright.core.spec.problems import Document
@@ -78,8 +78,11 @@ class Live:
             raise CommandError(swarm.reason, UNREACHABLE)
         name = self.document.name
         desired = expand_here(self.document, swarm)
-        if desired is None or not any(swarm.service(m.service.name) for m in desired.members):
-            raise CommandError(f"cluster {name} is not in this swarm; `queenright plan` tells why")
+        if desired is None or not is_deployed(self.document, swarm):
+            raise CommandError(
+                f"cluster {name} was not deployed in this swarm by queenright; `queenright plan` "
+                "tells more"
+            )
         settings = observed.settings.get(name, Unknown("not asked yet"))
         return View(
             observed,

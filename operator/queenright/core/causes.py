@@ -21,7 +21,7 @@ CLOCKS = timedelta(seconds=5)
 """By how much the members' clocks may be behind."""
 MOVING = frozenset({"switchover", "failover"})
 STOPPING = frozenset({"update-service", "restart-service", "restart-postgres", "remove-service"})
-UNASKED = "not asked for here: Patroni's own failover, or by hand"
+UNASKED = "Patroni's own failover, or by hand"
 
 
 @dataclass(frozen=True, slots=True)

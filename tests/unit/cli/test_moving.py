@@ -150,7 +150,7 @@ def test_a_cluster_that_is_not_there() -> None:
     async def play(stage: Stage) -> None:
         stage.text = MANIFEST.replace("name: main", "name: other")
         assert await stage.command(to("member-2")) == 1
-        assert "cluster other is not in this swarm" in stage.err
+        assert "cluster other was not deployed in this swarm by queenright" in stage.err
         assert document(stage.text).origin.file == FILE
 
     on_stage(play, with_operator=False)
