@@ -7,11 +7,12 @@ import io
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
 
-from queenright.adapters.logging import configure_logging
+from queenright.adapters.logging import NOISY, configure_logging
 from queenright.core.actions import (
     FailOver,
     PatchSettings,
@@ -29,7 +30,12 @@ from tests.unit.adapters.answering import Answer, answering
 VALUE = "correct horse"
 """Nothing by its looks would tell a password, so that no redaction helps."""
 NAME = "pg_rest_pw"
-WHERE = {"cluster": "main", "address": "127.0.0.1", "secret": NAME, "reason": "a test"}
+WHERE: dict[str, Any] = {
+    "cluster": "main",
+    "address": "127.0.0.1",
+    "secret": NAME,
+    "reason": "a test",
+}
 SPELLINGS = (VALUE, base64.b64encode(f"queenright:{VALUE}".encode()).decode())
 
 
@@ -48,11 +54,15 @@ def log() -> Iterator[io.StringIO]:
     """What the operator's log would say at its most talkative."""
     stream = io.StringIO()
     root = logging.getLogger()
-    before, level = root.handlers[:], root.level
+    loggers = [root, *map(logging.getLogger, NOISY)]
+    handlers, levels = root.handlers[:], [logger.level for logger in loggers]
     configure_logging("json", "debug", stream)
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
     yield stream
-    root.handlers[:] = before
-    root.setLevel(level)
+    root.handlers[:] = handlers
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
     structlog.reset_defaults()
 
 
@@ -81,5 +91,6 @@ async def test_a_password_is_nowhere_whatever_a_member_answers(
         assert len([sent for sent, _ in there.sent if sent]) == 4
     trail = (tmp_path / "state" / "audit.jsonl").read_text()
     assert "switchover/main" in trail
+    assert "httpcore" in log.getvalue()
     everything = [*told, trail, log.getvalue(), *capfd.readouterr()]
     assert not [text for text in everything for spelling in SPELLINGS if spelling in text]

@@ -217,7 +217,8 @@ def test_what_differs(expected: dict[str, object], paths: list[str]) -> None:
 async def test_no_log_of_any_library_holds_the_password(
     status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG)
+    for name in ("", "httpx", "httpcore"):
+        caplog.set_level(logging.DEBUG, name)
     for verb in VERBS:
         error, _ = await tell(verb, status, b"told")
         assert PASSWORD.value not in repr(error)
