@@ -17,7 +17,7 @@ from queenright.core.plan import Plan
 from queenright.core.published import pause_reason
 from queenright.core.spec.operations import Pausing, format_moment
 
-TOLD_HERE = ("primary", "maintenance", "reconcile")
+TOLD_HERE = ("primary", "promotion", "maintenance", "reconcile")
 """Kinds of holds that are told by a line of their own."""
 
 
@@ -36,7 +36,7 @@ def standing(
     """The lines; none for what is as it always is."""
     return (
         *leader_lines(desired, plan, observed, swarm),
-        *promotion_lines(desired, observed, now),
+        *promotion_lines(desired, plan, observed, now),
         *held_lines("Maintenance", "maintenance", plan),
         *held_lines("Reconcile", "reconcile", plan),
         *restart_lines(desired, observed),
@@ -76,39 +76,31 @@ def leads(desired: DesiredCluster, observed: Observed, name: str) -> bool:
     return isinstance(reading, Known) and reading.value.is_leader
 
 
-def promotion_lines(desired: DesiredCluster, observed: Observed, now: datetime) -> Iterator[Line]:
+def promotion_lines(
+    desired: DesiredCluster, plan: Plan, observed: Observed, now: datetime
+) -> Iterator[Line]:
     """Patroni's pause: whose it is, until when, and what it means."""
-    effect = "there is no automatic failover"
     policy = desired.policy.promotion
+    held = [*held_lines("Promotion", "promotion", plan)]
+    if held:
+        end = until(policy) if policy.is_paused(now) else ""
+        yield from (Line(line.about, line.text + end, line.wants_attention) for line in held)
+        return
     said = [*known(desired, observed)]
     paused = [status for status in said if status.paused]
     settings = observed.settings.get(desired.name)
-    reason = pause_reason(settings.value) if isinstance(settings, Known) else ""
-    if not paused:
-        if policy.is_paused(now):
-            yield Line("Promotion", f"the file wants it paused{until(policy)}; it is not yet", True)
-        return
     if not isinstance(settings, Known):
-        yield Line("Promotion", f"paused, it is not known by whom: {effect}", True)
-    elif reason == "promotion":
-        yield Line("Promotion", f"paused by the operator, as the file wants{until(policy)}")
-    elif reason:
-        yield Line("Promotion", f"paused by the operator, for {reason}")
-    elif settings.value.get("pause"):
-        text = f"paused, and not by the operator, which never lifts it: {effect}"
-        yield Line("Promotion", f"{text} (queenright resume does)", True)
-    else:
+        if paused:
+            yield Line("Promotion", "paused, it is not known by whom", wants_attention=True)
+    elif reason := pause_reason(settings.value):
+        late = "" if len(paused) == len(said) else "; not every member has taken it up yet"
+        yield Line("Promotion", f"paused by the operator, for {reason}{late}")
+    elif paused and not settings.value.get("pause"):
         yield Line("Promotion", "resumed, and not every member has taken it up yet")
-    if len(paused) < len(said) and settings_paused(settings):
-        yield Line("Promotion", f"{len(said) - len(paused)} of {len(said)} members don't agree yet")
-
-
-def settings_paused(settings: object) -> bool:
-    return isinstance(settings, Known) and bool(settings.value.get("pause"))
 
 
 def until(pausing: Pausing) -> str:
-    return f" until {format_moment(pausing.until)}" if pausing.until else ""
+    return f" (until {format_moment(pausing.until)})" if pausing.until else ""
 
 
 def restart_lines(desired: DesiredCluster, observed: Observed) -> Iterator[Line]:

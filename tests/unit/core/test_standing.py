@@ -70,21 +70,34 @@ def test_a_move_that_is_under_way() -> None:
 
 
 def test_a_pause_by_hand_needs_a_person() -> None:
-    (line,) = seen(paused(three_nodes())).lines
+    found = seen(paused(three_nodes()))
+    (line,) = found.lines
     assert line.about == "Promotion"
-    assert "not by the operator, which never lifts it" in line.text
+    assert "paused, and not by the operator, which does not lift that" in line.text
     assert line.wants_attention
+    assert not [hold for hold in found.holds if hold.key.startswith("promotion/")]
 
 
 @pytest.mark.parametrize(
     ("reason", "spec", "text"),
     [
-        ("maintenance", {}, "paused by the operator, for maintenance"),
-        ("promotion", {"promotion": "paused"}, "paused by the operator, as the file wants"),
+        (
+            "maintenance",
+            {"maintenance": "{nodes: [node3, node4]}"},
+            "paused by the operator, for maintenance",
+        ),
+        (
+            "promotion",
+            {"promotion": "paused"},
+            "promotion is paused, as the file wants it: there is no automatic failover",
+        ),
         (
             "promotion",
             {"promotion": "{state: paused, until: 2026-12-01T06:00Z}"},
-            "paused by the operator, as the file wants until 2026-12-01T06:00Z",
+            (
+                "promotion is paused, as the file wants it: there is no automatic failover "
+                "(until 2026-12-01T06:00Z)"
+            ),
         ),
     ],
 )
@@ -97,16 +110,11 @@ def test_a_pause_of_the_operators_own(reason: str, spec: dict[str, str], text: s
 
 
 def test_members_that_do_not_agree_yet() -> None:
-    lines = told(paused(three_nodes(), "member-1", **{PAUSE_KEY: "maintenance"}))
-    assert [line for line in lines if line.startswith("Promotion")] == [
-        "Promotion: paused by the operator, for maintenance",
-        "Promotion: 2 of 3 members don't agree yet",
-    ]
-
-
-def test_a_pause_that_is_still_to_come() -> None:
-    text = manifest(promotion="paused")
-    assert "the file wants it paused; it is not yet" in told(three_nodes(text=text), text)[0]
+    text = manifest(maintenance="{nodes: [node3, node4]}")
+    observed = paused(three_nodes(text=text), "member-1", **{PAUSE_KEY: "maintenance"})
+    assert (
+        "Promotion: paused by the operator, for maintenance; not every member has taken it up yet"
+    ) in told(observed, text)
 
 
 def test_a_pause_whose_owner_is_unknown() -> None:
