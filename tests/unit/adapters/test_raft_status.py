@@ -30,11 +30,19 @@ from queenright.core.observed import Known, RaftStatus, Unknown
 
 RECORDED = Path(__file__).parent / "recorded"
 WITH_QUORUM = (RECORDED / "raft-with-quorum.bin").read_bytes()
-"""The answer of one of three nodes of pysyncobj 0.3.17, without its length."""
+"""The answer of one of a cluster's three members (Patroni 4.1.5, pysyncobj 0.3.17), without its
+length."""
 ALONE = (RECORDED / "raft-alone.bin").read_bytes()
 """The answer of a node whose two partners are not there."""
-PARTNERS = frozenset({"127.0.0.1:25011", "127.0.0.1:25012"})
-LEADING = RaftStatus(has_quorum=True, leader="127.0.0.1:25010", term=1, reachable=PARTNERS)
+LEADING = RaftStatus(
+    has_quorum=True,
+    leader="10.77.0.12:5010",
+    term=1,
+    reachable=frozenset({"10.77.0.13:5010", "10.77.0.14:5010"}),
+)
+LEFT_ALONE = RaftStatus(
+    has_quorum=False, unreachable=frozenset({"127.0.0.1:25011", "127.0.0.1:25012"})
+)
 STATUS: dict[object, object] = {"has_quorum": True, "raft_term": 4, "leader": None}
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
