@@ -20,6 +20,8 @@ Settings, from the environment (durations such as 15, 15s, 100ms):
   QUEENRIGHT_MANIFESTS             file or directory (/etc/queenright)
   QUEENRIGHT_STATE_DIR             audit trail and last good state
                                    (/var/lib/queenright; empty: keep none)
+  QUEENRIGHT_SECRETS_DIR           secrets mounted here are read here
+                                   (/run/secrets)
   QUEENRIGHT_LOG_FORMAT            json, console, or auto (auto)
   QUEENRIGHT_LOG_LEVEL             debug, info, warning, error (info)
   QUEENRIGHT_RESYNC_INTERVAL       the net under all wake-ups (15s)
