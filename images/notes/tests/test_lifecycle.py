@@ -1,17 +1,21 @@
 """Start, health and stop, with the real command and real servers."""
 
 import contextlib
+import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import psycopg
 import pytest
 
 from notes.db.connect import Conn
 from notes.db.failures import UnavailableError
+from notes.db.migrate import LOCK
 from notes.db.pool import Database
 from notes.files import chunks
 from notes.files.ranges import Span
@@ -176,3 +180,49 @@ def test_a_port_in_use_is_told(own_replica: Start) -> None:
         assert "address already in use" in second.log.lower()
     finally:
         second.end()
+
+
+@pytest.mark.parametrize("after_s", [0, 0.25, 0.6, 1.0])
+def test_a_stop_before_the_server_listens_exits_0_at_once(
+    own_replica: Start, after_s: float
+) -> None:
+    replica = own_replica(wait=False)
+    process = replica.process
+    assert process is not None
+    caught = f"/proc/{process.pid}/status"
+    # The interpreter itself takes a moment before anything of ours runs.
+    deadline = time.monotonic() + 10
+    while not _catches_sigterm(caught):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(after_s)
+    begun = time.monotonic()
+    assert replica.stop() == 0, replica.log
+    assert time.monotonic() - begun < 5
+    assert "Traceback" not in replica.log
+
+
+def test_a_stop_while_the_migration_waits_exits_0_soon(
+    postgres: Postgres, own_replica: Start
+) -> None:
+    url = postgres.database("held")
+    with psycopg.connect(url) as conn:
+        conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        replica = own_replica(url, wait=False)
+        waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        deadline = time.monotonic() + 20
+        while postgres.sql(waits, "held") == [(0,)]:
+            assert time.monotonic() < deadline, replica.log
+            time.sleep(0.05)
+        begun = time.monotonic()
+        assert replica.stop() == 0, replica.log
+        assert time.monotonic() - begun < 5
+        assert postgres.sql(waits, "held") == [(0,)]
+        assert "Traceback" not in replica.log
+
+
+def _catches_sigterm(status_path: str) -> bool:
+    for line in Path(status_path).read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+    return False

@@ -4,16 +4,22 @@ Exit codes: 0 stopped as asked, or the configuration is sound; 2 the configurati
 state forbids to start, with one line for each reason.
 """
 
-import argparse
 import os
+import signal
 import sys
+from types import FrameType
 
-from notes.config import ConfigError, load
-from notes.version import version
+# The rest is imported once a signal can be answered: that takes a second or two.
 
 
 def main() -> None:
     """Entry point of the command."""
+    signal.signal(signal.SIGTERM, _stop_early)
+    import argparse
+
+    from notes.config import ConfigError, load
+    from notes.version import version
+
     parser = argparse.ArgumentParser(prog="notes", description="The notes application server.")
     parser.add_argument("--check-config", action="store_true", help="check the environment only")
     parser.add_argument("--openapi", action="store_true", help="print the OpenAPI document")
@@ -38,6 +44,15 @@ def main() -> None:
 
     log.configure()
     sys.exit(serve(settings))
+
+
+def _stop_early(_: int, __: FrameType | None) -> None:
+    """A stop that comes before the server listens for it: there is nothing to finish yet.
+
+    At once, since an exception could be taken for a failure of the import that it cuts short. And
+    told to be one: the first process of a container does not get the signals it has not asked for.
+    """
+    os._exit(0)
 
 
 if __name__ == "__main__":
