@@ -81,9 +81,7 @@ def with_length(body: bytes) -> bytes:
 
 async def test_a_node_with_quorum_and_one_without() -> None:
     assert await ask(with_length(WITH_QUORUM)) == Known(LEADING)
-    assert await ask(with_length(ALONE)) == Known(
-        RaftStatus(has_quorum=False, unreachable=PARTNERS)
-    )
+    assert await ask(with_length(ALONE)) == Known(LEFT_ALONE)
 
 
 async def test_the_request_is_pysyncobjs() -> None:
