@@ -35,8 +35,8 @@ LEISURELY = Tempo(resync_s=15.0, file_poll_s=3.0, member_poll_s=4.0)
 PATIENCE_S = 500.0
 """How long the operator is left alone before what a hold asks for is done."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
-LASTING_HOLDS = frozenset({"primary/main"})
-"""Holds that may stand in a world that is as desired: a failover that is not fought."""
+NOT_FOUGHT = "failback manual"
+"""Said by the one hold that may stand in a world that is as desired."""
 
 
 @dataclass
@@ -142,7 +142,7 @@ async def plan_now(world: World, doctrine: Doctrine) -> Plan:
 
 
 def is_as_desired(plan: Plan) -> bool:
-    return not plan.actions and {hold.key for hold in plan.holds} <= LASTING_HOLDS
+    return not plan.actions and all(NOT_FOUGHT in hold.reason for hold in plan.holds)
 
 
 async def settle(world: World, log: list[str], invariants: Invariants, doctrine: Doctrine) -> None:
@@ -176,6 +176,11 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
 def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
     """Do what a hold that stands tells a person to do; False where none does."""
     for hold in plan.holds:
+        leader = world.leader()
+        if hold.key.startswith("leader-restart/") and leader is not None and world.is_whole():
+            world.patroni_model.restart(leader, 1.5)
+            log.append(f"{world.now_s:7.1f} as the hold asks: patronictl restart of {leader.name}")
+            return True
         if advice := LABEL_ADVICE.search(hold.reason):
             _, value, node = advice.groups()
             world.label(node, pg_node=value)

@@ -12,7 +12,7 @@ from typing import Any
 
 from queenright.core.observed import Known
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
-from tests.builders import FILE, desired
+from tests.builders import FILE, NODE_OF, desired, document
 from tests.fakes.consensus import agrees
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.swarm_store import template_of
@@ -118,6 +118,9 @@ def judge_switchover(world: World, verb: Verb, looked_at_s: float) -> Iterator[s
         yield f"the lead is to move to {verb.candidate}, which does not stream"
     elif model.last_near_s.get(chosen.service, -1.0) < looked_at_s:
         yield f"the lead is to move to {verb.candidate}, which lags too far behind"
+    maintained = document(world.last_good_text).cluster.spec.maintenance.nodes
+    if NODE_OF[verb.candidate] in maintained and "until" not in world.last_good_text:
+        yield f"the lead is to move to {verb.candidate}, whose node is in maintenance"
     if leader is not None and leader.name == verb.leader and agreed.changed_at_s < looked_at_s:
         yield from judge_need(world, verb)
 
@@ -127,7 +130,7 @@ def judge_need(world: World, verb: Verb) -> Iterator[str]:
     agreed = world.patroni_model.consensus("main")
     if agreed.planned_by_operator or agreed.timeline <= 1:
         return
-    text = world.manifests.files.get(FILE, "")
+    text = world.last_good_text
     labels = world.store.configs["main_cluster"].value.labels
     honoured = labels.get("queenright.primary", "") == verb.candidate
     wished = f"primary: {verb.candidate}" in text
@@ -148,7 +151,9 @@ def has_to_restart(world: World, name: str) -> bool:
     """Whether a member differs from what any of the last texts ask for, or waits for a restart."""
     live = world.store.service_named(f"main_{name}")
     model = world.patroni_model
-    if live is None or any(i.pending for i in model.of_cluster("main") if i.name == name):
+    if live is None or live.value.replicas != 1:
+        return True
+    if any(i.pending for i in model.of_cluster("main") if i.name == name):
         return True
     try:
         wanted = desired(world.last_good_text)
@@ -192,18 +197,17 @@ def judge_safety(world: World, nodes: Sequence[str], looked_at_s: float) -> Iter
     agreed, leader = model.consensus("main"), model.leader("main")
     if agreed.changed_at_s >= looked_at_s:
         return
-    members = list(model.of_cluster("main"))
-    staying = [i for i in members if world.store.nodes[i.node_id].name not in nodes]
-    if len(staying) == len(members):
+    staying = [name for name, node in NODE_OF.items() if node not in nodes]
+    if len(staying) == len(NODE_OF):
         return
-    if leader is None or leader not in staying:
-        if model.last_led_s.get("main", -1.0) < looked_at_s or leader is not None:
+    if leader is None or leader.name not in staying:
+        if leader is not None or model.last_led_s.get("main", -1.0) < looked_at_s:
             yield f"{leader.name if leader else 'nobody'} leads"
         return
-    if 2 * len(staying) > 3:
-        for other in staying:
-            if model.last_well_s.get(other.service, -1.0) < looked_at_s:
-                yield f"{other.name}, which stays, is not well"
+    if 2 * len(staying) > len(NODE_OF):
+        for name in staying:
+            if model.last_well_s.get(f"main_{name}", -1.0) < looked_at_s:
+                yield f"{name}, which stays, is not well"
         return
     if not leader.is_paused:
         yield "Patroni is not paused"

@@ -25,7 +25,8 @@ def test_every_step_of_a_rollout_is_told_with_the_edit_that_it_is_for() -> None:
         world.manifests.write(FILE, manifest(stopGracePeriod="90s"))
         await anyio.sleep(60)
         steps = world.audit.outcomes[known:]
-        assert len([step for step in steps if step.action.disturbs]) == 2
+        kinds = [type(step.action).__name__ for step in steps if step.action.disturbs]
+        assert kinds == ["UpdateService", "UpdateService", "SwitchOver", "UpdateService"]
         assert {(step.trigger.file, step.trigger.line) for step in steps} == {(FILE, LAST_LINE)}
         assert steps[-1].trigger.kind != "file", "something else woke the later steps"
 

@@ -144,5 +144,5 @@ def test_kills_one_after_another() -> None:
         assert set(world.swarm.created.values()) == {1}
         assert invariants.violations == []
 
-    for life in (8, 9, 13, 21):
+    for life in (19, 22, 27, 34):
         run_virtual(lambda life=life: main(life))  # type: ignore[misc]
