@@ -12,7 +12,7 @@ from typing import Any
 
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
 
-OK, BAD_REQUEST, CONFLICT, PRECONDITION, UNPROCESSABLE, UNAVAILABLE = 200, 400, 409, 412, 422, 503
+OK, UNAVAILABLE = 200, 503
 NO_ENTRY = frozenset({401, 403})
 UNKNOWN_VERB = frozenset({404, 405, 411, 501})
 NOT_PENDING = "restart conditions are not satisfied"
