@@ -1,6 +1,6 @@
 """Speed and memory, measured on the lab; ratios come from runs in turn.
 
-``python -m tests.bench [first-deployment | pass | memory | reaction | switchover …]``: all of them by default.
+``python -m tests.bench [NAME …]``: all of them by default, or those of ``BENCHES``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import httpx
 
-from queenright.core.published import FOLLOW_S, ROUTE_KEY
+from queenright.core.published import ROUTE_KEY
 from tests.bench.figures import spread
 from tests.bench.first_deployment import deploy_by_hand
 from tests.bench.write_gap import Writer
@@ -43,7 +43,7 @@ Move = Callable[[Lab, str, str], None]
 
 
 def bench_switchover(lab: Lab, directory: Path) -> None:
-    deploy_by_hand(lab, directory)
+    deploy_by_hand(lab, directory / "stack")
     random_delay = random.Random(0)  # moves fall anywhere between two checks
     gaps: dict[str, list[float]] = {"patronictl": [], "ours": []}
     floors: dict[str, list[float]] = {"patronictl": [], "ours": []}
@@ -87,7 +87,7 @@ def by_patronictl(lab: Lab, source: str, target: str) -> None:
 
 
 def by_hint(lab: Lab, source: str, target: str) -> None:
-    with hinted(lab, source, f"follow {MOVING[target]} {FOLLOW_S} {time.time():.3f}"):
+    with hinted(lab, source, f"follow {MOVING[target]} 60 {time.monotonic():.3f}"):
         time.sleep(KNOWN_AFTER_S)
         body = {"leader": MOVING[source], "candidate": MOVING[target]}
         rest(lab, source).post("/switchover", json=body, timeout=60).raise_for_status()

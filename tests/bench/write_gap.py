@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import psycopg
 
@@ -51,11 +52,7 @@ class Writer:
     def gap_s(self, since: float) -> float:
         """The longest time between two successes, of which the later came after ``since``."""
         times = list(self.successes)
-        return max(
-            after - before
-            for before, after in zip(times, times[1:], strict=False)
-            if after >= since
-        )
+        return max(after - before for before, after in pairwise(times) if after >= since)
 
     def _write(self) -> None:
         connection: psycopg.Connection[tuple[object, ...]] | None = None

@@ -88,7 +88,7 @@ def test_a_move_that_fails_ends_where_it_began(started: Started) -> None:
         old.primary = 200
         eventually(lambda: proxy.reached() == "member-1", AT_ONCE_S)
         eventually(lambda: "no longer followed" in proxy.log, 5)
-        time.sleep(3.5)
+        time.sleep(1)
     assert seen == [["member-1"], [], ["member-1"]]
 
 
@@ -125,6 +125,7 @@ def test_a_member_that_does_not_answer_is_not_down(started: Started) -> None:
         assert seen == [["member-1"]]
         new.lead()
         eventually(lambda: proxy.reached() == "member-2", AT_ONCE_S)
+        eventually(lambda: ["member-2"] in seen, 2)
     assert [names for names in seen if names] == [["member-1"], ["member-2"]]
 
 
@@ -146,7 +147,7 @@ def test_a_pinned_member_stays_up_until_another_leads(started: Started) -> None:
         pinned.primary = 503
         with proxy.connect() as client:
             assert client.recv(64) == b"member-1"
-            client.settimeout(5)
+            client.settimeout(4)
             with pytest.raises(TimeoutError):
                 client.recv(64)  # nobody cuts the session
         assert seen == [["member-1"]]
@@ -164,11 +165,11 @@ def test_a_pinned_member_stays_up_until_another_leads(started: Started) -> None:
 
 
 def test_a_pin_ends_with_its_hint(started: Started) -> None:
-    proxy = started("1s")
+    proxy = started("500ms")
     pinned = proxy.members[0]
     proxy.hint("pin member-1 0 1")
     pinned.primary = 503
-    time.sleep(4)
+    time.sleep(2.5)
     for member in proxy.members[1:]:
         member.stop()
     pinned.config = "not what was expected"
@@ -180,7 +181,7 @@ def test_a_pin_ends_with_its_hint(started: Started) -> None:
 
 
 def test_a_pinned_member_that_is_not_primary_is_not_kept(started: Started) -> None:
-    proxy = started("1s")
+    proxy = started("500ms")
     pinned = proxy.members[0]
     pinned.primary, pinned.patroni = 503, {"role": "replica", "state": "running"}
     proxy.hint("pin member-1 0 1")
@@ -200,29 +201,28 @@ def test_without_a_hint_nothing_is_up_before_its_checks(started: Started) -> Non
     assert time.monotonic() - began > 0.9, "two checks, a second apart"
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        '{"queenright_route": "follow member-9 30 1"}',
-        '{"queenright_route": "pin"}',
-        '{"queenright_route": "drain member-2 30 1"}',
-        '{"queenright_route": "follow member-2 -1 1"}',
-        '{"queenright_route": ["follow member-2 30 1"]}',
-        '{"queenright_route": 7}',
-        '{"note": "\\"queenright_route\\": \\"follow member-2 30 1\\""}',
-        '["queenright_route"]',
-        "",
-        "\0\1\2",
-        "{" * 100_000,
-    ],
-)
-def test_what_is_no_hint_changes_nothing(started: Started, settings: str) -> None:
+NO_HINTS = [
+    '{"queenright_route": "follow member-9 30 1"}',
+    '{"queenright_route": "follow member-2 -1 1"}',
+    '{"queenright_route": ["follow member-2 30 1"]}',
+    '{"queenright_route": 7}',
+    '{"note": "\\"queenright_route\\": \\"follow member-2 30 1\\""}',
+    "",
+    "\0\1\2",
+    "{" * 100_000,
+]
+
+
+def test_what_is_no_hint_changes_nothing(started: Started) -> None:
     proxy = started()
-    for member in proxy.members:
-        member.config = settings
-        member.asked.clear()
-    time.sleep(2.2)
+    leader = proxy.members[0]
+    for settings in NO_HINTS:
+        leader.config = settings
+        leader.asked.clear()
+        eventually(lambda: "GET /config" in [what for _, what in leader.asked], 3)
+    time.sleep(1)
     assert proxy.up() == ["member-1"]
-    assert not [what for member in proxy.members for _, what in member.asked if "OPTIONS" in what]
-    assert len(proxy.said("queenright: ")) <= 1
+    asked = [what for member in proxy.members for _, what in member.asked]
+    assert not [what for what in asked if "OPTIONS" in what]
+    assert len(proxy.said("a hint that is not understood is passed over")) == 1
     assert "failed" not in proxy.log

@@ -12,7 +12,7 @@ if core.thread > 1 then return end -- loaded once per thread; one of them is eno
 local REST_PORT = 8008
 local TIMEOUT_S = 1
 local LONGEST_BODY = 65536
-local HINT_MS, IDLE_MS, PIN_MS = 1000, 100, 1000
+local HINT_MS, IDLE_MS, PIN_MS, WAIT_MS = 1000, 100, 1000, 5
 local TARGET_MS, LEADER_MS, OTHER_MS = 50, 100, 500
 local SETTLED_S, LONGEST_FOLLOW_S = 5, 300
 
@@ -50,9 +50,22 @@ local function request(member, method, path)
   return status, rest
 end
 
+-- What a question finds out, or nothing after a second: HAProxy may try a dead address for three.
+local function in_time(question, ...)
+  local arguments, found, is_over = table.pack(...), nil, false
+  core.register_task(function()
+    found = table.pack(pcall(question, table.unpack(arguments)))
+    is_over = true
+  end)
+  local ends_at = now() + TIMEOUT_S
+  while not is_over and now() < ends_at do core.msleep(WAIT_MS) end
+  if is_over and not found[1] then error(found[2], 0) end
+  if is_over then return table.unpack(found, 2) end
+end
+
 -- The JSON object in an answer with status 200; nothing when it is not there whole.
 local function object_at(member, path)
-  local status, rest = request(member, "GET", path)
+  local status, rest = in_time(request, member, "GET", path)
   return status == 200 and rest and rest:match("\r?\n\r?\n%s*({.*})%s*$")
 end
 
@@ -175,7 +188,7 @@ local function ask(member)
   local pause = interval(member)
   if not pause then return core.msleep(IDLE_MS) end
   local asked_for, asked_at = hint, now()
-  local status = request(member, "OPTIONS", "/primary")
+  local status = in_time(request, member, "OPTIONS", "/primary")
   local writable = asked_for.kind == "pin" and member == asked_for.target and is_writable(member)
   if hint == asked_for and not hint.over then
     member.status, member.asked_at, member.answered_for = status, asked_at, hint

@@ -23,7 +23,14 @@ def render_haproxy_cfg(cluster: PostgresCluster, addresses: Mapping[str, str]) -
     return "\n".join(
         (
             _head(cluster),
-            _listener(cluster, addresses, f"primary\n    bind *:{ports.primary}", "/primary"),
+            _listener(
+                cluster,
+                addresses,
+                # A refused client tries again at once: HAProxy's own retries would hold it for
+                # seconds, at the server that was asked first, while another already leads.
+                f"primary\n    bind *:{ports.primary}\n    retries 0",
+                "/primary",
+            ),
             _listener(
                 cluster,
                 addresses,
