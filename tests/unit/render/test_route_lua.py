@@ -1,16 +1,10 @@
 """The proxies' script: what of the document is in it, and what may not be."""
 
 import re
-import shutil
-import subprocess
-
-import pytest
 
 from queenright.core.render.route_lua import render_route_lua
 from tests.golden.compare import assert_golden
 from tests.unit.spec.documents import document, edited
-
-LUAC = next(filter(None, map(shutil.which, ("luac5.3", "luac5.4", "luac"))), None)
 
 
 def test_the_script() -> None:
@@ -28,12 +22,3 @@ def test_nothing_is_left_to_fill_in() -> None:
 
 def test_it_needs_no_credentials() -> None:
     assert not re.search(r"(?i)password|secret|authorization", render_route_lua(document().cluster))
-
-
-@pytest.mark.skipif(LUAC is None, reason="the Lua compiler is not installed")
-def test_it_sets_no_global() -> None:
-    text = render_route_lua(document().cluster)
-    done = subprocess.run(
-        [str(LUAC), "-l", "-p", "-"], input=text, capture_output=True, text=True, check=True
-    )
-    assert "SETTABUP" not in re.sub(r"SETTABUP.*; (?!_ENV)\S+.*", "", done.stdout)
