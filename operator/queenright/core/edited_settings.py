@@ -44,8 +44,8 @@ def needed(found: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
     kept: dict[str, Any] = {}
     for key, value in patch.items():
         there = found.get(key)
-        if isinstance(value, Mapping):
-            if inner := needed(there if isinstance(there, Mapping) else {}, value):
+        if isinstance(value, Mapping) and isinstance(there, Mapping):
+            if inner := needed(there, value):
                 kept[key] = inner
         elif (value is None and key in found) or (value is not None and not same(there, value)):
             kept[key] = value

@@ -3,6 +3,8 @@ nothing is ever asked for twice."""
 
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -10,6 +12,7 @@ from queenright.cli.failover import fail_over
 from queenright.cli.switchover import switch_over
 from tests.builders import FILE, MANIFEST, document, manifest
 from tests.fakes.fake_patroni import VerbFaults
+from tests.fakes.fake_swarm import nothing
 from tests.unit.cli.acting import Act, Stage, on_stage
 
 
@@ -194,3 +197,53 @@ def test_who_can_not_lead_in_any_emergency() -> None:
         assert stage.count("failover") == 0
 
     on_stage(play)
+
+
+READS = ("status of", "settings of", "raft of", "observe", "resolve")
+
+
+async def killed_at(stage: Stage, number: int) -> str:
+    """Runs a switchover that is killed at its nth call that writes, or on the way back from it;
+    says where, or nothing when it came to its end before."""
+    place: list[str] = []
+    reached = asyncio.Event()
+    count = 0
+
+    async def boundary(what: str) -> None:
+        nonlocal count
+        if what.startswith(READS):
+            return
+        count += 1
+        if count == number:
+            place.append(what)
+            reached.set()
+            await anyio.sleep_forever()
+
+    world = stage.world
+    world.swarm.boundary = world.patroni.boundary = boundary
+    command = asyncio.create_task(stage.command(to("member-2")))
+    waiting = asyncio.create_task(reached.wait())
+    await asyncio.wait([command, waiting], return_when=asyncio.FIRST_COMPLETED)
+    command.cancel()
+    waiting.cancel()
+    await asyncio.wait([command, waiting])
+    world.swarm.boundary = world.patroni.boundary = nothing
+    return "".join(place)
+
+
+def test_a_command_that_is_killed_anywhere_leaves_nothing_behind() -> None:
+    places: list[str] = []
+
+    async def play(stage: Stage) -> None:
+        places.append(await killed_at(stage, len(places) + 1))
+        stage.operator = stage.world.start_operator()
+        await anyio.sleep(120)
+        assert stage.world.is_whole(), places[-1]
+        assert stage.count("switchover") <= 1, places[-1]
+        assert stage.notes.move is None, places[-1]
+        assert not stage.has_hint, places[-1]
+        assert stage.leader in {"member-1", "member-2"}, places[-1]
+
+    while not places or places[-1]:
+        on_stage(play, with_operator=False)
+    assert {"switchover to member-2", "switchover to member-2 was done"} <= set(places)
