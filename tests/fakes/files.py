@@ -67,12 +67,14 @@ class FakeLastGood:
     """Outlives the operator, as its state directory does."""
 
     saved: Mapping[str, str] = field(default_factory=dict)
+    saved_at_s: float = -1.0
 
     def load(self) -> Mapping[str, str]:
         return self.saved
 
     def save(self, files: Mapping[str, str]) -> None:
         self.saved = dict(files)
+        self.saved_at_s = asyncio.get_running_loop().time()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import anyio
@@ -53,8 +54,10 @@ class Outcome:
         return "\n".join([head, *self.violations, "", *self.story])
 
 
-def run(script: Script, doctrine: Doctrine = DOCTRINE) -> Outcome:
-    """A history on a virtual clock of its own."""
+def run(
+    script: Script, doctrine: Doctrine = DOCTRINE, tamper: Callable[[World], None] | None = None
+) -> Outcome:
+    """A history on a virtual clock of its own; ``tamper`` may put other ports in its world."""
     holds: list[Invariants] = []
 
     def heard(found: object) -> None:
@@ -62,17 +65,22 @@ def run(script: Script, doctrine: Doctrine = DOCTRINE) -> Outcome:
             invariants.heard(found)  # type: ignore[arg-type]
 
     with broken_passes(heard) as broken:
-        outcome = run_virtual(lambda: live_through(script, doctrine, holds))
+        outcome = run_virtual(lambda: live_through(script, doctrine, holds, tamper))
     outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
     return outcome
 
 
 async def live_through(
-    script: Script, doctrine: Doctrine = DOCTRINE, listeners: list[Invariants] | None = None
+    script: Script,
+    doctrine: Doctrine = DOCTRINE,
+    listeners: list[Invariants] | None = None,
+    tamper: Callable[[World], None] | None = None,
 ) -> Outcome:
     """A history: trouble, then calm; then the cluster is whole as the file says, or a hold says
     why not and what to do about it, and once that is done it is whole."""
     world = prepared_world(script.seed)
+    if tamper is not None:
+        tamper(world)
     invariants, log = Invariants(world), list[str]()
     if listeners is not None:
         listeners.append(invariants)

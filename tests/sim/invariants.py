@@ -51,6 +51,7 @@ class Invariants:
         """Judges a verb by the world that it meets."""
         for text in judge_verb(self.world, verb, self.looked_at_s):
             self.violated(text)
+        self._is_active(verb.kind)
         if verb.kind in {"restart", "switchover"} and not self.is_allowed_in_place(verb):
             self._disturbs_member(verb.member.service, moves=verb.kind == "switchover")
 
@@ -101,7 +102,14 @@ class Invariants:
 
         return count
 
+    def _is_active(self, kind: str) -> None:
+        """An owner who pauses the operator means everything that it does."""
+        text, saved_s = self.world.last_good_text, self.world.last_good.saved_at_s
+        if "reconcile: paused" in text and saved_s < self.world.swarm.observed_at_s:
+            self.violated(f"{kind} while the file pauses the operator")
+
     def _judge(self, kind: str, what: object) -> None:
+        self._is_active(kind)
         match kind, what:
             case "update-service", (str(service_id), Service() as service, int(force)):
                 live = self.world.store.services.get(service_id)

@@ -59,9 +59,9 @@ def judge_patch(world: World, verb: Verb, looked_at_s: float) -> Iterator[str]:
     if strange := {key for key in verb.patch if key not in PATCHED and not is_ours(key)}:
         yield f"settings that are not the file's are patched: {sorted(strange)}"
     agreed = world.patroni_model.consensus("main")
-    if "pause" in verb.patch and not verb.patch["pause"]:
-        if agreed.foreign_pause and agreed.paused_at_s < looked_at_s:
-            yield "a pause that somebody else has set is lifted"
+    lifts = "pause" in verb.patch and not verb.patch["pause"]
+    if lifts and agreed.foreign_pause and agreed.paused_at_s < looked_at_s:
+        yield "a pause that somebody else has set is lifted"
     if verb.patch.get("pause") and not is_wished(world, "maintenance", "promotion"):
         yield "Patroni is paused though nobody wishes it"
     route = str(verb.patch.get(ROUTE_KEY) or "")
