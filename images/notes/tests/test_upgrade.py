@@ -60,6 +60,11 @@ def test_files_move_into_chunks(major: int) -> None:
 
 
 def _check(server: Postgres, replica: Replica, files: dict[str, bytes]) -> None:
+    unsummed = "SELECT count(*) FROM attachments WHERE sha256 IS NULL OR crc32 IS NULL"
+    deadline = time.monotonic() + 30
+    while server.sql(unsummed, "old") != [(0,)]:
+        assert time.monotonic() < deadline, replica.log
+        time.sleep(0.1)
     rows = server.sql("SELECT name, id, encode(sha256, 'hex'), size FROM attachments", "old")
     assert {str(row[0]) for row in rows} == set(files)
     with Client(replica.url) as client:

@@ -44,4 +44,9 @@ async def do(job: "Job") -> None:
 
         await run_import(job)
         return
+    if job.kind == "sum-files":
+        from notes.files.summing import sum_files
+
+        await sum_files(job)
+        return
     raise JobFailedError(f"This version knows no job of the kind {job.kind!r}.")

@@ -186,7 +186,8 @@ class Runner:
                 ("failed" if error else "done", error, job.id),
             )
             state = "failed" if error else "done"
-            await tell(conn, "job.finished", user_id=job.user_id, job_id=job.id, state=state)
+            if job.user_id is not None:
+                await tell(conn, "job.finished", user_id=job.user_id, job_id=job.id, state=state)
 
         with contextlib.suppress(LostJobError):
             await job.transact(work)

@@ -30,21 +30,35 @@ CREATE INDEX ON uploads (space_id);
 ALTER TABLE attachments ADD COLUMN chunk_size integer NOT NULL DEFAULT 4194304,
     ADD COLUMN sha256 bytea, ADD COLUMN crc32 bigint;
 
+-- Sums are for a job: the server would take longer for them than for moving the files, and nobody
+-- can work meanwhile.
 DO $$
 DECLARE
     old record;
     whole bytea;
 BEGIN
-    FOR old IN SELECT id FROM attachments WHERE data IS NOT NULL LOOP
-        -- Concatenation takes the value out of its compressed form once, not once a chunk.
-        SELECT data || ''::bytea INTO whole FROM attachments WHERE id = old.id;
-        INSERT INTO chunks (file_id, number, size, data)
-        SELECT old.id, n, length(part), part
-        FROM (SELECT n, substring(whole FROM n * 4194304 + 1 FOR 4194304) AS part
-              FROM generate_series(0, (length(whole) - 1) / 4194304) AS n OFFSET 0) AS parts
-        WHERE length(part) > 0;
-        UPDATE attachments SET size = length(whole), sha256 = sha256(whole) WHERE id = old.id;
+    FOR old IN SELECT id, octet_length(data) AS size, pg_column_size(data) < octet_length(data) AS packed
+               FROM attachments WHERE data IS NOT NULL LOOP
+        IF old.packed THEN
+            -- Concatenation takes the value out of its compressed form once, not once a chunk.
+            SELECT data || ''::bytea INTO whole FROM attachments WHERE id = old.id;
+            INSERT INTO chunks (file_id, number, size, data)
+            SELECT old.id, n, least(4194304, old.size - n * 4194304),
+                   substring(whole FROM n * 4194304 + 1 FOR 4194304)
+            FROM generate_series(0, (old.size - 1) / 4194304) AS n;
+            whole := NULL;
+        ELSIF old.size > 0 THEN
+            -- A slice of a value that is not compressed is read alone.
+            INSERT INTO chunks (file_id, number, size, data)
+            SELECT a.id, n, least(4194304, old.size - n * 4194304),
+                   substring(a.data FROM n * 4194304 + 1 FOR 4194304)
+            FROM attachments a, generate_series(0, (old.size - 1) / 4194304) AS n WHERE a.id = old.id;
+        END IF;
+        UPDATE attachments SET size = old.size WHERE id = old.id AND size <> old.size;
     END LOOP;
+    IF old.id IS NOT NULL THEN
+        INSERT INTO jobs (kind) VALUES ('sum-files');
+    END IF;
 END $$;
 ALTER TABLE attachments DROP COLUMN data;
 
