@@ -76,7 +76,8 @@ def deploy(lab: Lab, **variables: str) -> None:
 def tasks(lab: Lab) -> list[dict[str, Any]]:
     """Every task that the swarm remembers, oldest first."""
     ids = lab.docker("service", "ps", "--quiet", "--no-trunc", SERVICE).split()
-    found: list[dict[str, Any]] = json.loads(lab.docker("inspect", *ids)) if ids else []
+    # One that the swarm forgets at this very moment is left out, and the command fails for it.
+    found: list[dict[str, Any]] = json.loads(lab.attempt("inspect", *ids).stdout) if ids else []
     return sorted(found, key=lambda task: str(task["CreatedAt"]))
 
 
