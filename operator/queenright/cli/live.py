@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,19 +130,28 @@ def on_cluster(
     document = chosen(look.read_desired(settings, path), cluster)
     directory = settings.state_dir / COMMANDS_DIRECTORY if settings.state_dir else None
     if writes and (directory is None or not can_be_written(directory)):
-        # The log stream alone is the trail, and a command's is its standard error.
-        configure_logging(settings.log_format, "info", sys.stderr)
+        settings, directory = with_trail_in_the_log(settings), None
 
     async def go() -> int:
         async with open_ports(settings, audit=writes, trail_directory=directory) as ports:
             return await act(Live(ports, document, f"{command}, by {who()}", settings))
 
     try:
-        return anyio.run(go)
-    except AuditBusyError as error:
-        raise CommandError(f"another command is under way: {error}") from error
+        try:
+            return anyio.run(go)
+        except AuditBusyError:
+            # Somebody may have left a question unanswered; an emergency does not wait for that.
+            settings, directory = with_trail_in_the_log(settings), None
+            return anyio.run(go)
     except DockerException as error:
         raise look.unreachable(str(error), settings) from error
+
+
+def with_trail_in_the_log(settings: Settings) -> Settings:
+    """Without a directory of its own the log stream alone is the trail, and a command's is its
+    standard error."""
+    configure_logging(settings.log_format, "info", sys.stderr)
+    return replace(settings, state_dir=None)
 
 
 def chosen(written: look.Written, name: str | None) -> Document:

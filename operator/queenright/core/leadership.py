@@ -140,6 +140,9 @@ def wanted_move(situation: Situation, notes: Notes, leader: DesiredMember) -> Mo
     needs = {member.name: restart_need(situation, member) for member in members}
     wished = situation.member(policy.primary)
     if wished is not None and wished is not leader and notes.primary != wished.name:
+        if wished.node in situation.maintained:
+            reason = f"{wished.name} is on {wished.node}, which is in maintenance"
+            return Hold(f"primary/{situation.desired.name}", reason)
         if not needs[wished.name]:
             return Move(wished, "primary", f"the file names {wished.name} as primary")
         reason = (

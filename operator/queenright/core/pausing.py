@@ -103,9 +103,14 @@ def next_write(situation: Situation) -> Write | None:
     """The next change of the pause and the pin, whether or not it may be done now; None when they
     are as they should be, or nobody can tell."""
     leader = situation.leader
-    if leader is None or not situation.is_bootstrapped or not isinstance(situation.settings, Known):
+    if not situation.is_bootstrapped or not isinstance(situation.settings, Known):
         return None
     owner, reason = pause_owner(situation), wanted_reason(situation)
+    if leader is None:
+        unwanted = reason is None and not situation.maintained
+        if unwanted and owner in {"maintenance", "promotion"}:
+            return resume(situation, None, owner)
+        return None
     if reason is not None and owner not in {reason, "somebody else"}:
         return pause(situation, leader, reason, owner)
     if reason == "maintenance":
@@ -155,13 +160,14 @@ def why_pin(situation: Situation) -> str:
     return f"without {nodes} there is no quorum, and the leader would be demoted"
 
 
-def resume(situation: Situation, leader: DesiredMember, owner: Reason) -> Write:
+def resume(situation: Situation, leader: DesiredMember | None, owner: Reason) -> Write:
     """Asked for as soon as every member is back, streaming or not: a paused Patroni starts no
-    PostgreSQL, so the replicas of nodes that were off stay stopped until then."""
+    PostgreSQL, so the replicas of nodes that were off stay stopped until then; and so does a leader
+    whose container ended meanwhile, so that nobody leads before the pause is lifted."""
     patch = {"pause": None, PAUSE_KEY: None, **handing_back(situation, leader)}
     if owner == "promotion":
         why = "the file does not pause promotion any more"
-    elif leader.node in situation.maintained:
+    elif leader is not None and leader.node in situation.maintained:
         why = f"the lead has to move away from {leader.node}, which is in maintenance now"
     elif situation.maintained:
         why = "the members that stay have the quorum"
@@ -170,14 +176,25 @@ def resume(situation: Situation, leader: DesiredMember, owner: Reason) -> Write:
     return Write(owner, "resume", patch, "Patroni is resumed", why)
 
 
-def handing_back(situation: Situation, leader: DesiredMember) -> dict[str, str | None]:
+def handing_back(situation: Situation, leader: DesiredMember | None) -> dict[str, str | None]:
     """What a pin becomes when nothing needs it any more: it stays, dated anew, until the proxies'
     own checks have seen the leader; one for another member is void already."""
     route = pin_of(situation)
     if route is None:
         return {}
-    kept = str(Route("pin", route.member, situation.now)) if route.member == leader.name else None
-    return {ROUTE_KEY: kept}
+    kept = leader is not None and route.member == leader.name
+    return {ROUTE_KEY: str(Route("pin", route.member, situation.now)) if kept else None}
+
+
+def whom_to_ask(situation: Situation) -> DesiredMember | None:
+    """The member that is asked to write: the leader, or where nobody leads, one whose Raft node
+    affirms the quorum."""
+    if situation.leader is not None:
+        return situation.leader
+    for member in situation.desired.members:
+        if (status := situation.raft_of(member)) is not None and status.has_quorum:
+            return member
+    return None
 
 
 def why_not_write(situation: Situation, write: Write) -> Obstacle | None:

@@ -79,6 +79,10 @@ def read_route(settings: Mapping[str, Any]) -> Route | None:
             return None
 
 
+PAUSE_REASONS = frozenset({"maintenance", "promotion"})
+
+
 def pause_reason(settings: Mapping[str, Any]) -> str:
     """Why the operator paused Patroni; empty where it did not, or Patroni is not paused."""
-    return str(settings.get(PAUSE_KEY) or "") if settings.get("pause") else ""
+    reason = str(settings.get(PAUSE_KEY) or "")
+    return reason if settings.get("pause") and reason in PAUSE_REASONS else ""

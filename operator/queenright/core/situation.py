@@ -200,6 +200,8 @@ class Situation:
             return f"{member.name} is the leader: the lead has to move to another member first"
         if (move := self.notes.move) is not None:
             return f"the lead is moving from {move.leader} to {move.candidate}"
+        if any(other.node in self.maintained for other in self.desired.members):
+            return f"{', '.join(self.maintained)} in maintenance: the members that stay are needed"
         for other in self.desired.members:
             status = self.status(other)
             if status is None:
@@ -239,7 +241,13 @@ class Situation:
         live = self.swarm.service(member.service.name)
         if live is None:
             return f"{member.service.name} is not in the swarm"
-        if timedelta(0) <= self.now - live.updated_at < SETTLES:
+        ahead = live.updated_at - self.now
+        if ahead > SETTLES:
+            return (
+                f"{live.value.name} was changed {ahead.total_seconds():.0f} s from now, by the "
+                "managers' clock: this node's clock is behind, and has to be set right"
+            )
+        if self.now - live.updated_at < SETTLES:
             return f"{live.value.name} was changed a moment ago"
         if is_under_way(live) and self.now - live.updated_at < UPDATE_LIMIT:
             return f"swarm is still carrying out an update of {live.value.name}"

@@ -78,13 +78,30 @@ async def observe_cluster(
     """Each member's own word, and the settings as the leader knows them."""
     readings = with_lags(await observe_members(ports, cluster, swarm))
     members.update(readings)
-    settings[cluster.name] = Unknown("there is no leader to ask")
-    for member in cluster.members:
-        match readings[member.service.name]:
-            case Known(status) if status.is_leader:
-                settings[cluster.name] = await ports.patroni.settings(
-                    member.address, cluster.rest_api_port
-                )
+    settings[cluster.name] = await observe_settings(ports, cluster, readings)
+
+
+async def observe_settings(
+    ports: Ports, cluster: DesiredCluster, readings: Mapping[str, MemberReading]
+) -> SettingsReading:
+    """The settings as the leader knows them; where nobody leads, as a member does whose Raft node
+    has the quorum, or as a paused primary does that goes on without one."""
+    answered = [
+        (member, reading.value)
+        for member in cluster.members
+        if isinstance(reading := readings[member.service.name], Known)
+    ]
+    asked = [member for member, status in answered if status.is_leader]
+    if not asked:
+        for member, _ in answered:
+            raft = await ports.patroni.raft(member.address, cluster.raft_port)
+            if isinstance(raft, Known) and raft.value.has_quorum:
+                asked.append(member)
+    if not asked:
+        asked = [m for m, status in answered if status.paused and status.role == "primary"]
+    if not asked:
+        return Unknown("there is no leader to ask")
+    return await ports.patroni.settings(asked[0].address, cluster.rest_api_port)
 
 
 async def observe_raft(

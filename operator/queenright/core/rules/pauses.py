@@ -12,7 +12,14 @@ from dataclasses import replace
 from queenright.core.actions import Action, PatchSettings
 from queenright.core.maintenance import maintenance_holds
 from queenright.core.observed import Known, Unknown
-from queenright.core.pausing import Write, next_write, pause_owner, wanted_reason, why_not_write
+from queenright.core.pausing import (
+    Write,
+    next_write,
+    pause_owner,
+    wanted_reason,
+    whom_to_ask,
+    why_not_write,
+)
 from queenright.core.plan import Hold
 from queenright.core.situation import Situation
 
@@ -20,11 +27,11 @@ from queenright.core.situation import Situation
 def plan_pauses(situation: Situation) -> Iterator[Action | Hold]:
     if not situation.is_deployed:
         return
-    write, leader = next_write(situation), situation.leader
-    if write is not None and leader is not None and why_not_write(situation, write) is None:
+    write, asked = next_write(situation), whom_to_ask(situation)
+    if write is not None and asked is not None and why_not_write(situation, write) is None:
         yield PatchSettings(
             cluster=situation.desired.name,
-            address=leader.address,
+            address=asked.address,
             port=situation.desired.rest_api_port,
             secret=situation.desired.rest_secret,
             aspect=write.aspect,
@@ -55,6 +62,12 @@ def promotion_holds(situation: Situation, write: Write | None) -> Iterator[Hold]
         yield Hold(key, reason, until, wants_attention=wanted_reason(situation) is None)
     elif isinstance(situation.settings, Unknown) and wants:
         yield Hold(key, f"Patroni's settings are not known ({situation.settings.why})", until)
+    elif owner == "promotion" and situation.leader is None and wants:
+        reason = (
+            "nobody leads, and the file pauses promotion: Patroni promotes no member until it says "
+            "promotion: active"
+        )
+        yield Hold(key, reason, until, wants_attention=True)
     elif owner == "promotion" and isinstance(situation.settings, Known):
         yield from paused_as_wanted(situation, key)
 
