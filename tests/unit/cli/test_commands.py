@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from queenright.adapters.audit_log import AuditLog
+from queenright.adapters.system_clock import SystemClock
 from queenright.cli import look
 from queenright.cli.exits import CommandError
 from queenright.core.observed import Engine, Known, Observed, SwarmState, Unknown
@@ -150,6 +152,16 @@ def test_a_state_directory_that_can_not_be_written_moves_the_trail_to_standard_e
     found = launch(tmp_path, "pause", DOCKER_HOST="tcp://127.0.0.1:9", QUEENRIGHT_LOG_FORMAT="json")
     assert found.returncode == 69
     assert '"phase":"start"' in found.stderr.replace(" ", "")
+
+
+def test_a_question_left_unanswered_keeps_nobody_from_acting(
+    tmp_path: Path, manifest: Path
+) -> None:
+    with AuditLog(tmp_path / "state" / "commands", SystemClock(), lambda _: None):
+        found = launch(tmp_path, "pause", QUEENRIGHT_LOG_FORMAT="json")
+    assert found.returncode == 69
+    assert '"phase":"start"' in found.stderr.replace(" ", "")
+    assert "there is no Docker socket" in found.stderr
 
 
 @pytest.mark.parametrize(
