@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.bench.failover import bench_failover
 from tests.bench.first_deployment import bench_first_deployment
 from tests.bench.running import bench_memory, bench_pass, bench_reaction
 from tests.bench.switchover import bench_switchover
@@ -23,6 +24,7 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "reaction": bench_reaction,
     "memory": bench_memory,
     "switchover": bench_switchover,
+    "failover": bench_failover,
 }
 
 

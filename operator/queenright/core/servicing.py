@@ -225,6 +225,10 @@ def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Ho
     if last.state != "complete" and situation.now < ready_at:
         yield Hold(f"restart-service/{service.name}", f"{service.name}: {ended}", ready_at)
         return
+    if service.mode == "replicated" and any(situation.possible_tasks(live)):
+        where = "may still run on a node that swarm has lost sight of"
+        yield Hold(f"restart-service/{service.name}", f"{service.name} {where}")
+        return
     others = service.mode == "global" and any(situation.running_tasks(live))
     yield RestartService(
         live.id,
