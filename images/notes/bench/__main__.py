@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import files, memory, pages, search, upgrade
+from bench import export, files, memory, pages, search, upgrade
 from bench.figures import Figure
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -15,6 +15,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "files": files.measure,
     "search": search.measure,
     "memory": memory.measure,
+    "export": export.measure,
     "upgrade": upgrade.measure,
 }
 
