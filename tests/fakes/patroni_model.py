@@ -158,6 +158,11 @@ class PatroniModel:
         reach = self.orchestrator.reach
         return instance.has_joined and reach.runs(instance.node_id)
 
+    def is_home(self, instance: Instance) -> bool:
+        """Whether it runs where the others look for it: its ports are its node's."""
+        node = self.orchestrator.store.nodes.get(instance.node_id)
+        return node is not None and node.address == instance.address
+
     # Rounds
 
     def tick(self) -> None:
@@ -194,7 +199,7 @@ class PatroniModel:
 
     def _look(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         now_s, reach = self.now_s, self.orchestrator.reach
-        up = [m for m in members if now_s - m.task.up_since_s >= STARTS_S]
+        up = [m for m in members if now_s - m.task.up_since_s >= STARTS_S and self.is_home(m)]
         nodes = [RaftNode(m.name, m.node_id, m.partners) for m in up]
         agreed.raft.look(nodes, reach, now_s)
         if agreed.raft.able:

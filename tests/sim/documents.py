@@ -87,6 +87,9 @@ def passing_texts() -> tuple[str, ...]:
 
 LASTING_TEXTS = lasting_texts()
 PASSING_TEXTS = passing_texts()
+PRIMARY_TEXTS = {
+    name: text_of(MEMBER_IMAGE, {"primary": name}) for name in ("member-1", "member-2", "member-3")
+}
 UNFIT_TEXTS = (
     text_of(UNSTARTABLE_IMAGE, {}),
     text_of(UNKNOWN_IMAGE, {"stopGracePeriod": "90s"}),

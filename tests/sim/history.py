@@ -14,7 +14,7 @@ from queenright.core.plan import Plan
 from queenright.engine.survey import survey
 from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
-from tests.builders import FILE, document
+from tests.builders import FILE, desired, document
 from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
@@ -24,7 +24,7 @@ from tests.fakes.world import World
 from tests.sim.broken import broken_passes
 from tests.sim.documents import IMAGES, LASTING_TEXTS, UNSTARTABLE_IMAGE
 from tests.sim.invariants import Invariants
-from tests.sim.nature import heal, power_on
+from tests.sim.nature import MEMBERS, heal, power_on
 from tests.sim.operators import Operators
 from tests.sim.people import activate, switch_over
 from tests.sim.script import DEEDS, Script, Step, make_script
@@ -36,6 +36,7 @@ LEISURELY = Tempo(resync_s=15.0, file_poll_s=3.0, member_poll_s=4.0)
 PATIENCE_S = 500.0
 """How long the operator is left alone before what a hold asks for is done."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
+STRAYED = frozenset(f"update-service/{name}" for name in MEMBERS)
 NOT_FOUGHT = "failback manual"
 """Said by the one hold that may stand in a world that is as desired."""
 
@@ -188,6 +189,12 @@ def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
         if hold.key.startswith("leader-restart/") and leader is not None and world.is_whole():
             world.patroni_model.restart(leader, 1.5)
             log.append(f"{world.now_s:7.1f} as the hold asks: patronictl restart of {leader.name}")
+            return True
+        if hold.key in STRAYED and "does not answer" in hold.reason:
+            name = hold.key.removeprefix("update-service/")
+            member = next(m for m in desired().members if m.service.name == name)
+            world.change_service(name, constraints=member.service.constraints)
+            log.append(f"{world.now_s:7.1f} {name} is put back in its place by hand")
             return True
         if advice := LABEL_ADVICE.search(hold.reason):
             _, value, node = advice.groups()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from queenright.core.actions import LabelNode
+from queenright.core.notes import PRIMARY_LABEL
 from queenright.core.observed import LiveService
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
 from queenright.core.resources import Secret, Service
@@ -39,17 +40,25 @@ class Invariants:
     removal_is_wanted: bool = False
     violations: list[str] = field(default_factory=list)
     disturbed: list[tuple[float, str]] = field(default_factory=list)
+    honoured_s: dict[str, float] = field(default_factory=dict)
+    """When each member was last noted in the anchor as leading by the file's wish."""
 
     def __post_init__(self) -> None:
+        self.world.store.listeners.append(self._note_wish)
         self.world.swarm.before_write.append(self.check)
         self.world.patroni.before_verb.append(self.check_verb)
 
     def violated(self, text: str) -> None:
         self.violations.append(f"at {self.world.now_s:.1f} s: {text}")
 
+    def _note_wish(self, kind: str, name: str, _: str) -> None:
+        live = self.world.store.configs.get(name) if kind == "config" else None
+        if live is not None and (noted := live.value.labels.get(PRIMARY_LABEL)):
+            self.honoured_s[noted] = self.world.now_s
+
     def check_verb(self, verb: Verb) -> None:
         """Judges a verb by the world that it meets."""
-        for text in judge_verb(self.world, verb, self.looked_at_s):
+        for text in judge_verb(self.world, verb, self.looked_at_s, self.honoured_s):
             self.violated(text)
         self._is_active(verb.kind)
         if verb.kind in {"restart", "switchover"} and not self.is_allowed_in_place(verb):

@@ -32,12 +32,15 @@ PATCHED = frozenset(
 )
 
 
-def judge_verb(world: World, verb: Verb, looked_at_s: float) -> Iterator[str]:
+def judge_verb(
+    world: World, verb: Verb, looked_at_s: float, honoured_s: Mapping[str, float]
+) -> Iterator[str]:
+    """``honoured_s`` says when each member was last noted as leading by the file's wish."""
     match verb.kind:
         case "patch":
             yield from judge_patch(world, verb, looked_at_s)
         case "switchover":
-            yield from judge_switchover(world, verb, looked_at_s)
+            yield from judge_switchover(world, verb, looked_at_s, honoured_s)
         case "failover":
             yield "a failover is forced, which only a person may"
         case _:
@@ -99,11 +102,17 @@ def has_path(expected: Mapping[str, Any], path: Sequence[str]) -> bool:
 
 def is_wished(world: World, *fields: str) -> bool:
     """Whether the file has had one of these fields, of late."""
-    texts = (world.manifests.files.get(FILE, ""), *world.manifests.before[-3:])
+    texts = (
+        world.last_good_text,
+        world.manifests.files.get(FILE, ""),
+        *world.manifests.before[-3:],
+    )
     return any(f"  {field}:" in text for text in texts for field in fields)
 
 
-def judge_switchover(world: World, verb: Verb, looked_at_s: float) -> Iterator[str]:
+def judge_switchover(
+    world: World, verb: Verb, looked_at_s: float, honoured_s: Mapping[str, float]
+) -> Iterator[str]:
     model = world.patroni_model
     agreed, leader = model.consensus("main"), model.leader("main")
     pending = agreed.request
@@ -122,17 +131,17 @@ def judge_switchover(world: World, verb: Verb, looked_at_s: float) -> Iterator[s
     if NODE_OF[verb.candidate] in maintained and "until" not in world.last_good_text:
         yield f"the lead is to move to {verb.candidate}, whose node is in maintenance"
     if leader is not None and leader.name == verb.leader and agreed.changed_at_s < looked_at_s:
-        yield from judge_need(world, verb)
+        yield from judge_need(world, verb, honoured_s)
 
 
-def judge_need(world: World, verb: Verb) -> Iterator[str]:
+def judge_need(world: World, verb: Verb, honoured_s: Mapping[str, float]) -> Iterator[str]:
     """A change of leader that the operator did not plan is not undone without a new reason."""
     agreed = world.patroni_model.consensus("main")
     if agreed.planned_by_operator or agreed.timeline <= 1:
         return
     text = world.last_good_text
     labels = world.store.configs["main_cluster"].value.labels
-    honoured = labels.get("queenright.primary", "") == verb.candidate
+    honoured = honoured_s.get(verb.candidate, -1.0) > world.manifests.edited_at_s
     wished = f"primary: {verb.candidate}" in text
     back = labels.get("queenright.return-to", "")
     reasons = (

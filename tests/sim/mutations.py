@@ -23,6 +23,8 @@ from queenright.core.resources import Service
 from queenright.core.situation import Situation
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.world import World
+from tests.sim.history import run
+from tests.sim.script import make_script
 
 Step = Action | Hold
 Tamper = Callable[[World], None]
@@ -240,6 +242,19 @@ def overwriting(world: World) -> None:
     world.swarm = Overwriting(**fields)
 
 
+MOST_SEEDS = 400
+
+
+def seed_that_catches(mutation: Mutation) -> int | None:
+    """The first history that catches it, and only it."""
+    for seed in range(MOST_SEEDS):
+        script = make_script(seed)
+        found = run(script, mutation.doctrine, mutation.tamper).violations
+        if any(mutation.words in text for text in found) and not run(script).violations:
+            return seed
+    return None
+
+
 MUTATIONS = (
     Mutation("restarts members without asking why not", "is disturbed", 0, seeing(Careless)),
     Mutation(
@@ -263,3 +278,8 @@ MUTATIONS = (
     Mutation("leads on a node in maintenance", "node is in maintenance", 0, inattentive()),
     Mutation("skips the version check", "not what was observed", 0, tamper=overwriting),
 )
+
+
+if __name__ == "__main__":
+    for each in MUTATIONS:
+        print(f"{seed_that_catches(each)!s:>5}  {each.name}", flush=True)

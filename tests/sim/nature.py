@@ -62,6 +62,27 @@ def cut(world: World, rng: random.Random) -> str:
     return f"{one} and {other} don't hear each other"
 
 
+def cut_off(world: World, rng: random.Random) -> str:
+    """The managers hear a node that no other member hears."""
+    node = rng.choice(WORKERS)
+    for other in WORKERS:
+        if other != node:
+            world.cut(node, other)
+    return f"the other members don't hear {node}"
+
+
+def repair(world: World, rng: random.Random) -> str:
+    """People see to everything at once."""
+    for deed in (heal, power_on, undoom):
+        deed(world, rng)
+    world.empty_data()
+    world.swarm.faults = Faults()
+    world.patroni.deaf = 0.0
+    world.secrets.is_unavailable = False
+    world.store.engine = Engine(world.store.engine.node_id)
+    return "all is repaired"
+
+
 def heal(world: World, rng: random.Random) -> str:
     for node in WORKERS:
         world.heal(node)
@@ -126,7 +147,7 @@ def manager_is_back(world: World) -> None:
 
 
 def bad_verbs(world: World, rng: random.Random) -> str:
-    rate = rng.choice((0.0, 0.2, 0.5))
+    rate = rng.choice((0.0, 0.2, 0.5, 0.8))
     world.patroni.faults = VerbFaults(
         answer_lost=rate,
         late=rate * rng.random(),
@@ -144,12 +165,14 @@ def deaf_members(world: World, rng: random.Random) -> str:
 
 
 def slow_replica(world: World, rng: random.Random) -> str:
-    name = rng.choice(MEMBERS)
-    world.patroni_model.slow ^= {name}
-    return f"slow replicas: {', '.join(sorted(world.patroni_model.slow)) or 'none'}"
+    """Clients write much, and one replica does not keep up."""
+    world.patroni_model.slow = {rng.choice(MEMBERS)}
+    world.patroni_model.writes_bytes = 400_000
+    return f"clients write much, and {', '.join(world.patroni_model.slow)} does not keep up"
 
 
 def busy_clients(world: World, rng: random.Random) -> str:
+    world.patroni_model.slow = set()
     world.patroni_model.writes_bytes = rng.choice((0, 100, 100, 400_000))
     return f"clients write {world.patroni_model.writes_bytes} bytes a second"
 
@@ -179,7 +202,7 @@ def secrets_unread(world: World, rng: random.Random) -> str:
 
 
 def clock_jumps(world: World, rng: random.Random) -> str:
-    world.clock.skew_s = rng.choice((0.0, 0.0, 2.0, -2.0, 20.0, -20.0))
+    world.clock.skew_s = rng.choice((0.0, 0.0, 2.0, -2.0))
     return f"the operator's clock is {world.clock.skew_s:+} s off"
 
 
@@ -192,9 +215,15 @@ FAULTS: tuple[Deed, ...] = (
     partition,
     freeze,
     cut,
+    cut_off,
     heal,
     heal,
-    heal,
+    repair,
+    repair,
+    repair,
+    repair,
+    repair,
+    repair,
     kill_container,
     kill_the_leader,
     doom,
@@ -206,6 +235,7 @@ FAULTS: tuple[Deed, ...] = (
     bad_verbs,
     bad_verbs,
     deaf_members,
+    slow_replica,
     slow_replica,
     busy_clients,
     broken_data,

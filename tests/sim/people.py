@@ -7,9 +7,16 @@ import random
 from queenright.core.resources import Attachment, Mount, Port
 from tests.builders import FILE
 from tests.fakes.world import World
-from tests.sim.documents import BAD_TEXTS, LASTING_TEXTS, PASSING_TEXTS, UNFIT_TEXTS
+from tests.sim.documents import (
+    BAD_TEXTS,
+    LASTING_TEXTS,
+    PASSING_TEXTS,
+    PRIMARY_TEXTS,
+    UNFIT_TEXTS,
+)
 from tests.sim.nature import MEMBERS, SERVICES, WORKERS, Deed
 
+PRIMARIES = tuple(PRIMARY_TEXTS)
 HAND_CHANGES: tuple[dict[str, object], ...] = (
     {"environment": {"NODE_NAME": "elsewhere"}},
     {"image": "10.77.0.1:5000/other:1"},
@@ -53,6 +60,13 @@ def wish(world: World, rng: random.Random) -> str:
     number = rng.randrange(len(PASSING_TEXTS))
     world.manifests.write(FILE, PASSING_TEXTS[number])
     return f"edit: passing text {number}"
+
+
+def another_primary(world: World, rng: random.Random) -> str:
+    """Another member should lead from now on."""
+    name = rng.choice(PRIMARIES)
+    world.manifests.write(FILE, PRIMARY_TEXTS[name])
+    return f"edit: {name} should lead"
 
 
 def unfit_edit(world: World, rng: random.Random) -> str:
@@ -174,7 +188,20 @@ def edit_config(world: World, rng: random.Random) -> str:
     return f"patronictl edit-config: {patch}"
 
 
-OWNER: tuple[Deed, ...] = (edit, edit, edit, wish, wish, unfit_edit, bad_edit, vanish, half_written)
+OWNER: tuple[Deed, ...] = (
+    edit,
+    edit,
+    edit,
+    wish,
+    wish,
+    another_primary,
+    another_primary,
+    another_primary,
+    unfit_edit,
+    bad_edit,
+    vanish,
+    half_written,
+)
 OUTSIDER: tuple[Deed, ...] = (
     change_member,
     change_member,

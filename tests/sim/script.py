@@ -54,7 +54,7 @@ def make_script(seed: int, faults: int = FAULTS_A_HISTORY) -> Script:
 
 
 def draw(rng: random.Random) -> str:
-    kind = rng.choices((FAULTS, OWNER, OUTSIDER, ()), weights=(50, 22, 18, 10))[0]
+    kind = rng.choices((FAULTS, OWNER, OUTSIDER, ()), weights=(48, 26, 16, 10))[0]
     return rng.choice(kind).__name__ if kind else rng.choice(RESTARTS)
 
 
