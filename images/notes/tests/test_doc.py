@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from notes.doc.attributes import MARKS, Json, SchemaError
 from notes.doc.markdown_in import parse
 from notes.doc.markdown_out import markdown
-from notes.doc.schema import MARKS, Json, SchemaError, normalise
+from notes.doc.schema import normalise
 from notes.pages.search import highlight
 
 TRICKY = st.sampled_from(

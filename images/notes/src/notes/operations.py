@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from notes.auth import accounts, audit, oidc_routes, people
+from notes.auth import accounts, audit, oidc_routes, people, tokens
 from notes.events import stream
 from notes.files import serve, uploads
 from notes.http import openapi
@@ -38,6 +38,7 @@ OPERATIONS: list[Operation] = [
         imports.table,
         exporting.table,
         accounts.table,
+        tokens.table,
         people.table,
         oidc_routes.table,
         audit.table,

@@ -12,7 +12,6 @@ import hmac
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -27,13 +26,13 @@ from notes.http.problems import Problem, unavailable
 
 if TYPE_CHECKING:
     import httpx
+from notes.auth.oidc_claims import Person, check, person_of, refused
 
 CALLBACK = "/auth/oidc/callback"
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 STORED = "oidc"
 LOGIN_MINUTES = 10
 DISCOVERY_S = 3600.0
-SKEW_S = 60
 ANSWER_LIMIT_BYTES = 1024 * 1024
 
 
@@ -45,19 +44,6 @@ class Away(msgspec.Struct, frozen=True):
     redirect_uri: str
     return_to: str
     binding: str
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who the identity provider says somebody is."""
-
-    issuer: str
-    subject: str
-    email: str
-    email_verified: bool
-    name: str
-    groups: frozenset[str] | None
-    is_admin: bool | None
 
 
 class SignOn:
@@ -127,12 +113,12 @@ class SignOn:
         oidc = await self._required()
         away = await self._once(query.get("state", ""), binding)
         if away.redirect_uri != self._redirect_uri(seen):
-            raise _refused("it came back to another address than it left from")
+            raise refused("it came back to another address than it left from")
         if "error" in query:
-            raise _refused("the identity provider refused it")
+            raise refused("the identity provider refused it")
         found = await self._discover(oidc)
         if query.get("iss", found["issuer"]) != found["issuer"]:
-            raise _refused("it comes from another issuer")
+            raise refused("it comes from another issuer")
         tokens = await self._ask(
             "POST",
             str(found["token_endpoint"]),
@@ -153,7 +139,7 @@ class SignOn:
             )
             if more.get("sub") == claims["sub"]:
                 claims = {**more, **claims}
-        return _person(oidc, claims), away.return_to
+        return person_of(oidc, claims), away.return_to
 
     def _redirect_uri(self, seen: Seen) -> str:
         main = self._settings.origin if seen.site.space_id is None else None
@@ -171,14 +157,14 @@ class SignOn:
             (digest(state),),
         )
         if row is None:
-            raise _refused("it is unknown, was used before or took too long")
+            raise refused("it is unknown, was used before or took too long")
         try:
             opened = self._vault.open(bytes(row["sealed"]), f"oidc_logins/{digest(state).hex()}")
         except WrongKeyError:
-            raise _refused("it was begun with another key") from None
+            raise refused("it was begun with another key") from None
         away = msgspec.json.decode(opened, type=Away)
         if not hmac.compare_digest(away.binding, digest(binding or "").hex()):
-            raise _refused("it was begun in another browser")
+            raise refused("it was begun in another browser")
         return away
 
     async def _discover(self, oidc: OidcSettings) -> dict[str, Any]:
@@ -219,10 +205,10 @@ class SignOn:
             except (JoseError, ValueError) as error:
                 # The key may be newer than what we know; anything else is final.
                 if fresh or not _maybe_new_key(error):
-                    raise _refused("its token is not soundly signed") from None
+                    raise refused("its token is not soundly signed") from None
         assert decoded is not None  # noqa: S101 - the second round either decodes or raises
         claims = dict(decoded.claims)
-        _check(claims, oidc, nonce)
+        check(claims, oidc, nonce)
         return claims
 
     async def _ask(self, method: str, url: str, **more: Any) -> dict[str, Any]:
@@ -242,7 +228,7 @@ class SignOn:
         if answer.status_code >= 500:
             raise unavailable("The identity provider is in trouble.")
         if answer.status_code >= 300:
-            raise _refused("the identity provider does not accept it")
+            raise refused("the identity provider does not accept it")
         try:
             decoded = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -256,51 +242,6 @@ def _maybe_new_key(error: Exception) -> bool:
     return type(error).__name__ in {"InvalidKeyIdError", "BadSignatureError"} or isinstance(
         error, ValueError
     )
-
-
-def _check(claims: dict[str, Any], oidc: OidcSettings, nonce: str) -> None:
-    now = time.time()
-    audience = claims.get("aud")
-    audiences = audience if isinstance(audience, list) else [audience]
-    expires, issued = claims.get("exp"), claims.get("iat")
-    if claims.get("iss") != oidc.issuer:
-        raise _refused("its token comes from another issuer")
-    if oidc.client_id not in audiences:
-        raise _refused("its token is for somebody else")
-    if len(audiences) > 1 and claims.get("azp") != oidc.client_id:
-        raise _refused("its token was made for somebody else")
-    if not isinstance(expires, int | float) or expires < now - SKEW_S:
-        raise _refused("its token has expired")
-    if not isinstance(issued, int | float) or issued > now + SKEW_S:
-        raise _refused("its token is from the future")
-    if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
-        raise _refused("its token belongs to another sign-on")
-    if not isinstance(claims.get("sub"), str) or not claims["sub"]:
-        raise _refused("its token names nobody")
-
-
-def _person(oidc: OidcSettings, claims: dict[str, Any]) -> Person:
-    email = str(claims.get("email") or f"{claims['sub']}@{oidc.issuer.split('/')[2]}")
-    email = "".join(c for c in email if c.isprintable()).lower()[:254]
-    name = str(claims.get("name") or claims.get("preferred_username") or email)
-    groups = None
-    if oidc.groups_claim:
-        given = claims.get(oidc.groups_claim, [])
-        listed = given if isinstance(given, list) else [given]
-        groups = frozenset(str(g)[:120] for g in listed if isinstance(g, str) and g)
-    return Person(
-        oidc.issuer,
-        claims["sub"][:255],
-        email,
-        claims.get("email_verified") is True,
-        "".join(c for c in name if c.isprintable())[:120] or email,
-        groups,
-        None if oidc.admin_group is None or groups is None else oidc.admin_group in groups,
-    )
-
-
-def _refused(why: str) -> Problem:
-    return Problem(400, f"The sign-on failed: {why}. Begin again.", field="state")
 
 
 def same_site_path(text: str) -> str:

@@ -11,7 +11,8 @@ import msgspec
 from starlette.responses import RedirectResponse, Response
 
 from notes.auth import audit, limits, sessions
-from notes.auth.oidc import CALLBACK, STORED, Person, same_site_path
+from notes.auth.oidc import CALLBACK, STORED, same_site_path
+from notes.auth.oidc_claims import Person
 from notes.config import OidcSettings
 from notes.db.connect import Conn
 from notes.http.call import Call, Seen, Viewer

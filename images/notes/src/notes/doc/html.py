@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from notes.doc.schema import Json
+from notes.doc.attributes import Json
 
 _MARK_TAGS = {
     "bold": "strong",

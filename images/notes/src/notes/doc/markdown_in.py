@@ -11,7 +11,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from notes.doc.schema import Json, SchemaError, address, normalise
+from notes.doc.attributes import Json, SchemaError, address
+from notes.doc.schema import normalise
 
 _MARK_TAGS = {
     "strong": "bold",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from notes.doc.schema import Json
+from notes.doc.attributes import Json
 
 _TAGS = {
     "bold": "strong",

@@ -8,40 +8,26 @@ import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
 
-Json = dict[str, Any]
+from notes.doc.attributes import (
+    SEEN_AS_SPACE,
+    Json,
+    SchemaError,
+    address,
+    attributes,
+    marked,
+    marks_of,
+    plain_text,
+    same_marks,
+)
 
 MAX_DEPTH = 40
 MAX_NODES = 100_000
 MAX_TEXT = 2_000_000
-MARKS = (
-    "link",
-    "bold",
-    "italic",
-    "strike",
-    "underline",
-    "highlight",
-    "subscript",
-    "superscript",
-    "code",
-)
-_RANK = {name: rank for rank, name in enumerate(MARKS)}
-_SCHEMES = ("http:", "https:", "mailto:", "tel:")
 _LANGUAGE = re.compile(r"[^A-Za-z0-9+#._-]")
-_SEEN_AS_SPACE = str.maketrans("\t\n\r", "   ")
 LISTS = {"bulletList": "listItem", "orderedList": "listItem", "taskList": "taskItem"}
 MAX_START = 900_000_000
 BREAK: Json = {"type": "hardBreak"}
-
-
-class SchemaError(ValueError):
-    """A document that is none; `path` says where."""
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(f"{path}: {message}")
-        self.path = path
-        self.message = message
 
 
 def empty() -> Json:
@@ -108,7 +94,7 @@ class _Normaliser:
         return _paragraph_of(self.inline(self._content(node, path), path))
 
     def _heading(self, node: Json, path: str, _: int) -> list[Json]:
-        level = _attrs(node, path).get("level", 1)
+        level = attributes(node, path).get("level", 1)
         if not isinstance(level, int) or not 1 <= level <= 6:
             raise SchemaError(path, "a heading's level is 1 to 6")
         inline = self.inline(self._content(node, path), path)
@@ -128,13 +114,13 @@ class _Normaliser:
                 blocks.insert(0, {"type": "paragraph"})
             made: Json = {"type": LISTS[kind], "content": blocks}
             if kind == "taskList":
-                made["attrs"] = {"checked": _attrs(item, here).get("checked") is True}
+                made["attrs"] = {"checked": attributes(item, here).get("checked") is True}
             items.append(made)
         if not items:
             return []
         out: Json = {"type": kind, "content": items}
         if kind == "orderedList":
-            start = _attrs(node, path).get("start", 1)
+            start = attributes(node, path).get("start", 1)
             if not isinstance(start, int) or not 0 <= start <= MAX_START:
                 raise SchemaError(path, f"a list starts with 0 to {MAX_START}")
             out["attrs"] = {"start": start}
@@ -153,7 +139,7 @@ class _Normaliser:
             parts.append(child["text"])
         text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
         text = self._clean(text, path, keep="\n\t")
-        language = _attrs(node, path).get("language")
+        language = attributes(node, path).get("language")
         out: Json = {"type": "codeBlock"}
         if isinstance(language, str) and _LANGUAGE.sub("", language):
             out["attrs"] = {"language": _LANGUAGE.sub("", language)[:40]}
@@ -173,7 +159,7 @@ class _Normaliser:
                 if self._type(cell, place) not in {"tableCell", "tableHeader"}:
                     raise SchemaError(place, "a row holds only tableCell and tableHeader")
                 blocks = self.blocks(self._content(cell, place), place, depth + 1)
-                cells.append((_flat(blocks), _attrs(cell, place).get("align")))
+                cells.append((_flat(blocks), attributes(cell, place).get("align")))
             if cells:
                 rows.append(cells)
         if not rows:
@@ -203,12 +189,12 @@ class _Normaliser:
                 text = node.get("text")
                 if not isinstance(text, str):
                     raise SchemaError(here, "a text node has a text")
-                text = self._clean(text.replace("\r\n", "\n").translate(_SEEN_AS_SPACE), here)
-                marks = _marks(node, here)
-                if text and found and found[-1]["type"] == "text" and _same(found[-1], marks):
+                text = self._clean(text.replace("\r\n", "\n").translate(SEEN_AS_SPACE), here)
+                marks = marks_of(node, here)
+                if text and found and found[-1]["type"] == "text" and same_marks(found[-1], marks):
                     found[-1]["text"] += text
                 elif text:
-                    found.append(_marked({"type": "text", "text": text}, marks))
+                    found.append(marked({"type": "text", "text": text}, marks))
             elif kind == "hardBreak":
                 found.append(dict(BREAK))
             elif kind == "image":
@@ -218,17 +204,17 @@ class _Normaliser:
         return found
 
     def _image(self, node: Json, path: str) -> Json:
-        attrs = _attrs(node, path)
+        attrs = attributes(node, path)
         kept: Json = {"src": address(attrs.get("src"), f"{path}.attrs.src")}
         for name in ("alt", "title"):
             value = attrs.get(name)
             if isinstance(value, str) and value:
-                plain = _plain(value)
+                plain = plain_text(value)
                 self.characters += len(plain)
                 if plain:
                     kept[name] = plain
-        marks = [mark for mark in _marks(node, path) if mark["type"] == "link"]
-        return _marked({"type": "image", "attrs": kept}, marks)
+        marks = [mark for mark in marks_of(node, path) if mark["type"] == "link"]
+        return marked({"type": "image", "attrs": kept}, marks)
 
     def _clean(self, text: str, path: str, keep: str = "") -> str:
         self.characters += len(text)
@@ -237,24 +223,6 @@ class _Normaliser:
         if text.isprintable():
             return text
         return "".join(c for c in text if c in keep or unicodedata.category(c) not in {"Cc", "Cs"})
-
-
-def address(value: Any, path: str) -> str:
-    """A link's or an image's address. Raises `SchemaError` for a scheme that could run code."""
-    if not isinstance(value, str) or not value.strip():
-        raise SchemaError(path, "an address is a text")
-    text = "".join(c for c in value.strip() if unicodedata.category(c) not in {"Cc", "Cs"})
-    head = re.split(r"[/?#]", text, maxsplit=1)[0]
-    if ":" in head and not text.lower().startswith(_SCHEMES):
-        raise SchemaError(path, "an address begins with https:, http:, mailto:, tel:, / or #")
-    if len(text) > 4000:
-        raise SchemaError(path, "an address has at most 4000 characters")
-    return "".join(quote(c) if c.isspace() or c in "()<>\"'\\`{}|^" else c for c in text)
-
-
-def _plain(text: str) -> str:
-    spaced = text.translate(_SEEN_AS_SPACE)
-    return "".join(c for c in spaced if unicodedata.category(c) not in {"Cc", "Cs"}).strip()
 
 
 def _paragraph_of(inline: list[Json]) -> list[Json]:
@@ -269,8 +237,8 @@ def _flat(blocks: list[Json]) -> list[Json]:
         if kind in {"paragraph", "heading"}:
             inline = block.get("content", [])
         elif kind == "codeBlock":
-            code = block.get("content", [{"text": ""}])[0]["text"].translate(_SEEN_AS_SPACE)
-            inline = [_marked({"type": "text", "text": code}, [{"type": "code"}])] if code else []
+            code = block.get("content", [{"text": ""}])[0]["text"].translate(SEEN_AS_SPACE)
+            inline = [marked({"type": "text", "text": code}, [{"type": "code"}])] if code else []
         else:
             inline = _flat(block.get("content", []))
         if found and inline:
@@ -292,44 +260,3 @@ def _cells(row: list[tuple[list[Json], Any]], aligns: list[Any], *, is_head: boo
             cell["attrs"] = {"align": align}
         cells.append(cell)
     return cells
-
-
-def _attrs(node: Json, path: str) -> Json:
-    attrs = node.get("attrs")
-    if attrs is None:
-        return {}
-    if not isinstance(attrs, dict):
-        raise SchemaError(f"{path}.attrs", "attrs is an object")
-    return attrs
-
-
-def _marks(node: Json, path: str) -> list[Json]:
-    given = node.get("marks") or []
-    if not isinstance(given, list):
-        raise SchemaError(f"{path}.marks", "marks is a list")
-    found = dict[str, Json]()
-    for at, mark in enumerate(given):
-        here = f"{path}.marks[{at}]"
-        kind = mark.get("type") if isinstance(mark, dict) else None
-        if kind not in _RANK:
-            raise SchemaError(here, f"{str(kind)[:40]!r} is no mark")
-        made: Json = {"type": kind}
-        if kind == "link":
-            attrs = _attrs(mark, here)
-            made["attrs"] = {"href": address(attrs.get("href"), f"{here}.attrs.href")}
-            title = attrs.get("title")
-            plain = _plain(title) if isinstance(title, str) else ""
-            if plain:
-                made["attrs"]["title"] = plain
-        found[str(kind)] = made
-    return sorted(found.values(), key=lambda mark: _RANK[mark["type"]])
-
-
-def _same(node: Json, marks: list[Json]) -> bool:
-    return bool(node.get("marks", []) == marks)
-
-
-def _marked(node: Json, marks: list[Json]) -> Json:
-    if marks:
-        node["marks"] = marks
-    return node

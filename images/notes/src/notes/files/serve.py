@@ -19,9 +19,9 @@ from notes.db.connect import Conn
 from notes.db.pool import Database
 from notes.events.record import tell
 from notes.files import chunks
+from notes.files.attachments import Attachment
 from notes.files.names import DEFAULT_TYPE, disposition, is_shown
 from notes.files.ranges import Span, UnsatisfiableError, unchanged, wanted
-from notes.files.uploads import Attachment
 from notes.http.call import Call
 from notes.http.endpoint import Table
 from notes.http.problems import Problem, not_found

@@ -14,12 +14,10 @@ import msgspec
 from psycopg.rows import DictRow
 from starlette.responses import Response
 
-from notes.auth import audit
 from notes.db.connect import Conn
-from notes.events.record import tell
 from notes.files import chunks
+from notes.files.attachments import Attachment, check_size, complete, find, whole
 from notes.files.chunks import CHUNK_BYTES
-from notes.files.forms import receive_form
 from notes.files.names import file_name, media_type
 from notes.http.call import Call
 from notes.http.endpoint import JSON_LIMIT_BYTES, RawBody, Table
@@ -29,7 +27,6 @@ from notes.pages.roles import Role
 
 table = Table("attachments")
 
-MULTIPART_LIMIT_BYTES = 64 * 1024 * 1024  # spec: notes-app §8
 _CHECKSUM = re.compile(r"sha256=([0-9a-f]{64})")
 
 
@@ -40,19 +37,6 @@ class UploadIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
     type: Annotated[str, msgspec.Meta(max_length=200)] = "application/octet-stream"
     sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")] | None = None
-
-
-class Attachment(msgspec.Struct, frozen=True):
-    """A file of a page."""
-
-    id: UUID
-    node_id: UUID
-    name: str
-    type: str
-    size: int
-    sha256: str | None
-    created_at: datetime
-    created_by: UUID | None
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -142,15 +126,6 @@ async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
         list(range(chunks.count(row["size"]))),
         row["expires_at"],
     )
-
-
-def check_size(call: Call, size: int) -> None:
-    """Raises a 413 for a file beyond `MAX_ATTACHMENT_MB`."""
-    limit = call.app.settings.max_attachment_bytes
-    if size > limit:
-        raise Problem(
-            413, f"A file may have at most {limit} bytes (MAX_ATTACHMENT_MB).", field="size"
-        )
 
 
 async def _chunk(call: Call, node_id: UUID) -> Response:
@@ -245,18 +220,6 @@ async def _perhaps_done(call: Call, node_id: UUID, upload_id: UUID) -> Response:
     return _json(await find(call, upload_id, node_id), 201)
 
 
-async def find(call: Call, attachment_id: UUID, node_id: UUID | None = None) -> Attachment:
-    row = await call.app.db.one(
-        "SELECT id, node_id, name, media_type AS type, size, encode(sha256, 'hex') AS sha256,"
-        " created_at, created_by FROM attachments"
-        " WHERE id = %(id)s AND (%(node)s::uuid IS NULL OR node_id = %(node)s)",
-        {"id": attachment_id, "node": node_id},
-    )
-    if row is None:
-        raise not_found("upload")
-    return Attachment(**row)
-
-
 async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
     row = await _upload(call, node_id, upload_id)
     if row is None:
@@ -270,48 +233,6 @@ async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
         )
     await complete(call, node_id, upload_id, row["size"], found)
     return await find(call, upload_id, node_id)
-
-
-async def complete(
-    call: Call, node_id: UUID, upload_id: UUID, size: int, found: chunks.Sums
-) -> None:
-    """Turns an upload into an attachment, once."""
-
-    async def work(conn: Conn) -> None:
-        cursor = await conn.execute("SELECT * FROM uploads WHERE id = %s FOR UPDATE", (upload_id,))
-        row = await cursor.fetchone()
-        if row is None:
-            return
-        page = await access.page(conn, call, node_id, Role.EDITOR)
-        await conn.execute(
-            "INSERT INTO attachments (id, node_id, name, media_type, size, created_by, sha256,"
-            " crc32) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (
-                upload_id,
-                node_id,
-                row["name"],
-                row["media_type"],
-                size,
-                row["user_id"],
-                found.sha256,
-                found.crc32,
-            ),
-        )
-        await conn.execute("DELETE FROM uploads WHERE id = %s", (upload_id,))
-        where = {"space_id": page["space_id"], "node_id": node_id}
-        await tell(conn, "attachment.made", **where, attachment_id=upload_id)
-        await audit.note(conn, call.viewer, "attachment.made", row["name"], **where)
-
-    await call.app.db.transact(work)
-
-
-async def whole(call: Call, node_id: UUID) -> Attachment:
-    """The attachment made of a form's file."""
-    await call.app.db.run(lambda conn: access.page(conn, call, node_id, Role.EDITOR))
-    limit = min(MULTIPART_LIMIT_BYTES, call.app.settings.max_attachment_bytes)
-    received = await receive_form(call, limit, node_id=node_id)
-    await complete(call, node_id, received.upload_id, received.size, received.sums)
-    return await find(call, received.upload_id, node_id)
 
 
 @table("GET", "/api/v1/nodes/{id}/uploads/{upload_id}")

@@ -11,9 +11,10 @@ from uuid import UUID
 import msgspec
 
 from notes.db.connect import Conn
+from notes.doc.attributes import SchemaError
 from notes.doc.html import derive
 from notes.doc.markdown_in import parse
-from notes.doc.schema import SchemaError, empty, normalise
+from notes.doc.schema import empty, normalise
 from notes.doc.words import vector
 from notes.http.problems import Problem
 

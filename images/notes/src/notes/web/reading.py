@@ -9,7 +9,7 @@ from starlette.responses import Response
 from notes.doc.html import html
 from notes.doc.markdown_out import markdown
 from notes.files import serve
-from notes.files.uploads import whole
+from notes.files.attachments import whole
 from notes.http.call import Call
 from notes.http.endpoint import RawBody, Table
 from notes.http.problems import Problem

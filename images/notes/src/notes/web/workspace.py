@@ -5,9 +5,10 @@ from uuid import UUID
 import msgspec
 from starlette.responses import Response
 
-from notes.auth import accounts, people
-from notes.auth.accounts import MeIn, TokenIn
+from notes.auth import accounts, people, tokens
+from notes.auth.accounts import MeIn
 from notes.auth.people import UserIn
+from notes.auth.tokens import TokenIn
 from notes.http.call import Call
 from notes.http.endpoint import RawBody, Table
 from notes.http.problems import Problem
@@ -149,7 +150,7 @@ async def _settings(call: Call, secret: str | None = None) -> Response:
     return page(
         call,
         "settings.html",
-        tokens=await accounts.list_tokens(call),
+        tokens=await tokens.list_tokens(call),
         jobs=(await list_jobs(call))[:10],
         users=users,
         secret=secret,
@@ -170,14 +171,14 @@ async def token_form(call: Call) -> Response:
     given = await fields(call)
     scopes = ["read", "write"] if given.get("write") == "on" else ["read"]
     body = convert({"name": given.get("name", ""), "scopes": scopes}, TokenIn)
-    made = await accounts.post_token(call, body)
+    made = await tokens.post_token(call, body)
     return await _settings(call, made.secret)
 
 
 @table("POST", "/settings/tokens/{id}/revoke", scope="write")
 async def token_revoke_form(call: Call, id: UUID) -> Response:
     """Revokes a token."""
-    await accounts.delete_token(call, id)
+    await tokens.delete_token(call, id)
     return see("/settings")
 
 
