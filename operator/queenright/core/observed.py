@@ -257,5 +257,7 @@ class Observed:
     images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown] = field(default_factory=dict)
     settings: Mapping[str, Known[Mapping[str, Any]] | Unknown] = field(default_factory=dict)
     attempts: Mapping[str, Attempt] = field(default_factory=dict)
+    touched_s_ago: Mapping[str, float] = field(default_factory=dict)
+    """Seconds, by a clock that never jumps, since this process last disturbed a service."""
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
     """What each member's Raft node says, by member service name."""

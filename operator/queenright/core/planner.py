@@ -90,7 +90,14 @@ def make_plan(
         return Decision(Plan(name, "", holds=misplaced), desired)
     settings = observed.settings.get(name, Unknown("not asked yet"))
     situation = Situation(
-        desired, swarm, observed.members, observed.images, settings, now, observed.raft
+        desired,
+        swarm,
+        observed.members,
+        observed.images,
+        settings,
+        now,
+        observed.raft,
+        observed.touched_s_ago,
     )
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]

@@ -48,6 +48,7 @@ class Situation:
     settings: Known[Mapping[str, Any]] | Unknown
     now: datetime
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+    touched_s_ago: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def notes(self) -> Notes:
@@ -247,7 +248,8 @@ class Situation:
                 f"{live.value.name} was changed {ahead.total_seconds():.0f} s from now, by the "
                 "managers' clock: this node's clock is behind, and has to be set right"
             )
-        if self.now - live.updated_at < SETTLES:
+        touched_s = self.touched_s_ago.get(live.value.name, float("inf"))
+        if self.now - live.updated_at < SETTLES or touched_s < SETTLES.total_seconds():
             return f"{live.value.name} was changed a moment ago"
         if is_under_way(live) and self.now - live.updated_at < UPDATE_LIMIT:
             return f"swarm is still carrying out an update of {live.value.name}"

@@ -58,7 +58,7 @@ async def observe(
             group.start_soon(observe_raft, ports, cluster, swarm, raft)
         for reference in {ref for cluster in desired for ref in images_needed(cluster, swarm)}:
             group.start_soon(observe_image, ports, reference, images)
-    return Observed(Known(swarm), members, images, settings, attempts, raft)
+    return Observed(Known(swarm), members, images, settings, attempts, raft=raft)
 
 
 async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import anyio
+
 from queenright.core.audit import Trigger
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.guards import first_refusal
@@ -23,6 +25,18 @@ class Memory:
 
     attempts: Attempts = field(default_factory=Attempts)
     refused: dict[str, Refusal] = field(default_factory=dict)
+    disturbed_at_s: dict[str, float] = field(default_factory=dict)
+    """When this process last disturbed each service, by a clock that never jumps."""
+
+    def touched_s_ago(self) -> dict[str, float]:
+        now = anyio.current_time()
+        return {name: now - at for name, at in self.disturbed_at_s.items()}
+
+    def note(self, result: Result) -> None:
+        """These actions were just tried; one that failed may have taken effect all the same."""
+        for action, _ in result.tried:
+            if action.disturbs:
+                self.disturbed_at_s[action.disturbs] = anyio.current_time()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,9 @@ async def reconcile(
     doctrine: Doctrine = DOCTRINE,
 ) -> PassResult:
     """One pass over every cluster."""
-    found = await survey(ports, documents, memory.attempts.counted, doctrine)
+    found = await survey(
+        ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
+    )
     results, refusals = [], []
     for view in found.clusters:
         if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
@@ -66,6 +82,7 @@ async def reconcile(
         memory.refused.pop(view.name, None)
         result = await execute(ports, view.plan, trigger, is_stopping)
         memory.attempts.record(result.tried, ports.clock.now())
+        memory.note(result)
         results.append(result)
     remember(memory, found, ports)
     return PassResult(found, tuple(results), tuple(refusals))

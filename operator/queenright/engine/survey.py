@@ -5,6 +5,7 @@ The loop acts on it; ``plan`` and ``status`` show it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,9 +41,11 @@ async def survey(
     documents: Sequence[Document],
     attempts: Mapping[str, Attempt] | None = None,
     doctrine: Doctrine = DOCTRINE,
+    touched_s_ago: Mapping[str, float] | None = None,
 ) -> Survey:
     """Observe once, and plan for every cluster that is described or present."""
-    observed = await observe(ports, documents, attempts or {})
+    seen = await observe(ports, documents, attempts or {})
+    observed = dataclasses.replace(seen, touched_s_ago=touched_s_ago or {})
     now = ports.clock.now()
     views = []
     for document in documents:
