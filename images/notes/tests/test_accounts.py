@@ -125,6 +125,8 @@ def test_tokens_have_scopes_and_can_be_revoked(replica: Replica, admin: Client) 
         program.problem(403, "GET", "/api/v1/users", headers=bearer)
         assert all("secret" not in token for token in admin.ok("GET", "/api/v1/tokens"))
         admin.ok("DELETE", f"/api/v1/tokens/{made['id']}")
+        kinds = [entry["action"] for entry in admin.ok("GET", "/api/v1/audit")]
+        assert "token.revoked" in kinds[:5]
         program.problem(401, "GET", "/api/v1/me", headers=bearer)
         program.problem(401, "GET", "/api/v1/me", headers={"authorization": "Bearer nt_x"})
 

@@ -72,5 +72,9 @@ def _check(server: Postgres, replica: Replica, files: dict[str, bytes]) -> None:
             data = files[str(name)]
             assert (total, size) == (hashlib.sha256(data).hexdigest(), len(data))
             assert client.get(f"/api/v1/attachments/{file_id}").content == data
+    # Storing the sums has freed the place where the files were.
+    server.sql("VACUUM attachments", "old")
+    left = server.sql("SELECT pg_total_relation_size('attachments') < 1000000", "old")
+    assert left == [(True,)]
     wide = server.sql(f"SELECT count(*) FROM chunks WHERE size > {CHUNK_BYTES}", "old")
     assert wide == [(0,)]

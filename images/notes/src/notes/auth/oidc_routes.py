@@ -201,4 +201,10 @@ async def put_oidc(call: Call, body: OidcIn) -> OidcState:
 @table("DELETE", "/api/v1/settings/oidc", scope="admin", status=204, main_site_only=True)
 async def delete_oidc(call: Call) -> None:
     """Forget the stored identity provider."""
-    await call.app.db.do("DELETE FROM credentials WHERE name = %s", (STORED,))
+
+    async def work(conn: Conn) -> None:
+        cursor = await conn.execute("DELETE FROM credentials WHERE name = %s", (STORED,))
+        if cursor.rowcount:
+            await audit.note(conn, call.viewer, "oidc.forgotten", STORED)
+
+    await call.app.db.transact(work)

@@ -91,8 +91,15 @@ async def post_token(call: Call, body: TokenIn) -> NewToken:
 @table("DELETE", "/api/v1/tokens/{id}", scope="write", status=204)
 async def delete_token(call: Call, id: UUID) -> None:
     """Revoke one of one's own API tokens."""
-    gone = await call.app.db.do(
-        "DELETE FROM api_tokens WHERE id = %s AND user_id = %s", (id, call.viewer.person)
-    )
-    if gone == 0:
-        raise not_found("token")
+    who = call.viewer
+
+    async def work(conn: Conn) -> None:
+        cursor = await conn.execute(
+            "DELETE FROM api_tokens WHERE id = %s AND user_id = %s RETURNING name", (id, who.person)
+        )
+        row = await cursor.fetchone()
+        if row is None:
+            raise not_found("token")
+        await audit.note(conn, who, "token.revoked", row["name"])
+
+    await call.app.db.transact(work)
