@@ -1,0 +1,1 @@
+"""What each release left behind on a live swarm, recorded, and replayed with the present code."""

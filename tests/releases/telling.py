@@ -1,0 +1,51 @@
+"""A plan in full, for whoever has to find out why a release would change something.
+
+Configs are named by their digests, so a step that makes a new one is told with the lines that
+differ from the one that it stands for.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from queenright.core.actions import Action, CreateConfig, PatchSettings
+from queenright.core.observed import Known, Observed
+from queenright.core.plan import Plan
+from queenright.core.resources import Config
+
+
+def told(plan: Plan, observed: Observed) -> str:
+    """Steps with each field that differs, then holds."""
+    lines = [line for action in plan.actions for line in told_action(action, observed)]
+    lines += [f"hold {hold.key}: {hold.reason}" for hold in plan.holds]
+    return "\n".join(lines)
+
+
+def told_action(action: Action, observed: Observed) -> Iterator[str]:
+    yield f"{action.key}: {action.reason}" + (f" (disturbs {d})" if (d := action.disturbs) else "")
+    for change in action.changes:
+        yield f"    {change.path}: {change.old} -> {change.new}"
+    match action:
+        case CreateConfig():
+            yield from (f"    {line}" for line in config_lines(action.config, observed))
+        case PatchSettings():
+            yield f"    {dict(action.expected)} -> {dict(action.patch)}"
+        case _:
+            pass
+
+
+def config_lines(config: Config, observed: Observed) -> Iterator[str]:
+    """The lines that differ from the configs that are there by the same name but for the digest."""
+    family = config.name.rpartition("-")[0]
+    live = observed.swarm.value.configs if isinstance(observed.swarm, Known) else ()
+    for other in live:
+        if other.value.name.rpartition("-")[0] == family:
+            yield from difflib.unified_diff(
+                other.value.data.decode().splitlines(),
+                config.data.decode().splitlines(),
+                other.value.name,
+                config.name,
+                lineterm="",
+                n=0,
+            )

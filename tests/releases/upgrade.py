@@ -1,0 +1,98 @@
+"""What swarm and Patroni make of a plan's steps, so that an upgrade can be followed to its end.
+
+Only the steps that an upgrade may take are known: anything else is a TypeError. Invariant: as in
+swarm, a written object has a new version, and a config that is referred to is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from queenright.core.actions import (
+    Action,
+    AdjustService,
+    CreateConfig,
+    LabelConfig,
+    PatchSettings,
+    RemoveConfig,
+    UpdateService,
+)
+from queenright.core.observed import Known, Live, LiveService, Observed, SwarmState
+from queenright.core.plan import Plan
+from queenright.core.planner import make_plan
+from queenright.core.spec.problems import Document
+from tests.fakes.swarm_store import adjusted_service
+
+Item = TypeVar("Item", bound=Live[object])
+PASS = timedelta(minutes=1)
+MOST_PASSES = 20
+
+
+def followed(document: Document, observed: Observed, now: datetime) -> Iterator[Plan]:
+    """The plans from here on, each carried out in full, until one is empty; that one too."""
+    for _ in range(MOST_PASSES):
+        plan = make_plan(document, observed, now).plan
+        yield plan
+        if not plan.actions:
+            return
+        for action in plan.actions:
+            observed = after(action, observed, now)
+        now += PASS
+    raise AssertionError(f"the upgrade does not end within {MOST_PASSES} passes")
+
+
+def after(action: Action, observed: Observed, now: datetime) -> Observed:
+    """The world with a step's effect."""
+    if isinstance(action, PatchSettings):
+        return patched(action, observed)
+    assert isinstance(observed.swarm, Known)
+    return replace(observed, swarm=Known(written(action, observed.swarm.value, now)))
+
+
+def patched(action: PatchSettings, observed: Observed) -> Observed:
+    present = observed.settings[action.cluster]
+    assert isinstance(present, Known)
+    assert all(isinstance(value, str | None) for value in action.patch.values()), action.patch
+    merged = {**present.value, **action.patch}
+    kept = {key: value for key, value in merged.items() if value is not None}
+    return replace(observed, settings={**observed.settings, action.cluster: Known(kept)})
+
+
+def written(action: Action, swarm: SwarmState, now: datetime) -> SwarmState:
+    match action:
+        case CreateConfig(config=config):
+            made = Live(f"id-{config.name}", 1, config)
+            return replace(swarm, configs=(*swarm.configs, made))
+        case LabelConfig(id=key, version=version, config=config):
+            configs = (
+                replace(live, version=version + 1, value=config) if live.id == key else live
+                for live in swarm.configs
+            )
+            return replace(swarm, configs=tuple(configs))
+        case RemoveConfig(id=key):
+            return replace(swarm, configs=tuple(c for c in swarm.configs if c.id != key))
+        case UpdateService() | AdjustService():
+            services = (
+                updated(live, action, now) if live.id == action.id else live
+                for live in swarm.services
+            )
+            return replace(swarm, services=tuple(services))
+        case _:
+            raise TypeError(f"not a step of an upgrade: {action.key}")
+
+
+def updated(live: LiveService, action: UpdateService | AdjustService, now: datetime) -> LiveService:
+    value = action.service
+    if isinstance(action, AdjustService):
+        value = adjusted_service(live.value, value)
+    return replace(
+        live,
+        version=live.version + 1,
+        value=value,
+        updated_at=now,
+        update_state="completed",
+        previous_configs=frozenset(reference.name for reference in live.value.configs),
+    )
