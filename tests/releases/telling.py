@@ -35,17 +35,15 @@ def told_action(action: Action, observed: Observed) -> Iterator[str]:
             pass
 
 
-def config_lines(config: Config, observed: Observed) -> Iterator[str]:
-    """The lines that differ from the configs that are there by the same name but for the digest."""
+def config_lines(config: Config, observed: Observed) -> list[str]:
+    """The lines that differ from the config that is there by the same name but for the digest; of
+    several, from the most like it."""
     family = config.name.rpartition("-")[0]
     live = observed.swarm.value.configs if isinstance(observed.swarm, Known) else ()
-    for other in live:
-        if other.value.name.rpartition("-")[0] == family:
-            yield from difflib.unified_diff(
-                other.value.data.decode().splitlines(),
-                config.data.decode().splitlines(),
-                other.value.name,
-                config.name,
-                lineterm="",
-                n=0,
-            )
+    others = [other.value for other in live if other.value.name.rpartition("-")[0] == family]
+    return min((differing(other, config) for other in others), key=len, default=[])
+
+
+def differing(old: Config, new: Config) -> list[str]:
+    before, after = (config.data.decode().splitlines() for config in (old, new))
+    return list(difflib.unified_diff(before, after, old.name, new.name, lineterm="", n=0))

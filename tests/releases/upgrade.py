@@ -20,6 +20,7 @@ from queenright.core.actions import (
     RemoveConfig,
     UpdateService,
 )
+from queenright.core.guards import first_refusal
 from queenright.core.observed import Known, Live, LiveService, Observed, SwarmState
 from queenright.core.plan import Plan
 from queenright.core.planner import make_plan
@@ -35,6 +36,7 @@ def followed(document: Document, observed: Observed, now: datetime) -> Iterator[
     """The plans from here on, each carried out in full, until one is empty; that one too."""
     for _ in range(MOST_PASSES):
         plan = make_plan(document, observed, now).plan
+        assert first_refusal(plan, observed) is None
         yield plan
         if not plan.actions:
             return

@@ -6,6 +6,7 @@ older one's, its steps are written out here, and none of them stops a member.
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,11 +29,27 @@ from tests.releases.recording import (
 from tests.releases.replay import replay
 from tests.releases.scenes import scenes_of
 from tests.releases.telling import told
+from tests.releases.upgrade import followed
 
-UPGRADES_FROM = {"0.1.0"}
-"""Releases whose clusters are brought up to date: see ``test_upgrades``."""
+PROXIES_FOLLOW = (
+    "create-config/main_haproxy",
+    "create-config/main_route",
+    "label-config/main_cluster",
+)
+UPGRADES: dict[tuple[str, str], list[set[str]]] = {
+    ("0.1.0", "usual"): [set(PROXIES_FOLLOW), {"update-service/main_proxy"}],
+    ("0.1.0", "tuned"): [
+        {*PROXIES_FOLLOW, "create-config/main_patroni", "settings/main"},
+        {"update-service/main_proxy"},
+    ],
+}
+"""By release and scene, the steps of each pass by which its cluster is brought up to date; every
+other recorded cluster is as the present release wants it. From 0.1.0: the proxies' script, the note
+of who leads, and, where the file has parameters of its own, that they are the file's (in a template
+for the first member, which is read at a bootstrap alone, and restarts nobody)."""
+DIGEST = re.compile(r"-[0-9a-f]{12}$")
 AFTERWARDS = {"a minute": timedelta(minutes=1), "a month": timedelta(days=30)}
-SAME = [path for path in recordings() if path.parent.name not in UPGRADES_FROM]
+SAME = [path for path in recordings() if (path.parent.name, path.stem) not in UPGRADES]
 
 
 def named(path: Path) -> str:
@@ -52,6 +69,22 @@ async def test_nothing_is_to_be_done_over_a_recorded_cluster(path: Path, later: 
             f"A cluster in service would see it when the operator is updated. If it is meant, and "
             f"{path.parent.name} is not released yet: {COMMAND}"
         )
+
+
+@pytest.mark.parametrize("recorded", UPGRADES, ids="-".join)
+async def test_an_upgrade_takes_these_steps_and_stops_no_member(recorded: tuple[str, str]) -> None:
+    world = await replay(read_recording(path_of(*recorded)))
+    assert unknown(world.observed) == []
+    (document,) = world.documents
+    now = world.moment + AFTERWARDS["a minute"]
+    *plans, last = followed(document, world.observed, now)
+    steps = [{DIGEST.sub("", action.key) for action in plan.actions} for plan in plans]
+    assert steps == UPGRADES[recorded], "\n\n".join(told(p, world.observed) for p in plans)
+    assert last.is_converged, told(last, world.observed)
+    assert {action.disturbs for plan in plans for action in plan.actions} == {"", "main_proxy"}
+    desired = make_plan(document, world.observed, now).desired
+    assert desired is not None
+    assert desired.proxy.update.parallelism == 1
 
 
 def unknown(observed: Observed) -> list[str]:
