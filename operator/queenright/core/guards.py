@@ -23,7 +23,7 @@ from queenright.core.consequences import (
     peers,
     runs_alone,
 )
-from queenright.core.move_guards import move_is_safe, pauses_are_respected
+from queenright.core.move_guards import failover_is_a_persons, move_is_safe, pauses_are_respected
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
 from queenright.core.resources import ADDRESS_LABEL
@@ -127,6 +127,7 @@ GUARDS: tuple[Guard, ...] = (
     others_are_well,
     quorum_is_certain,
     move_is_safe,
+    failover_is_a_persons,
     pauses_are_respected,
     removal_is_asked_for,
 )

@@ -187,7 +187,7 @@ def failed_over(
     key = f"primary/{situation.desired.name}"
     text = f"leader is {leader.name}, wished {wished.name}, failback {failback.mode}"
     if failback.mode == "manual" or wished.node in situation.maintained:
-        return Hold(key, text)
+        return Hold(key, text, is_news=True)
     since = notes.leader.since if notes.leader else situation.now
     due = since + timedelta(seconds=failback.after_s)
     if situation.now < due:

@@ -54,6 +54,11 @@ def held(situation: Situation, reason: str, *, attention: bool = False) -> Hold:
     return Hold(f"maintenance/{situation.desired.name}", reason, wants_attention=attention)
 
 
+def safe(situation: Situation, reason: str) -> Hold:
+    """Everything is ready: it is the owner's turn."""
+    return replace(held(situation, f"safe to power off: {reason}"), is_news=True)
+
+
 def standing(situation: Situation) -> Hold | None:
     affected = maintained_members(situation)
     write = next_write(situation)
@@ -148,7 +153,7 @@ def majority_stays(situation: Situation) -> Hold:
         return held(situation, f"not yet safe to power off {nodes(situation)}: {why}")
     there = [m.node for m in maintained_members(situation) if situation.status(m) is not None]
     if there:
-        return held(situation, f"safe to power off: {', '.join(dict.fromkeys(there))}")
+        return safe(situation, ", ".join(dict.fromkeys(there)))
     return held(
         situation, f"{are(nodes(situation))} in maintenance; the members that stay have the quorum"
     )
@@ -172,10 +177,10 @@ def pinned(situation: Situation) -> Hold:
     if situation.now < ready_at:
         hold = held(situation, f"{not_yet}: the proxies are reading that {leader.name} stays")
         return replace(hold, recheck_at=ready_at)
-    reason = f"safe to power off: {nodes(situation)}"
+    reason = nodes(situation)
     if pause_owner(situation) == "somebody else":
         reason += " (as long as nobody lifts the pause, which somebody else has set)"
-    return held(situation, reason)
+    return safe(situation, reason)
 
 
 def in_maintenance(situation: Situation, route: Route) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from queenright.core.actions import LabelConfig, PatchSettings, SwitchOver
+from queenright.core.actions import FailOver, LabelConfig, PatchSettings, SwitchOver
 from queenright.core.consequences import peers, swarm_of
 from queenright.core.notes import read_notes
 from queenright.core.observed import Known, Observed
@@ -25,6 +25,14 @@ def move_is_safe(plan: Plan, observed: Observed) -> Refusal | None:
             why := why_not_move(action, plan, observed) or why_not_noted(action, plan, observed)
         ):
             return Refusal("move-is-safe", why)
+    return None
+
+
+def failover_is_a_persons(plan: Plan, observed: Observed) -> Refusal | None:
+    """A failover that may lose data is never planned: only a person asks for one."""
+    for action in plan.actions:
+        if isinstance(action, FailOver):
+            return Refusal("failover-is-a-persons", f"{action.key} was planned")
     return None
 
 

@@ -21,12 +21,15 @@ class Hold:
     ``key`` names what is held (as actions do), ``reason`` says why and what a person can do,
     ``recheck_at`` is when time alone may change it (None: only another observation will).
     ``wants_attention`` tells a waiting step (False) from one that needs a person (True).
+    ``is_news`` is a hold for which nothing is waited: things are as the file wants them, and a
+    person should know what that means.
     """
 
     key: str
     reason: str
     recheck_at: datetime | None = None
     wants_attention: bool = False
+    is_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Plan:
 
     @property
     def is_converged(self) -> bool:
-        return not self.actions and not self.holds
+        return not self.actions and all(hold.is_news for hold in self.holds)
 
     @property
     def recheck_at(self) -> datetime | None:

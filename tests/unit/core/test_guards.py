@@ -165,6 +165,7 @@ def test_every_guard_is_in_force() -> None:
         "others_are_well",
         "quorum_is_certain",
         "move_is_safe",
+        "failover_is_a_persons",
         "pauses_are_respected",
         "removal_is_asked_for",
     ]

@@ -84,4 +84,4 @@ def paused_as_wanted(situation: Situation, key: str) -> Iterator[Hold]:
         yield Hold(key, reason, until, wants_attention=True)
     else:
         reason = "promotion is paused, as the file wants it: there is no automatic failover"
-        yield Hold(key, reason, until)
+        yield Hold(key, reason, until, is_news=True)
