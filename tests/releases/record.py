@@ -1,7 +1,7 @@
 """Records a release: deploys its clusters on the lab with its own operator and images, waits until
 nothing is left to do, and keeps the world as it is then.
 
-    flock /tmp/lab.lock .venv/bin/python -m tests.releases.record [--tree DIRECTORY] [SCENE ...]
+    .venv/bin/python -m tests.releases.record [--tree DIRECTORY] [SCENE ...]
 
 ``--tree`` is another release's source tree. LAB_DIR and LAB_SUBNET choose the lab, as everywhere.
 """
