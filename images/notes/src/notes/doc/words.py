@@ -91,6 +91,7 @@ class Query(NamedTuple):
     expression: str
     loose: str
     marked: list[str]
+    has_without: bool = False
 
     @property
     def has_order(self) -> bool:
@@ -129,7 +130,8 @@ def query(text: str) -> Query:
         marked += [step.text for way in reversed(ways) for step in way]
     if not marked:
         return Query("", "", [])
-    return Query(" & ".join(exact), " & ".join(loose), marked)
+    has_without = any(clause.startswith("!") for clause in exact)
+    return Query(" & ".join(exact), " & ".join(loose), marked, has_without)
 
 
 class _Step(NamedTuple):

@@ -21,11 +21,11 @@ table = Table("search")
 AROUND = 80  # characters of context on either side
 # Ranking reads each match whole. Of a query that matches more pages than these, those that match in
 # the title are ranked, and as many others as there is time for.
-CANDIDATES = 300
+CANDIDATES = 200
 TITLES = 100
 # The index knows which words a page has, not their order: that is read out of the pages, and as
 # many pages as these can be read in time. Of more, those that changed last are looked at.
-ORDER_LOOKED_AT = 8_000
+ORDER_LOOKED_AT = 5_000
 LOOKED_AT = 200_000  # characters of a page in which the first hit is looked for
 
 _MAY_READ: LiteralString = (
@@ -43,8 +43,10 @@ _PLACES: LiteralString = (
     " AND (m.principal = %(person)s OR m.principal = ANY (%(groups)s))),"
 )
 _IN_TITLE: LiteralString = (
-    "(SELECT n.id, n.search FROM nodes n WHERE n.search @@ %(expression)s::tsquery"
-    " AND ts_filter(n.search, '{a}') @@ %(expression)s::tsquery AND "
+    # A title that matches makes the page match, unless its text has what must not occur.
+    "(SELECT n.id, n.search FROM nodes n"
+    " WHERE ts_filter(n.search, '{a}') @@ %(expression)s::tsquery"
+    " AND (NOT %(has_without)s OR n.search @@ %(expression)s::tsquery) AND "
     + _MAY_READ
     + " LIMIT %(titles)s)"
 )
@@ -119,6 +121,7 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
         "admin": is_admin,
         "expression": asked.expression,
         "loose": asked.loose,
+        "has_without": asked.has_without,
         "space": call.seen.site.space_id or query.space_id,
         "candidates": CANDIDATES,
         "titles": TITLES,
