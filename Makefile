@@ -50,7 +50,7 @@ e2e: $(STAMP) ## end to end on the lab, which it brings up and leaves running
 	$(BIN)/pytest -q tests/contract tests/e2e
 
 test: export QUEENRIGHT_SIM_HISTORIES = 300
-test: check e2e notes-check ## everything, end to end included
+test: check e2e notes-test ## everything, end to end included
 
 sim: $(STAMP) ## many simulated histories: QUEENRIGHT_SIM_HISTORIES=20000 QUEENRIGHT_SIM_SEED=0
 	$(BIN)/pytest -q -n auto --dist worksteal tests/sim
