@@ -66,7 +66,7 @@ async def test_nothing_is_to_be_done_over_a_recorded_cluster(path: Path, later: 
         assert plan.is_converged, (
             f"{later} after {named(path)} was recorded, the present code would do this:\n"
             f"{told(plan, world.observed)}\n"
-            "A cluster in service would see it when its operator is updated. If it is meant: record "
+            "A cluster in service sees it when its operator is updated. If it is meant, record "
             f"{path.parent.name} anew while it is not released ({COMMAND}), else write the steps "
             "into UPGRADES."
         )
