@@ -7,7 +7,6 @@ difference.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import Any
 
 from queenright.core.digest import digest
 from queenright.core.membership import Place, encode_places
-from queenright.core.render.haproxy_cfg import ROUTE_LUA_FILE, render_haproxy_cfg
+from queenright.core.render.haproxy_cfg import render_haproxy_cfg
 from queenright.core.render.patroni_yml import (
     dynamic_configuration,
     local_part,
@@ -23,43 +22,27 @@ from queenright.core.render.patroni_yml import (
 )
 from queenright.core.render.route_lua import render_route_lua
 from queenright.core.resources import (
-    ADDRESS_LABEL,
     CLUSTER_LABEL,
     DELETION_POLICY_LABEL,
     LOCAL_DIGEST_LABEL,
     MEMBERS_LABEL,
     NODE_LABELS_LABEL,
-    ROLE_LABEL,
-    STACK_LABEL,
-    Attachment,
     Config,
-    FileReference,
-    HealthCheck,
-    Mount,
     Network,
     NodeLabels,
-    Port,
-    Resources,
-    RestartPolicy,
     Secret,
     Service,
-    UpdatePolicy,
+)
+from queenright.core.services import (
+    PROXY_LABEL_VALUE,
+    member_service,
+    proxy_service,
+    secret_files,
 )
 from queenright.core.spec.operations import Canary, Failback, Maintenance, Pausing
 from queenright.core.spec.postgres_cluster import Member, PostgresCluster
 
-PROXY_LABEL_VALUE = "true"
-
-POSTGRES_ID = "999"
-"""User and group of PostgreSQL in the member image (spec: database-cluster §2.3)."""
-SECRET_MODE = 0o400
-PROXY_FILE_MODE = 0o444
-SCRATCH_MODE = 0o1777
-TEMPLATE_TARGET = "/etc/patroni/patroni.yml.tpl"
-HAPROXY_TARGET = "/usr/local/etc/haproxy/haproxy.cfg"
 ANCHOR_TEXT = b"Queenright keeps its notes about this cluster in the labels of this config.\n"
-PROXY_UPDATE_DELAY_S = 10.0
-"""Between two proxies' replacements: the first has passed its two checks before the second goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,20 +214,6 @@ def preferred_member(cluster: PostgresCluster) -> Member:
     return max(cluster.spec.members, key=lambda member: member.failover_priority)
 
 
-def service_name(scope: str, name: str) -> str:
-    """As ``docker stack deploy`` names services: the scope, an underscore, the name."""
-    return f"{scope}_{name}"
-
-
-def secret_files(cluster: PostgresCluster) -> list[tuple[str, str]]:
-    """Names of the secrets, and of the files that they are mounted as (spec: §2.3)."""
-    names = cluster.spec.secrets
-    files = [(names.replication, "pg_replication_pw"), (names.superuser, "pg_superuser_pw")]
-    if cluster.spec.rest_api.authentication != "none":
-        files.append((names.rest_api, "pg_rest_pw"))
-    return files
-
-
 def node_labels(cluster: PostgresCluster) -> Iterable[NodeLabels]:
     """The labels of §2.7, one value a node: a member's number, and the mark of a proxy node."""
     keys = cluster.spec.node_labels
@@ -254,75 +223,6 @@ def node_labels(cluster: PostgresCluster) -> Iterable[NodeLabels]:
     for node in cluster.spec.proxies.nodes:
         wanted.setdefault(node, {})[keys.proxy] = PROXY_LABEL_VALUE
     return (NodeLabels(node, labels) for node, labels in sorted(wanted.items()))
-
-
-def service_labels(scope: str, role: str) -> dict[str, str]:
-    return {CLUSTER_LABEL: scope, STACK_LABEL: scope, ROLE_LABEL: role}
-
-
-def member_service(
-    cluster: PostgresCluster,
-    member: Member,
-    index: int,
-    addresses: Mapping[str, str],
-    template: str,
-) -> Service:
-    """A member's service, with every property of §2.7 and §8."""
-    scope, spec = cluster.metadata.name, cluster.spec
-    check, restart = spec.health_check, spec.restart_policy
-    partners = [
-        f"{address}:{spec.ports.raft}" for name, address in addresses.items() if name != member.name
-    ]
-    name = service_name(scope, member.name)
-    return Service(
-        name=name,
-        image=spec.image,
-        labels={**service_labels(scope, "member"), ADDRESS_LABEL: addresses[member.name]},
-        container_labels={CLUSTER_LABEL: scope, STACK_LABEL: scope},
-        environment={
-            "NODE_NAME": member.name,
-            "RAFT_SELF": f"{addresses[member.name]}:{spec.ports.raft}",
-            "RAFT_PARTNERS": json.dumps(partners),
-            "NODE_CONNECT": addresses[member.name],
-            "FAILOVER_PRIORITY": str(member.failover_priority),
-        },
-        hostname=member.name,
-        init=True,
-        stop_grace_s=spec.stop_grace_period_s,
-        networks=(Attachment(spec.network.name, (member.name,)),),
-        constraints=(f"node.labels.{spec.node_labels.member}=={index}",),
-        endpoint_mode="dnsrr",
-        ports=host_ports(spec.ports.postgresql, spec.ports.raft, spec.ports.rest_api),
-        mounts=tuple(
-            sorted(
-                (
-                    Mount("/home/postgres/pgdata", source=f"{name}-data"),
-                    Mount("/home/postgres/raft", source=f"{name}-raft"),
-                    scratch("/tmp", spec.tmpfs.tmp_bytes),  # noqa: S108  # the contract's mount
-                    scratch("/run", spec.tmpfs.run_bytes),
-                    scratch("/var/run/postgresql", spec.tmpfs.postgresql_bytes),
-                )
-            )
-        ),
-        configs=(FileReference(template, TEMPLATE_TARGET, POSTGRES_ID, POSTGRES_ID, SECRET_MODE),),
-        secrets=tuple(
-            sorted(
-                FileReference(secret, target, POSTGRES_ID, POSTGRES_ID, SECRET_MODE)
-                for secret, target in secret_files(cluster)
-            )
-        ),
-        health_check=HealthCheck(
-            test=("CMD", "healthcheck", str(spec.ports.rest_api)),
-            interval_s=check.interval_s,
-            timeout_s=check.timeout_s,
-            start_period_s=check.start_period_s,
-            retries=check.retries,
-        ),
-        resources=Resources(spec.memory.limit_bytes, spec.memory.reservation_bytes),
-        restart=RestartPolicy(
-            restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
-        ),
-    )
 
 
 def proxy_configs(
@@ -335,45 +235,3 @@ def proxy_configs(
         Config(f"{scope}_haproxy-{digest(text)}", text.encode(), labels),
         Config(f"{scope}_route-{digest(script)}", script.encode(), labels),
     )
-
-
-def proxy_service(cluster: PostgresCluster, haproxy: str, route: str) -> Service:
-    """The proxies' global service, with every property of §2.7 and §8."""
-    scope, spec = cluster.metadata.name, cluster.spec
-    proxies = spec.proxies
-    restart = proxies.restart_policy
-    return Service(
-        name=service_name(scope, "proxy"),
-        image=proxies.image,
-        mode="global",
-        labels=service_labels(scope, "proxy"),
-        container_labels={CLUSTER_LABEL: scope, STACK_LABEL: scope},
-        read_only=True,
-        stop_grace_s=proxies.stop_grace_period_s,
-        networks=(Attachment(spec.network.name, ("proxy",)),),
-        constraints=(f"node.labels.{spec.node_labels.proxy}=={PROXY_LABEL_VALUE}",),
-        endpoint_mode="dnsrr",
-        ports=host_ports(proxies.ports.primary, proxies.ports.replicas, proxies.ports.statistics),
-        mounts=(
-            scratch("/run", proxies.tmpfs.run_bytes),
-            scratch("/tmp", proxies.tmpfs.tmp_bytes),  # noqa: S108  # the contract's mount
-        ),
-        configs=(
-            FileReference(haproxy, HAPROXY_TARGET, mode=PROXY_FILE_MODE),
-            FileReference(route, ROUTE_LUA_FILE, mode=PROXY_FILE_MODE),
-        ),
-        resources=Resources(proxies.memory.limit_bytes, proxies.memory.reservation_bytes),
-        restart=RestartPolicy(
-            restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
-        ),
-        update=UpdatePolicy(delay_s=PROXY_UPDATE_DELAY_S),
-    )
-
-
-def host_ports(*numbers: int) -> tuple[Port, ...]:
-    """Ports published in host mode under their own number (spec: §2.6)."""
-    return tuple(sorted(Port(number, number) for number in numbers))
-
-
-def scratch(target: str, size_bytes: int) -> Mount:
-    return Mount(target, kind="tmpfs", size_bytes=size_bytes, mode=SCRATCH_MODE)

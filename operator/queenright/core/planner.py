@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from queenright.core.actions import Action
 from queenright.core.backoff import hold_back
-from queenright.core.desired import DesiredCluster, expand, node_labels, service_name
+from queenright.core.desired import DesiredCluster, expand, node_labels
 from queenright.core.membership import (
     Place,
     deployed_places,
@@ -39,6 +39,7 @@ from queenright.core.rules.pauses import plan_pauses
 from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
 from queenright.core.rules.settings import plan_settings
+from queenright.core.services import service_name
 from queenright.core.servicing import unresolved_image
 from queenright.core.situation import Situation
 from queenright.core.spec.problems import Document

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from queenright.core.desired import DesiredCluster, service_name
+from queenright.core.desired import DesiredCluster
 from queenright.core.observed import (
     Engine,
     ImageFound,
@@ -23,6 +23,7 @@ from queenright.core.observed import (
 )
 from queenright.core.plan import Hold
 from queenright.core.resources import CLUSTER_LABEL, Service
+from queenright.core.services import service_name
 from queenright.core.situation import Situation
 from queenright.core.spec.placement import placement_problems
 from queenright.core.spec.problems import Document
