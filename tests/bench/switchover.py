@@ -1,5 +1,7 @@
 """The write gap of a planned move: ours, `patronictl switchover`, and the floor at the members.
 
+Ours is the whole way: the owner names another `primary` in the file, the operator does the rest.
+
 Clients write each 20 ms through port 5000 of a node whose member does not move, and at the same
 time directly at the members, which is the floor. Moves take turns on one cluster, whose proxies
 have the contract's checks; before each, all is whole and every proxy's checks are settled.
@@ -11,15 +13,13 @@ import csv
 import io
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 
-from queenright.core.published import ROUTE_KEY
 from tests.bench.figures import spread
-from tests.bench.first_deployment import deploy_by_hand
+from tests.bench.running import converged
 from tests.bench.write_gap import Writer
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
@@ -27,6 +27,7 @@ from tests.e2e.swarm_facts import (
     eventually,
     is_whole,
     leader_node,
+    manifest,
     read_secret,
 )
 from tests.lab.lab import Lab
@@ -34,28 +35,40 @@ from tests.lab.lab import Lab
 RUNS = 20
 CLIENT_NODE = MEMBER_NODES[2]
 MOVING = dict(zip(MEMBER_NODES[:2], ("member-1", "member-2"), strict=True))
-KNOWN_AFTER_S = 1.5
-"""Each proxy reads the hint once a second."""
 CHECKS_S = 10.0
 """Three failed checks, three seconds apart: then HAProxy has the new roles everywhere."""
+
+WITHDRAWN_S = 2.0
 
 Move = Callable[[Lab, str, str], None]
 
 
 def bench_switchover(lab: Lab, directory: Path) -> None:
-    deploy_by_hand(lab, directory / "stack")
+    lab.reset()
+    operator = converged(lab, directory)
     random_delay = random.Random(0)  # moves fall anywhere between two checks
     gaps: dict[str, list[float]] = {"patronictl": [], "ours": []}
     floors: dict[str, list[float]] = {"patronictl": [], "ours": []}
-    for run in range(RUNS):
-        for name, move in (("patronictl", by_patronictl), ("ours", by_hint)):
-            time.sleep(random_delay.uniform(0, 3))
-            gap, floor = measure(lab, move)
-            gaps[name].append(gap)
-            floors[name].append(floor)
-            print(f"   run {run + 1}: {name} {gap:.2f} s (members {floor:.2f} s)", flush=True)
+
+    def by_edit(lab: Lab, source: str, target: str) -> None:
+        """As an owner moves the lead: the file names another primary. An earlier wish is withdrawn
+        first: what has been honoured is not wished again by the same words."""
+        operator.write(manifest(lab))
+        time.sleep(WITHDRAWN_S)
+        operator.write(manifest(lab, f"  primary: {MOVING[target]}\n"))
+
+    try:
+        for run in range(RUNS):
+            for name, move in (("patronictl", by_patronictl), ("ours", by_edit)):
+                time.sleep(random_delay.uniform(0, 3))
+                gap, floor = measure(lab, move)
+                gaps[name].append(gap)
+                floors[name].append(floor)
+                print(f"   run {run + 1}: {name} {gap:.2f} s (members {floor:.2f} s)", flush=True)
+    finally:
+        operator.stop()
     print(f"patronictl switchover {spread(gaps['patronictl'], 's', 2)}")
-    print(f"ours                  {spread(gaps['ours'], 's', 2)}")
+    print(f"ours, by an edit      {spread(gaps['ours'], 's', 2)}")
     print(f"floor, at the members {spread(floors['ours'], 's', 2)} (ours)")
     print(f"                      {spread(floors['patronictl'], 's', 2)} (patronictl)")
 
@@ -84,21 +97,6 @@ def by_patronictl(lab: Lab, source: str, target: str) -> None:
     node, service = lab.node(source), f"main_{MOVING[source]}"
     command = ("patronictl", "-c", "/tmp/patroni.yml", "switchover", "--force")
     node.docker("exec", container_of(node, service), *command, "--candidate", MOVING[target])
-
-
-def by_hint(lab: Lab, source: str, target: str) -> None:
-    with hinted(lab, source, f"follow {MOVING[target]} 60 {time.monotonic():.3f}"):
-        time.sleep(KNOWN_AFTER_S)
-        body = {"leader": MOVING[source], "candidate": MOVING[target]}
-        rest(lab, source).post("/switchover", json=body, timeout=60).raise_for_status()
-
-
-@contextmanager
-def hinted(lab: Lab, node: str, hint: str) -> Iterator[None]:
-    """The proxies' hint stands in Patroni's settings, as the operator publishes it."""
-    rest(lab, node).patch("/config", json={ROUTE_KEY: hint}).raise_for_status()
-    yield
-    rest(lab, node).patch("/config", json={ROUTE_KEY: None}).raise_for_status()
 
 
 def rest(lab: Lab, node: str) -> httpx.Client:
