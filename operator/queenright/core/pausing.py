@@ -103,13 +103,13 @@ def next_write(situation: Situation) -> Write | None:
     """The next change of the pause and the pin, whether or not it may be done now; None when they
     are as they should be, or nobody can tell."""
     leader = situation.leader
-    if not situation.is_bootstrapped or not isinstance(situation.settings, Known):
+    if not isinstance(situation.settings, Known):
         return None
     owner, reason = pause_owner(situation), wanted_reason(situation)
-    if leader is None:
+    if leader is None or not situation.is_bootstrapped:
         unwanted = reason is None and not situation.maintained
         if unwanted and owner in {"maintenance", "promotion"}:
-            return resume(situation, None, owner)
+            return resume(situation, leader, owner)
         return None
     if reason is not None and owner not in {reason, "somebody else"}:
         return pause(situation, leader, reason, owner)
