@@ -15,6 +15,7 @@ from queenright.core.plan import Plan
 from queenright.core.published import ROUTE_KEY, Route
 from tests.builders import (
     LONG_AGO,
+    MEMBERS,
     NOW,
     manifest,
     plan_for,
@@ -274,3 +275,20 @@ def test_paused_reconciliation_changes_nothing_and_tells_what_it_would(switch: s
     later = NOW + timedelta(hours=2)
     paused_for_good = switch == "paused"
     assert bool(plan_for(observed, text, later).actions) is not paused_for_good
+
+
+def test_a_pause_of_ours_that_outlived_the_leader_is_lifted_when_nobody_wants_it() -> None:
+    """Paused, Patroni promotes nobody: without this the database would stay without a leader."""
+    observed = with_settings(three_nodes(), pause=True, queenright_pause="promotion")
+    for name in MEMBERS:
+        stopped = status(name, "", state="stopped", replication_state="", paused=True)
+        observed = with_member(observed, name, stopped)
+    (action,) = plan_for(observed).actions
+    assert isinstance(action, PatchSettings)
+    assert action.patch == {"pause": None, "queenright_pause": None}
+    assert first_refusal(plan_for(observed), observed) is None
+    wanted = plan_for(observed, manifest(promotion="paused"))
+    assert not wanted.actions
+    assert any("nobody leads" in hold.reason and hold.wants_attention for hold in wanted.holds)
+    foreign = with_settings(observed, queenright_pause=None)
+    assert not plan_for(foreign).actions
