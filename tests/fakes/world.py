@@ -200,9 +200,10 @@ class World:
 
     def break_data(self, member: str) -> None:
         """The data directory of a member that does not lead is damaged."""
+        leader = self.patroni_model.consensus("main").leader
         for instance in self.patroni_model.of_cluster("main"):
-            if instance.service == member and not instance.is_primary:
-                instance.volume.is_broken = True
+            if instance.service == member and not instance.volume.is_empty:
+                instance.volume.is_broken = instance.name != leader
 
     def empty_data(self) -> None:
         """A person empties the damaged data directories, so that they are copied anew."""
@@ -213,6 +214,20 @@ class World:
                 if instance.volume is broken:
                     instance.volume = model.volumes[key]
                     instance.stop()
+
+    def accept_loss(self) -> str:
+        """A person lets the best of the members lead where all are too far behind to be promoted:
+        what the former leader had beyond it is lost."""
+        model = self.patroni_model
+        agreed = model.consensus("main")
+        able = [i for i in model.of_cluster("main") if i.name in agreed.raft.able and i.running]
+        if not able or agreed.paused or self.leader() is not None:
+            return ""
+        best = max(able, key=lambda i: i.volume.location)
+        if best.volume.location >= agreed.last_location - agreed.setting("maximum_lag_on_failover"):
+            return ""
+        model.switch_over("main", best.name)
+        return f"patronictl failover to {best.name}, which loses rows"
 
     def kill_container(self, service: str, exit_code: int = 137) -> None:
         for task in self.containers(service):

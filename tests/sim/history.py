@@ -31,7 +31,7 @@ from tests.sim.script import DEEDS, Script, Step, make_script
 
 SETTLES_S = 1500.0
 """Longer than the longest backoff, a node's return and a rolling change together."""
-LEISURELY = Tempo(resync_s=15.0, file_poll_s=3.0, member_poll_s=4.0)
+LEISURELY = Tempo(resync_s=20.0, file_poll_s=3.0, member_poll_s=5.0)
 """Polls seldom: a history is long, and latency is not what it asks about."""
 PATIENCE_S = 500.0
 """How long the operator is left alone before what a hold asks for is done."""
@@ -184,13 +184,16 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
 
 def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
     """Do what a hold that stands tells a person to do; False where none does."""
+    if deed := world.accept_loss():
+        log.append(f"{world.now_s:7.1f} {deed}")
+        return True
     for hold in plan.holds:
         leader = world.leader()
         if hold.key.startswith("leader-restart/") and leader is not None and world.is_whole():
             world.patroni_model.restart(leader, 1.5)
             log.append(f"{world.now_s:7.1f} as the hold asks: patronictl restart of {leader.name}")
             return True
-        if hold.key in STRAYED and "does not answer" in hold.reason:
+        if hold.key in STRAYED and "constraints" in hold.reason:
             name = hold.key.removeprefix("update-service/")
             member = next(m for m in desired().members if m.service.name == name)
             world.change_service(name, constraints=member.service.constraints)

@@ -122,7 +122,11 @@ def remove_service(world: World, rng: random.Random) -> str:
 def remove_unused(world: World, rng: random.Random) -> str:
     store = world.store
     removers = {
-        **{live.id: store.remove_config for live in store.configs.values()},
+        **{
+            live.id: store.remove_config
+            for live in store.configs.values()
+            if live.value.name != "main_cluster"
+        },
         **{live.id: store.remove_network for live in store.networks.values()},
     }
     assert removers, "nothing to remove"

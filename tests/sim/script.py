@@ -14,6 +14,7 @@ from tests.sim.nature import FAULTS
 from tests.sim.people import OUTSIDER, OWNER
 
 FAULTS_A_HISTORY = 50
+FEW_FAULTS = 12
 DELAYS_S = (0.01, 0.3, 1.0, 2.0, 4.0, 9.0)
 RESTARTS = ("kill", "kill at a call", "kill at a call", "stop")
 DEEDS = {deed.__name__: deed for deed in (*FAULTS, *OWNER, *OUTSIDER)}

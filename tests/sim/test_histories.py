@@ -1,6 +1,6 @@
 """Random histories, each by its seed. QUEENRIGHT_SIM_HISTORIES sets how many, QUEENRIGHT_SIM_SEED
-the first, and QUEENRIGHT_SIM_FAULTS how many faults each has; a failure prints the seed and the
-story of the shortest history found that fails."""
+the first, and QUEENRIGHT_SIM_FAULTS how many faults and edits each has (few by default, many in
+``make sim``); a failure prints the seed and the story of the shortest history found that fails."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import os
 import pytest
 
 from tests.sim.history import run
-from tests.sim.script import FAULTS_A_HISTORY, make_script, shortest
+from tests.sim.script import FEW_FAULTS, make_script, shortest
 
-HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "60"))
+HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "1000"))
 FIRST = int(os.environ.get("QUEENRIGHT_SIM_SEED", "0"))
-FAULTS = int(os.environ.get("QUEENRIGHT_SIM_FAULTS", str(FAULTS_A_HISTORY)))
-SHARDS = 60
+FAULTS = int(os.environ.get("QUEENRIGHT_SIM_FAULTS", str(FEW_FAULTS)))
+SHARDS = max(60, HISTORIES // 100)
 
 
 def tell_history(seed: int) -> str:
