@@ -33,12 +33,17 @@ MEMBER_OF = {"node2": "member-1", "node3": "member-2", "node4": "member-3"}
 NODE_OF = {member: node for node, member in MEMBER_OF.items()}
 
 
-def edit(deployment: Deployment, *lines: str) -> int:
-    """Write the usual manifest with further lines of spec; the audit records before it."""
-    operator, text = (
-        deployment.operator,
-        manifest(deployment.lab, "".join(f"  {x}\n" for x in lines)),
-    )
+KEPT: dict[str, str] = {}
+"""Fields that stay in the file once a test has set them: taking them out would roll it all back,
+and lowering max_connections needs a restart of the primary in place."""
+
+
+def edit(deployment: Deployment, **fields: str) -> int:
+    """Write the usual manifest with further fields of spec, each a YAML flow value; gives the
+    number of audited outcomes before it."""
+    operator = deployment.operator
+    lines = [f"  {name}: {value}\n" for name, value in {**KEPT, **fields}.items()]
+    text = manifest(deployment.lab, "".join(lines))
     known, passes = len(operator.audit("outcome")), len(list(operator.passes()))
     if text != (operator.manifests / "cluster.yaml").read_text():
         operator.write(text)
@@ -85,7 +90,7 @@ def test_the_lead_moves_to_the_wished_primary(settled: Deployment) -> None:
     wished = other_than_the_leader(settled)
     with writing(settled.lab, "node2", "wish") as writer:
         began = time.monotonic()
-        since = edit(settled, f"primary: {wished}")
+        since = edit(settled, primary=wished)
         leads(settled, wished)
         whole_again(settled)
         gaps = writer.gaps_s(began)
@@ -98,7 +103,7 @@ def test_the_lead_moves_to_the_wished_primary(settled: Deployment) -> None:
 
 def test_a_failover_is_not_fought(settled: Deployment) -> None:
     lab, wished = settled.lab, MEMBER_OF[leader_node(settled.lab)]
-    edit(settled, f"primary: {wished}")
+    edit(settled, primary=wished)
     whole_again(settled)
     other = other_than_the_leader(settled)
     since = len(settled.operator.audit("outcome"))
@@ -120,7 +125,7 @@ def test_an_image_change_rolls_with_one_move_of_the_lead(settled: Deployment) ->
     lab = settled.lab
     with writing(lab, "node3", "rollout") as writer:
         began = time.monotonic()
-        since = edit(settled, "stopGracePeriod: 90s")
+        since = edit(settled, stopGracePeriod="90s")
         eventually(
             lambda: all(grace_s(settled, f"main_{member}") == 90 for member in NODE_OF),
             "every member's service to be updated",
@@ -132,6 +137,7 @@ def test_an_image_change_rolls_with_one_move_of_the_lead(settled: Deployment) ->
     assert len(steps) == 4
     assert steps.index("switchover/main") == 2
     assert len(gaps) <= 1, gaps
+    KEPT["stopGracePeriod"] = "90s"
 
 
 def grace_s(deployment: Deployment, name: str) -> int:
@@ -143,7 +149,7 @@ def test_a_parameter_that_needs_a_restart_is_rolled(settled: Deployment) -> None
     lab = settled.lab
     with writing(lab, "node4", "restart") as writer:
         began = time.monotonic()
-        since = edit(settled, "postgresql: {parameters: {max_connections: 210, work_mem: 5MB}}")
+        since = edit(settled, postgresql="{parameters: {max_connections: 210, work_mem: 5MB}}")
         eventually(lambda: parameter(settled, "max_connections") == ["210"] * 3, "210", 240)
         whole_again(settled)
         gaps = writer.gaps_s(began)
@@ -152,6 +158,7 @@ def test_a_parameter_that_needs_a_restart_is_rolled(settled: Deployment) -> None
     assert moves(settled, since) == 1
     assert len(gaps) <= 1, gaps
     assert not [key for key in done(settled, since) if key.startswith("update-service/main_member")]
+    KEPT["postgresql"] = "{parameters: {max_connections: 210, work_mem: 5MB}}"
 
 
 def parameter(deployment: Deployment, name: str) -> list[str]:
@@ -170,8 +177,9 @@ def parameter(deployment: Deployment, name: str) -> list[str]:
 def test_settings_of_the_running_cluster_follow_the_file(settled: Deployment) -> None:
     since = edit(
         settled,
-        "patroni: {ttl: 24s, loopWait: 6s, retryTimeout: 6s}",
-        'postgresql: {accessRules: ["host reporting report 192.168.20.0/24 scram-sha-256"]}',
+        patroni="{ttl: 24s, loopWait: 6s, retryTimeout: 6s}",
+        postgresql="{parameters: {max_connections: 210, work_mem: 5MB}, accessRules: "
+        "['host reporting report 192.168.20.0/24 scram-sha-256']}",
     )
     address = settled.lab.node("node2").address
 
@@ -193,7 +201,7 @@ def test_two_nodes_are_powered_off_and_writes_go_on(settled: Deployment) -> None
     away = [node for node in MEMBER_NODES if node != staying]
     with writing(lab, staying, "maintenance") as writer:
         began = time.monotonic()
-        edit(settled, f"maintenance: {{nodes: [{', '.join(away)}]}}")
+        edit(settled, maintenance=f"{{nodes: [{', '.join(away)}]}}")
         safe = f"safe to power off: {', '.join(away)}"
         eventually(lambda: safe in settled.operator.holds().get("maintenance/main", ""), safe, 90)
         for node in away:
@@ -218,9 +226,9 @@ def paused_nodes(deployment: Deployment) -> list[str]:
 
 def test_the_canary_tells_the_gap_of_a_move(settled: Deployment) -> None:
     wished = other_than_the_leader(settled)
-    edit(settled, "canary: {enabled: true}")
+    edit(settled, canary="{enabled: true}")
     eventually(lambda: canary_writes(settled), "the canary's rows", 60)
-    edit(settled, "canary: {enabled: true}", f"primary: {wished}")
+    edit(settled, canary="{enabled: true}", primary=wished)
     leads(settled, wished)
     eventually(lambda: settled.operator.audit("measured"), "the measurement", 60)
     found = settled.operator.audit("measured")[-1]
