@@ -17,7 +17,6 @@ from queenright.core.actions import Action, PatchSettings, SwitchOver
 from queenright.core.candidates import best_candidate, why_not_lead
 from queenright.core.desired import DesiredMember
 from queenright.core.notes import LeaderNote, MoveKind, MoveNote, Notes, ReturnNote
-from queenright.core.observed import Known
 from queenright.core.plan import Hold
 from queenright.core.published import FOLLOW_S, ROUTE_KEY, Route, read_route
 from queenright.core.restarts import restart_need
@@ -290,8 +289,3 @@ def commanded(situation: Situation, to: DesiredMember) -> Lead:
     if leader is to:
         return Lead(notes, tuple(disarm(situation)))
     return step_towards(situation, notes, leader, Move(to, "command", "asked for by a command"))
-
-
-def is_settled(situation: Situation) -> bool:
-    """Whether no move is under way as far as is known."""
-    return situation.notes.move is None and isinstance(situation.settings, Known)
