@@ -407,6 +407,12 @@ class PatroniModel:
     def at_address(self, address: str) -> Instance | None:
         return next((i for i in self.instances.values() if i.address == address), None)
 
+    def was_well_since(self, service: str, since_s: float) -> bool:
+        """Whether the member has been well at any time since then, this moment included."""
+        if self.last_well_s.get(service, -1.0) >= since_s:
+            return True
+        return any(i.service == service and self.is_well(i) for i in self.instances.values())
+
     def of_cluster(self, cluster: str) -> Iterator[Instance]:
         return (i for i in self.instances.values() if i.cluster == cluster)
 

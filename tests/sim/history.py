@@ -11,6 +11,7 @@ import anyio
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import Engine
 from queenright.core.plan import Plan
+from queenright.core.published import ROUTE_KEY
 from queenright.engine.survey import survey
 from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
@@ -154,6 +155,11 @@ def is_as_desired(plan: Plan) -> bool:
     return not plan.actions and all(NOT_FOUGHT in hold.reason for hold in plan.holds)
 
 
+def hints(world: World) -> bool:
+    """Whether a hint to the proxies is left, which is taken back after a while."""
+    return bool(world.patroni_model.consensus("main").settings.get(ROUTE_KEY))
+
+
 async def settle(world: World, log: list[str], invariants: Invariants, doctrine: Doctrine) -> None:
     """Wait for the end; where a hold asks a person for something, do it."""
     helped, began_s = 0, world.now_s
@@ -164,7 +170,7 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
         if waits and (not world.is_whole() or world.changes != writes):
             continue
         plan = await plan_now(world, doctrine)
-        if is_as_desired(plan) and world.is_whole():
+        if is_as_desired(plan) and world.is_whole() and not hints(world):
             break
         if not waits and not plan.actions and helped < 4:
             helped += follow_advice(world, log, plan)

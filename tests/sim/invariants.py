@@ -178,7 +178,7 @@ class Invariants:
         if agreed.paused and agreed.paused_at_s < looked_at_s:
             self.violated(f"{name} is disturbed while Patroni is paused")
         for other in MEMBERS:
-            if other != name and model.last_well_s.get(other, -1.0) < looked_at_s:
+            if other != name and not model.was_well_since(other, looked_at_s):
                 self.violated(f"{name} is disturbed while {other} is not well")
             if other != name and self._is_being_replaced(other):
                 self.violated(f"{name} is disturbed while {other} is being replaced")

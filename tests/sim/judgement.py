@@ -215,7 +215,7 @@ def judge_safety(world: World, nodes: Sequence[str], looked_at_s: float) -> Iter
         return
     if 2 * len(staying) > len(NODE_OF):
         for name in staying:
-            if model.last_well_s.get(f"main_{name}", -1.0) < looked_at_s:
+            if not model.was_well_since(f"main_{name}", looked_at_s):
                 yield f"{name}, which stays, is not well"
         return
     if not leader.is_paused:
