@@ -11,15 +11,10 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
-
-import yaml
 
 from queenright.core.observed import LiveService, MemberStatus
 from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
-from queenright.core.spec.postgres_cluster import PREFERRED_PRIORITY
-from tests.fakes.consensus import Consensus, MoveRequest, merged
+from tests.fakes.consensus import Consensus
 from tests.fakes.fake_secrets import secret_text
 from tests.fakes.instances import (
     CREATING,
@@ -31,6 +26,7 @@ from tests.fakes.instances import (
     STOPPED,
     Instance,
 )
+from tests.fakes.leader_lock import change_over, elect
 from tests.fakes.orchestrator import Orchestrator, running_containers
 from tests.fakes.raft_model import RaftNode
 from tests.fakes.replication import follow
@@ -38,16 +34,9 @@ from tests.fakes.tasks import FakeTask
 from tests.fakes.volumes import Volume
 
 TICK_S = 1.0
-BOOTSTRAP_S = 4.0
 WRITES_BYTES = 100
 PAUSED_PRIMARY_GRACE_S = (23.0, 43.0)
 """After so long a paused leader without quorum answers 503 on ``/primary``."""
-
-
-@cache
-def parsed(template: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(template)
-    return found
 
 
 @dataclass
@@ -109,9 +98,9 @@ class PatroniModel:
         holds = agreed.leader == instance.name and instance.name in agreed.raft.able
         if orderly and holds and not instance.is_paused and instance.is_primary:
             agreed.last_location = instance.volume.location
-            self._release(agreed)
+            self.release(agreed)
 
-    def _release(self, agreed: Consensus) -> None:
+    def release(self, agreed: Consensus) -> None:
         agreed.lock_until_s = 0.0
         agreed.race_at_s = self.now_s
 
@@ -176,7 +165,7 @@ class PatroniModel:
             for member in members:
                 if member.has_joined and self.orchestrator.reach.runs(member.node_id):
                     self._round(agreed, member)
-            self._elect(agreed, [m for m in members if m.name in agreed.raft.able and m.has_joined])
+            elect(self, agreed, [m for m in members if m.name in agreed.raft.able and m.has_joined])
             follow(self, agreed, members)
             for member in members:
                 member.answers_primary = self._answers_primary(agreed, member)
@@ -243,142 +232,12 @@ class PatroniModel:
         held = member.answers_primary
         return held and (not member.is_paused or self.now_s - member.lost_s < member.grace_s)
 
-    # The lock
-
-    def _elect(self, agreed: Consensus, able: list[Instance]) -> None:
-        if not able:
-            return
-        for patch in agreed.late_patches:
-            agreed.change(patch, by_operator=True)
-        agreed.late_patches = []
-        if not agreed.initialized_by:
-            preferred = [i for i in able if i.priority == PREFERRED_PRIORITY]
-            if preferred:
-                agreed.initialized_by, agreed.initialized_at_s = preferred[0].name, self.now_s
-        elif agreed.timeline == 0:
-            self._bootstrap(agreed, able)
-        else:
-            holder = next((i for i in able if i.name == agreed.leader), None)
-            if self.now_s < agreed.lock_until_s:
-                if holder is not None:
-                    self._lead(agreed, holder, able)
-            elif holder is not None and holder.is_primary:
-                self._renew(agreed, holder)
-            else:
-                self._race(agreed, able)
-
-    def _renew(self, agreed: Consensus, holder: Instance) -> None:
-        agreed.lock_until_s = self.now_s + agreed.setting("ttl")
-        agreed.last_location = holder.volume.location
-        agreed.race_at_s = 0.0
-
-    def _lead(self, agreed: Consensus, holder: Instance, able: list[Instance]) -> None:
-        """The round of the one who holds the lock."""
-        if holder.is_primary:
-            self._renew(agreed, holder)
-            request = agreed.request
-            if request is not None and self.now_s >= request.due_s:
-                agreed.request = None
-                self._hand_over(agreed, holder, able, request)
-        elif (
-            holder.state == FAILED
-            or (holder.is_paused and holder.state == STOPPED)
-            or holder.volume.is_empty
-        ):
-            self._release(agreed)
-        elif holder.state == RUNNING:
-            self._promote(agreed, holder)
-
-    def _hand_over(
-        self, agreed: Consensus, holder: Instance, able: list[Instance], request: MoveRequest
-    ) -> None:
-        """A graceful switchover: the leader stops, and whoever follows has all of its WAL."""
-        ready = [i for i in able if i is not holder and i.is_streaming]
-        chosen = next((i for i in ready if i.name == request.candidate), None)
-        lag = holder.volume.location - chosen.volume.location if chosen else 0
-        if (
-            chosen is None
-            or request.is_vain
-            or request.leader not in {"", holder.name}
-            or lag > agreed.setting("maximum_lag_on_failover")
-        ):
-            return
-        others = [i for i in ready if i is not chosen]
-        if others and self.rng.random() < self.other_wins:
-            chosen = others[0]
-        self._change_over(agreed, holder, chosen)
-        agreed.planned_by_operator = request.by_operator
-
-    def _change_over(self, agreed: Consensus, former: Instance | None, chosen: Instance) -> None:
-        if former is not None:
-            chosen.volume.location = former.volume.location
-            former.start("replica", self.now_s + 2.0)
-        self._promote(agreed, chosen)
-
-    def _race(self, agreed: Consensus, able: list[Instance]) -> None:
-        """The lock is free."""
-        if not agreed.race_at_s:
-            agreed.race_at_s = self.now_s + self.rng.uniform(0.0, 3.0)
-        if self.now_s < agreed.race_at_s:
-            return
-        if agreed.paused:
-            request = agreed.request
-            chosen = next((i for i in able if request and i.name == request.candidate), None)
-            if chosen is not None and chosen.state == RUNNING:
-                agreed.request = None
-                self._promote(agreed, chosen)
-            return
-        least = agreed.last_location - agreed.setting("maximum_lag_on_failover")
-        fit = [
-            i
-            for i in able
-            if i.state == RUNNING
-            and not i.volume.is_empty
-            and not i.volume.is_broken
-            and i.volume.location >= least
-            and not agreed.timelines.has_diverged(i.volume, agreed.timeline)
-        ]
-        if fit:
-            best = max(fit, key=lambda i: (i.volume.location, i.priority, i.name))
-            self._promote(agreed, best)
-
-    def _bootstrap(self, agreed: Consensus, able: list[Instance]) -> None:
-        first = next((i for i in able if i.name == agreed.initialized_by), None)
-        if first is None:
-            agreed.initialized_by = ""
-        elif self.now_s - agreed.initialized_at_s >= BOOTSTRAP_S:
-            first.volume.secrets, first.volume.location = self.secrets_of(first), 1000
-            agreed.settings = merged(self._written_settings(first), agreed.settings)
-            first.settings = agreed.settings
-            self._promote(agreed, first)
-
-    def _written_settings(self, instance: Instance) -> dict[str, Any]:
-        """The template's section that is read once in a cluster's life."""
-        for reference in instance.task.template.configs:
-            config = self.orchestrator.store.configs.get(reference.name)
-            written = parsed(config.value.data) if config else {}
-            if "bootstrap" in written:
-                found: dict[str, Any] = written["bootstrap"]["dcs"]
-                return found
-        return {}
-
-    def _promote(self, agreed: Consensus, chosen: Instance) -> None:
-        agreed.leader = chosen.name
-        agreed.timeline += 1
-        self.story.append((self.now_s, f"{chosen.name} leads on timeline {agreed.timeline}"))
-        agreed.changed_at_s = self.now_s
-        agreed.planned_by_operator = False
-        agreed.timelines.begin(agreed.timeline, chosen.volume.location)
-        chosen.volume.timeline = agreed.timeline
-        chosen.took_over()
-        self._renew(agreed, chosen)
-
     def switch_over(self, cluster: str, to: str) -> None:
         """A planned change of leader by hand, as ``patronictl switchover`` makes it, at once."""
         chosen = next(i for i in self.of_cluster(cluster) if i.name == to)
         agreed = self.consensus(cluster)
         agreed.request = None
-        self._change_over(agreed, self.leader(cluster), chosen)
+        change_over(self, agreed, self.leader(cluster), chosen)
 
     def restart(self, instance: Instance, lasts_s: float) -> None:
         """PostgreSQL alone, as ``POST /restart`` does it; a leader keeps its lock."""
