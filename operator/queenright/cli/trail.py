@@ -96,9 +96,10 @@ def measured(record: Record) -> str:
     """The canary's word on a change of leader."""
     gap, lost = record.get("write_gap_ms"), record.get("lost_rows")
     said = f"no write for {gap} ms" if gap is not None else "the write gap is not known"
+    rows = f"{lost} acknowledged rows lost" if lost is not None else "nor whether rows were lost"
     return (
         f"{record.get('leader_before')} -> {record.get('leader')} on timeline "
-        f"{record.get('timeline')}, {record.get('cause')}: {said}, {lost} acknowledged rows lost"
+        f"{record.get('timeline')}, {record.get('cause')}: {said}, {rows}"
     )
 
 

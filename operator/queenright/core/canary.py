@@ -22,6 +22,9 @@ OWN_SQL = f"ALTER TABLE public.beat OWNER TO {ROLE}"
 INSERT_SQL = "INSERT INTO public.beat (id) VALUES (%s)"
 FIND_SQL = "SELECT id FROM public.beat WHERE id = ANY(%s)"
 LAST_SQL = "SELECT coalesce(max(id), 0) FROM public.beat"
+TIMELINE_SQL = (
+    "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint"
+)
 PRUNE_SQL = "DELETE FROM public.beat WHERE id < %s"
 CONNECTIONS = 5
 """What the role may hold at once: the writer, the asker, and those that a proxy has yet to end."""
@@ -53,8 +56,9 @@ class LeaderChange:
 
 
 def canary_place(desired: DesiredCluster, nodes: dict[str, str]) -> CanaryPlace | None:
-    """The canary's place; None where the owner wants none. ``nodes`` maps names to addresses."""
-    if not desired.policy.canary.enabled:
+    """The canary's place; None where the owner wants none, or no node of a proxy is there.
+    ``nodes`` maps names to addresses."""
+    if not desired.policy.canary.enabled or not nodes.keys() & {*desired.proxy_nodes}:
         return None
     return CanaryPlace(
         cluster=desired.name,

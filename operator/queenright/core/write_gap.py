@@ -38,22 +38,28 @@ class Acknowledged:
     def last_at_s(self) -> float | None:
         return self.rows[-1][1] if self.rows else None
 
+    def reaches(self, moment_s: float) -> bool:
+        """Whether any row was acknowledged before a moment, so that a gap at it can be told."""
+        return bool(self.rows) and self.rows[0][1] < moment_s
+
     def gap(self, since_s: float) -> WriteGap | None:
         """The longest pause between two successes of which the later came after ``since_s``; None
         when there were not two."""
         moments = [at for _, at in self.rows]
-        pauses = [later - earlier for earlier, later in pairwise(moments) if later >= since_s]
+        pauses = [later - earlier for earlier, later in pairwise(moments) if later > since_s]
         if not pauses:
             return None
         return WriteGap(round(max(pauses) * 1000), len(pauses))
 
-    def numbers(self, since_s: float) -> frozenset[int]:
-        """The rows that were acknowledged after a moment."""
-        return frozenset(number for number, at in self.rows if at >= since_s)
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The rows, however long ago they were acknowledged: an outage may have been longer than
+        any window."""
+        return tuple(sorted(number for number, _ in self.rows))
 
-    def lost(self, since_s: float, found: Collection[int]) -> tuple[int, ...]:
-        """Rows acknowledged after a moment that the database does not have."""
-        return tuple(sorted(self.numbers(since_s) - frozenset(found)))
+    def lost(self, found: Collection[int]) -> tuple[int, ...]:
+        """Rows that the database does not have."""
+        return tuple(sorted({*self.numbers} - {*found}))
 
 
 def shown_rows(numbers: Iterable[int], limit: int = 20) -> str:

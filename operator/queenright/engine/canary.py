@@ -8,7 +8,7 @@ exists nowhere but in its memory.
 from __future__ import annotations
 
 import secrets as randomness
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import anyio
@@ -20,7 +20,7 @@ from queenright.core.canary import CanaryPlace, LeaderChange
 from queenright.core.write_gap import WINDOW_S, Acknowledged, shown_rows
 from queenright.engine.world import Ports
 from queenright.ports.database import Connection, Endpoint
-from queenright.ports.errors import PortError
+from queenright.ports.errors import PortError, RejectedError
 from queenright.ports.patroni import Password
 
 log = structlog.get_logger()
@@ -31,7 +31,10 @@ RECONNECT_S = 0.05
 PRUNE_EVERY = 3000
 KEEP_ROWS = 3000
 SETTLED_S = 2.0
-"""Writes have to succeed this long after a change before its gap is told."""
+"""How long after a change was seen its gap is told, at the earliest."""
+REJECTED_MOST = 2
+"""After so many refusals in a row the role, the database or the table are made again: a failover
+may have taken them away, or the password that was set last."""
 
 
 @dataclass
@@ -43,6 +46,9 @@ class Canary:
     acknowledged: Acknowledged = field(default_factory=Acknowledged)
     changes: list[tuple[LeaderChange, float]] = field(default_factory=list)
     number: int = 0
+    pruned_below: int = 0
+    told_at_s: float = float("-inf")
+    told_lost: set[int] = field(default_factory=set)
     complaint: str = ""
 
     def changed(self, change: LeaderChange) -> None:
@@ -88,7 +94,7 @@ class Canary:
 
     async def _write(self, password: Password) -> None:
         """Write through the proxies, one entry after the other, as clients do."""
-        entry, failures_s = 0, 0.0
+        entry, failures_s, rejected = 0, 0.0, 0
         while True:
             host, port = self.place.entries[entry % len(self.place.entries)]
             target = Endpoint(host, port, place_of.DATABASE, place_of.ROLE, timeout_s=2.0)
@@ -97,39 +103,44 @@ class Canary:
                 async with self.ports.database.connect(target, password) as connection:
                     await self._beat(connection)
             except PortError as error:
-                lasted = anyio.current_time() - began
-                failures_s = 0.0 if lasted > AGAIN_S else failures_s + max(lasted, RECONNECT_S)
-                if failures_s > WINDOW_S:
+                if (self.acknowledged.last_at_s or float("-inf")) >= began:
+                    failures_s, rejected = 0.0, 0
+                failures_s += max(anyio.current_time() - began, RECONNECT_S)
+                rejected += isinstance(error, RejectedError)
+                if failures_s > WINDOW_S or rejected >= REJECTED_MOST:
                     raise
                 entry += 1
-                self.complaint = str(error)
                 await anyio.sleep(RECONNECT_S)
 
     async def _beat(self, connection: Connection) -> None:
-        if self.number == 0:
-            self.number = int(str((await connection.run(place_of.LAST_SQL))[0][0])) + 1
+        last = int(str((await connection.run(place_of.LAST_SQL))[0][0]))
+        self.number = max(self.number, last)  # never one again that a failover has lost
         while True:
             due = anyio.current_time() + place_of.PERIOD_S
             self.number += 1
             await connection.run(place_of.INSERT_SQL, [self.number])
             self.acknowledged.add(self.number, anyio.current_time())
+            self.complaint = ""
             await self._tell(connection)
             if self.number % PRUNE_EVERY == 0:
-                await connection.run(place_of.PRUNE_SQL, [self.number - KEEP_ROWS])
+                self.pruned_below = self.number - KEEP_ROWS
+                await connection.run(place_of.PRUNE_SQL, [self.pruned_below])
             await anyio.sleep(max(0.0, due - anyio.current_time()))
 
     async def _tell(self, connection: Connection) -> None:
-        """Tell each change that is over: writes have succeeded for a while since."""
+        """Tell each change that is over: what takes the writes is the new leader."""
         now = anyio.current_time()
-        for change, seen_s in [*self.changes]:
-            if now - seen_s < SETTLED_S:
-                continue
-            since_s = seen_s - WINDOW_S
-            wanted = self.acknowledged.numbers(since_s)
-            rows = await connection.run(place_of.FIND_SQL, [sorted(wanted)])
-            lost = self.acknowledged.lost(since_s, [int(str(row[0])) for row in rows])
-            gap = self.acknowledged.gap(seen_s - WINDOW_S / 2)
+        due = [(change, seen_s) for change, seen_s in self.changes if now - seen_s >= SETTLED_S]
+        if not due:
+            return
+        timeline = int(str((await connection.run(place_of.TIMELINE_SQL))[0][0]))
+        after_s = self.told_at_s
+        for change, seen_s in due:
+            if timeline < change.timeline:
+                continue  # the former leader, that has not noticed yet
+            measured = await self._measured(connection, seen_s, after_s)
             self.changes.remove((change, seen_s))
+            self.told_at_s = now
             self.ports.audit.measured(
                 change.cluster,
                 {
@@ -137,11 +148,27 @@ class Canary:
                     "leader": change.after,
                     "timeline": change.timeline,
                     "cause": change.cause,
-                    "write_gap_ms": gap.gap_ms if gap else None,
-                    "lost_rows": len(lost),
-                    "lost": shown_rows(lost),
+                    **measured,
                 },
             )
+
+    async def _measured(
+        self, connection: Connection, seen_s: float, after_s: float
+    ) -> dict[str, int | str | None]:
+        """The gap and the lost rows of a change, each told once; None for both where the canary
+        did not write yet when it came."""
+        if not self.acknowledged.reaches(seen_s):
+            return {"write_gap_ms": None, "lost_rows": None, "lost": ""}
+        rows = await connection.run(place_of.FIND_SQL, [[*self.acknowledged.numbers]])
+        gone = self.acknowledged.lost([int(str(row[0])) for row in rows])
+        lost = [n for n in gone if n >= self.pruned_below and n not in self.told_lost]
+        self.told_lost.update(lost)
+        gap = self.acknowledged.gap(max(seen_s - WINDOW_S / 2, after_s))
+        return {
+            "write_gap_ms": gap.gap_ms if gap else None,
+            "lost_rows": len(lost),
+            "lost": shown_rows(lost),
+        }
 
 
 async def provide_database(connection: Connection, password: Password) -> None:
@@ -163,10 +190,10 @@ class Canaries:
         self._group = group
         self._running: dict[str, tuple[Canary, anyio.CancelScope]] = {}
 
-    def keep(self, places: Mapping[str, CanaryPlace]) -> None:
-        """Run exactly these."""
+    def keep(self, places: Mapping[str, CanaryPlace], undecided: Collection[str] = ()) -> None:
+        """Run exactly these; those of ``undecided`` clusters stay as they are."""
         for name, (canary, scope) in [*self._running.items()]:
-            if places.get(name) != canary.place:
+            if name not in undecided and places.get(name) != canary.place:
                 scope.cancel()
                 del self._running[name]
         for name, place in places.items():

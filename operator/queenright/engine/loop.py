@@ -111,7 +111,7 @@ class Loop:
         if self._canaries is None:
             return
         now = self._ports.clock.now()
-        self._canaries.keep(canary_places(result.survey, now))
+        self._canaries.keep(canary_places(result.survey, now), undecided(result.survey))
         noted = leader_notes(result.survey)
         for name, notes in noted.items():
             if (before := self._notes.get(name)) and (change := leader_change(name, before, notes)):
@@ -191,6 +191,12 @@ def leader_notes(survey: Survey) -> dict[str, Notes]:
     swarm = survey.observed.swarm.value
     anchors = {v.name: swarm.config(v.desired.anchor.name) for v in survey.clusters if v.desired}
     return {name: read_notes(live.value.labels) for name, live in anchors.items() if live}
+
+
+def undecided(survey: Survey) -> frozenset[str]:
+    """Described clusters of which this pass could not tell how they should be: not seeing the swarm
+    is no reason to stop measuring."""
+    return frozenset(v.name for v in survey.clusters if v.document and v.desired is None)
 
 
 def canary_places(survey: Survey, now: datetime) -> dict[str, CanaryPlace]:

@@ -30,8 +30,14 @@ def test_one_success_is_no_gap() -> None:
 
 def test_a_row_is_lost_only_when_it_was_acknowledged_and_is_not_there() -> None:
     rows = written(0, 1, 2, 3)
-    assert rows.lost(1, [2, 4, 99]) == (3,)
-    assert rows.lost(1, [2, 3, 4]) == ()
+    assert rows.lost([1, 2, 4, 99]) == (3,)
+    assert rows.lost([1, 2, 3, 4]) == ()
+
+
+def test_only_what_was_written_before_can_tell_a_gap() -> None:
+    assert written(3, 4).reaches(3.5)
+    assert not written(3, 4).reaches(3)
+    assert not written().reaches(3)
 
 
 def test_many_rows_are_told_in_short() -> None:
