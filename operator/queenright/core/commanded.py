@@ -23,11 +23,13 @@ from queenright.core.actions import (
 )
 from queenright.core.candidates import why_not_lead
 from queenright.core.desired import DesiredMember
-from queenright.core.diff import ABSENT, diff
+from queenright.core.diff import ABSENT, CONCEALED, diff
+from queenright.core.edited_settings import PARAMETERS
 from queenright.core.leadership import Lead, commanded, disarm, settle, settle_time
 from queenright.core.notes import NOTE_LABELS, MoveNote, Notes
 from queenright.core.plan import Hold
 from queenright.core.published import PAUSE_KEY, pause_reason
+from queenright.core.settings_patch import shown_present
 from queenright.core.situation import Situation
 from queenright.core.spec.quantities import format_duration
 
@@ -180,7 +182,8 @@ def settings_patch(
     aspect: str,
     reason: str,
 ) -> PatchSettings:
-    """A change of Patroni's settings that rests on what was ``found`` at the member ``asked``."""
+    """A change of Patroni's settings that rests on what was ``found`` at the member ``asked``. What
+    is free text may hold a secret, and is not written into the audit trail."""
     return PatchSettings(
         cluster=situation.desired.name,
         address=asked.address,
@@ -190,7 +193,10 @@ def settings_patch(
         patch=patch,
         expected=present(found, patch),
         reason=reason,
-        changes=tuple(changed_keys(found, patch)),
+        changes=tuple(
+            FieldChange(".".join(path), audited(path, old), audited(path, new))
+            for path, old, new in changed_values(found, patch)
+        ),
     )
 
 
@@ -213,16 +219,30 @@ def present(found: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any
     return expected
 
 
-def changed_keys(
+def changed_keys(found: Mapping[str, Any], patch: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """A patch field by field, with the values that it replaces, for the person who asks for it."""
+    for path, old, new in changed_values(found, patch):
+        yield FieldChange(".".join(path), text_of(old), text_of(new))
+
+
+def changed_values(
     found: Mapping[str, Any], patch: Mapping[str, Any], path: tuple[str, ...] = ()
-) -> Iterator[FieldChange]:
-    """A patch field by field, with the values that it replaces."""
+) -> Iterator[tuple[tuple[str, ...], object, object]]:
+    """Path, present and future value of each field of a patch that differs."""
     for key, value in patch.items():
         there, here = found.get(key), (*path, key)
         if isinstance(value, Mapping):
-            yield from changed_keys(there if isinstance(there, Mapping) else {}, value, here)
+            yield from changed_values(there if isinstance(there, Mapping) else {}, value, here)
         elif there != value:
-            yield FieldChange(".".join(here), text_of(there), text_of(value))
+            yield here, there, value
+
+
+def audited(path: tuple[str, ...], value: object) -> str:
+    """A value for the audit trail: a text below the top level is a command or the like, unless it
+    is a parameter's whose type says otherwise."""
+    if isinstance(value, str) and len(path) > 1 and path[:-1] != PARAMETERS:
+        return CONCEALED
+    return shown_present(path, value)
 
 
 def text_of(value: object) -> str:

@@ -13,6 +13,7 @@ from queenright.core.commanded import (
     further_member,
     loss_bound,
     pause_patch,
+    settings_patch,
     tidying_steps,
     what_follows,
     why_not_commanded,
@@ -168,3 +169,30 @@ def test_a_leader_is_restarted_only_while_the_others_stream() -> None:
     assert why_not_restart(found, named(found, "member-2")) is not None
     found = situation(with_member(three_nodes(), "member-3", Unknown("timed out")))
     assert "does not answer" in (why_not_restart(found, named(found, "member-1")) or "")
+
+
+def test_free_text_is_not_written_into_the_trail() -> None:
+    found = {
+        "ttl": 30,
+        "postgresql": {
+            "parameters": {"archive_command": "KEY=hunter2 push %p", "work_mem": "4MB"},
+            "recovery_conf": {"restore_command": "KEY=hunter2 fetch"},
+        },
+    }
+    patch = {
+        "ttl": 20,
+        "postgresql": {
+            "parameters": {"archive_command": "KEY=hunter3 push %p", "work_mem": "8MB"},
+            "recovery_conf": {"restore_command": None},
+        },
+    }
+    here = situation(three_nodes())
+    step = settings_patch(
+        here, here.desired.members[0], found, patch, aspect="edit-config", reason="a test"
+    )
+    assert [(change.path, change.old, change.new) for change in step.changes] == [
+        ("ttl", "30", "20"),
+        ("postgresql.parameters.archive_command", "(set)", "(set)"),
+        ("postgresql.parameters.work_mem", "4MB", "8MB"),
+        ("postgresql.recovery_conf.restore_command", "(set)", "(absent)"),
+    ]
