@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from queenright.core.actions import Action, PatchSettings, SwitchOver
 from queenright.core.candidates import best_candidate, why_not_lead
@@ -187,12 +187,21 @@ def failed_over(
     text = f"leader is {leader.name}, wished {wished.name}, failback {failback.mode}"
     if failback.mode == "manual" or wished.node in situation.maintained:
         return Hold(key, text, is_news=True)
-    since = notes.leader.since if notes.leader else situation.now
-    due = since + timedelta(seconds=failback.after_s)
+    due = well_since(situation, notes) + timedelta(seconds=failback.after_s)
     if situation.now < due:
         return Hold(key, f"{text}, at {due:%Y-%m-%dT%H:%M:%SZ} if all stays well", due)
     why = f"{leader.name} took over by failover, and all has been well for {failback.after_s} s"
     return Move(wished, "failback", why)
+
+
+def well_since(situation: Situation, notes: Notes) -> datetime:
+    """Since when the leader leads and every member's task runs: one that came back a moment ago may
+    not stay."""
+    found = [notes.leader.since if notes.leader else situation.now]
+    for member in situation.desired.members:
+        if (live := situation.swarm.service(member.service.name)) is not None:
+            found += [task.at for task in situation.running_tasks(live)]
+    return max(found)
 
 
 def step_towards(situation: Situation, notes: Notes, leader: DesiredMember, move: Move) -> Lead:
@@ -258,8 +267,11 @@ def disarm(situation: Situation) -> Iterator[Action]:
         return
     if situation.why_no_quorum() is not None:
         return  # a hint ends by itself
-    if leader.name == route.member or situation.now - route.at >= HINT_LIFE:
+    if leader.name == route.member:
         yield publish(situation, leader, None, "the lead has moved: the proxies look as usual")
+    elif abs(situation.now - route.at) >= HINT_LIFE:
+        why = f"the lead did not move to {route.member}: the proxies look as usual"
+        yield publish(situation, leader, None, why)
 
 
 def publish(

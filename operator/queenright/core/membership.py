@@ -9,7 +9,7 @@ desired state of a deployed cluster has exactly its deployed members, each under
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from queenright.core.observed import LiveService, SwarmState
@@ -175,17 +175,22 @@ def membership_holds(
 def stray_holds(scope: str, places: Sequence[Place], swarm: SwarmState) -> Iterator[Hold]:
     """Member services under our labels that the deployed cluster does not know of."""
     known = {f"{scope}_{place.name}" for place in places}
-    for live in swarm.services if places else ():
+    for name in strays(scope, known, swarm) if places else ():
+        yield Hold(
+            f"membership/{name}",
+            f"service {name} is labelled as a member of {scope}, and was not deployed as one: it "
+            "is kept, and no member is restarted beside it; remove it by hand if it is not wanted",
+            wants_attention=True,
+        )
+
+
+def strays(scope: str, known: Collection[str], swarm: SwarmState) -> Iterator[str]:
+    """Names of services that are labelled as members, and are none of the known ones."""
+    for live in swarm.services:
         labels = live.value.labels
         ours = labels.get(CLUSTER_LABEL) == scope and labels.get(ROLE_LABEL) == "member"
         if ours and live.value.name not in known:
-            yield Hold(
-                f"membership/{live.value.name}",
-                f"service {live.value.name} is labelled as a member of {scope}, and was not "
-                "deployed as one: it is kept, and no member is restarted beside it; remove it by "
-                "hand if it is not wanted",
-                wants_attention=True,
-            )
+            yield live.value.name
 
 
 def membership_hold(scope: str, name: str, reason: str) -> Hold:

@@ -93,9 +93,7 @@ def read_notes(labels: Mapping[str, str]) -> Notes:
 def _move(text: str) -> MoveNote | None:
     try:
         leader, candidate, timeline, at, kind = json.loads(text)
-        return MoveNote(
-            str(leader), str(candidate), int(timeline), datetime.fromisoformat(at), kind
-        )
+        return MoveNote(str(leader), str(candidate), int(timeline), _moment(at), kind)
     except (ValueError, TypeError):
         return None
 
@@ -111,6 +109,13 @@ def _return(text: str) -> ReturnNote | None:
 def _leader(text: str) -> LeaderNote | None:
     try:
         member, timeline, since = json.loads(text)
-        return LeaderNote(str(member), int(timeline), datetime.fromisoformat(since))
+        return LeaderNote(str(member), int(timeline), _moment(since))
     except (ValueError, TypeError):
         return None
+
+
+def _moment(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("a moment without its zone is none")
+    return found

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
 
-from queenright.core.actions import Action
+from queenright.core.actions import Action, LabelConfig, SwitchOver
 from queenright.core.backoff import hold_back
 from queenright.core.desired import DesiredCluster, expand, node_labels
 from queenright.core.membership import (
@@ -21,7 +21,8 @@ from queenright.core.membership import (
     stray_holds,
     with_deployed_members,
 )
-from queenright.core.observed import Observed, SwarmState, Unknown
+from queenright.core.notes import MOVE_LABEL
+from queenright.core.observed import Known, Observed, SwarmState, Unknown
 from queenright.core.plan import Hold, Plan
 from queenright.core.preflight import (
     deployment_holds,
@@ -219,9 +220,38 @@ def arrange(
         else:
             disturbed = kept.disturbs or disturbed
             actions.append(kept)
+    noted = [*noted_moves(actions, holds, observed)]
     return Plan(
         name,
         desired_digest,
-        tuple(actions),
+        tuple(noted),
         tuple(sorted(set(holds), key=lambda h: (h.key, h.reason))),
     )
+
+
+def noted_moves(
+    actions: Iterable[Action], holds: list[Hold], observed: Observed
+) -> Iterator[Action]:
+    """A move and its note are planned together or not at all: a note alone would tell of a request
+    that was never made, and a move alone could be asked for twice."""
+    planned = [*actions]
+    notes = [action for action in planned if begins_move(action, observed)]
+    for action in planned:
+        if action in notes and not any(isinstance(step, SwitchOver) for step in planned):
+            continue
+        if isinstance(action, SwitchOver) and not notes:
+            holds.append(Hold(action.key, f"waits until it can be noted first; {action.reason}"))
+            continue
+        yield action
+
+
+def begins_move(action: Action, observed: Observed) -> bool:
+    """Whether the action notes a move that is not noted yet."""
+    if not isinstance(action, LabelConfig) or MOVE_LABEL not in action.config.labels:
+        return False
+    match observed.swarm:
+        case Known(swarm):
+            live = swarm.config(action.config.name)
+            return live is not None and MOVE_LABEL not in live.value.labels
+        case _:
+            return False

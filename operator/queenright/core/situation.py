@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from queenright.core.desired import DesiredCluster, DesiredMember
+from queenright.core.membership import strays
 from queenright.core.notes import Notes, read_notes
 from queenright.core.observed import (
     ImageFound,
@@ -123,8 +124,13 @@ class Situation:
     @property
     def leader(self) -> DesiredMember | None:
         """The one member that proves the lock; None when there is none, or more than one claim."""
-        claims = [m for m in self.desired.members if (s := self.status(m)) and s.is_leader]
+        claims = self.claims
         return claims[0] if len(claims) == 1 else None
+
+    @property
+    def claims(self) -> tuple[DesiredMember, ...]:
+        """The members that prove the lock, each by its own word."""
+        return tuple(m for m in self.desired.members if (s := self.status(m)) and s.is_leader)
 
     def is_leader(self, member: DesiredMember) -> bool:
         status = self.status(member)
@@ -149,16 +155,19 @@ class Situation:
         """Why the database is not whole: a line a reason; nothing when one leader leads and every
         other member streams from it. Until it was whole once, a replica's lag must be 0 too (spec:
         Deployment order, 6); a busy database always has some."""
-        leader = self.leader
-        if leader is None:
+        claims = self.claims
+        if not claims:
             yield "there is no leader"
+        elif len(claims) > 1:
+            names = " and ".join(member.name for member in claims)
+            yield f"{names} each say that they lead, and prove it by the leader lock"
         for member in self.desired.members:
             status = self.status(member)
             if status is None:
                 yield f"{member.name} does not answer ({self.why_unknown(member)})"
-            elif member is not leader and not status.is_streaming:
+            elif member not in claims and not status.is_streaming:
                 yield f"{member.name} is {status.state}, not streaming"
-            elif member is not leader and not self.is_bootstrapped and status.lag_bytes != 0:
+            elif member not in claims and not self.is_bootstrapped and status.lag_bytes != 0:
                 yield f"{member.name} lags by {status.lag_bytes} bytes"
 
     def why_too_far(self, member: DesiredMember) -> str | None:
@@ -215,7 +224,14 @@ class Situation:
                 return unsettled
             if other is not leader and other is not member and (far := self.why_too_far(other)):
                 return far
-        return self.why_no_quorum(without=member) or self.why_changing(member)
+        return self.why_no_quorum(without=member) or self.why_changing(member) or self.why_stray()
+
+    def why_stray(self) -> str | None:
+        """Why it is not certain who the members are: a service says that it is one, and none of
+        the deployed ones is it."""
+        known = {member.service.name for member in self.desired.members}
+        stray = next(strays(self.desired.name, known, self.swarm), None)
+        return f"{stray} is labelled as a member, and was not deployed as one" if stray else None
 
     def why_unsettled(self, member: DesiredMember) -> str | None:
         """Why a member is not to be relied on while another is restarted: it is changing itself, or

@@ -263,7 +263,9 @@ def test_the_contracts_own_parameters_fall_back_to_the_contract() -> None:
 def test_unknown_settings_are_not_different_ones() -> None:
     observed = dataclasses.replace(three_nodes(), settings={"main": Unknown("no answer")})
     assert patch_of(observed) is None
-    assert hold_of(observed) is None
+    hold = hold_of(observed)
+    assert hold is not None
+    assert "are not known (no answer)" in hold.reason
 
 
 def no_quorum(name: str) -> Observed:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from queenright.core.actions import Action, PatchSettings
-from queenright.core.observed import Known
+from queenright.core.observed import Known, Unknown
 from queenright.core.pending import PendingRestart, pending_restart
 from queenright.core.plan import Hold
 from queenright.core.published import read_parameters
@@ -30,6 +30,10 @@ def plan_settings(situation: Situation) -> Iterator[Action | Hold]:
     match situation.settings:
         case Known(found) if situation.is_bootstrapped:
             due = settings_patch(situation, found)
+        case Unknown(why) if situation.is_bootstrapped and situation.leader is not None:
+            reason = f"Patroni's settings are not known ({why}), nor whether they are the file's"
+            yield Hold(f"{ASPECT}/{situation.desired.name}", reason)
+            return
         case _:
             return
     if due.patch:
