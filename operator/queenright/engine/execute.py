@@ -1,7 +1,7 @@
 """Carries out a plan: each action is recorded, tried, and its outcome recorded.
 
-Invariant: after a disturbing action, a conflict or a failure nothing more of the plan is tried;
-the next pass observes again.
+Invariant: after a disturbing action, a conflict or a failure, or on an observation that is no
+longer fresh, nothing more of the plan is tried; the next pass observes again.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ from queenright.engine.world import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.swarm import Swarm
 
+FRESH_S = 5.0
+"""How old an observation may be when an action rests on it: another action, of this cluster or of
+another one, may have taken a minute since."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -56,12 +60,17 @@ class Result:
 
 
 async def execute(
-    ports: Ports, plan: Plan, trigger: Trigger, is_stopping: Callable[[], bool]
+    ports: Ports,
+    plan: Plan,
+    trigger: Trigger,
+    is_stopping: Callable[[], bool],
+    seen_at_s: float | None = None,
 ) -> Result:
-    """Try the plan's actions in order; stop early when asked to, between two of them."""
+    """Try the plan's actions in order; stop early, between two of them, when asked to or when what
+    was observed at ``seen_at_s`` is too old."""
     tried: list[tuple[Action, Outcome]] = []
     for action in plan.actions:
-        if is_stopping():
+        if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s)):
             break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()
@@ -72,6 +81,11 @@ async def execute(
         if action.disturbs or not isinstance(outcome, Done):
             break
     return Result(tuple(tried))
+
+
+def is_stale(seen_at_s: float) -> bool:
+    """Whether an observation is too old to act on; a pass that acted is followed by another."""
+    return anyio.current_time() - seen_at_s > FRESH_S
 
 
 async def attempt(ports: Ports, action: Action) -> Outcome:

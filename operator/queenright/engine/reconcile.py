@@ -73,6 +73,7 @@ async def reconcile(
     found = await survey(
         ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
     )
+    seen_at_s = anyio.current_time()
     results, refusals = [], []
     for view in found.clusters:
         if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
@@ -80,7 +81,7 @@ async def reconcile(
             refusals.append(refusal)
             continue
         memory.refused.pop(view.name, None)
-        result = await execute(ports, view.plan, trigger, is_stopping)
+        result = await execute(ports, view.plan, trigger, is_stopping, seen_at_s)
         memory.attempts.record(result.tried, ports.clock.now())
         memory.note(result)
         results.append(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import anyio
 import pytest
 
 from queenright.core.actions import Action, CreateNetwork, CreateSecret
@@ -85,5 +86,21 @@ def test_a_stop_lets_the_action_in_hand_finish_and_begins_no_other() -> None:
         result = await carried_out(world, stops_after=1)
         assert [action.key for action, _ in result.tried] == ["create-network/one"]
         assert len(world.audit.intents) == len(world.audit.outcomes) == 1
+
+    run_virtual(main)
+
+
+def test_what_was_seen_too_long_ago_is_not_acted_on() -> None:
+    """One cluster's action may take a minute: another's plan does not rest on what was before."""
+
+    async def main() -> None:
+        world = World()
+        seen_at_s = anyio.current_time()
+        plan = Plan("main", "d", ACTIONS)
+        fresh = await execute(world.ports, plan, TRIGGER, lambda: False, seen_at_s)
+        assert len(fresh.tried) == 3
+        await anyio.sleep(6)
+        stale = await execute(world.ports, plan, TRIGGER, lambda: False, seen_at_s)
+        assert stale.tried == ()
 
     run_virtual(main)
