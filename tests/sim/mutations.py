@@ -24,7 +24,7 @@ from queenright.core.situation import Situation
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.world import World
 from tests.sim.history import run
-from tests.sim.script import make_script
+from tests.sim.script import Script, make_script
 
 Step = Action | Hold
 Tamper = Callable[[World], None]
@@ -32,13 +32,25 @@ Tamper = Callable[[World], None]
 
 @dataclass(frozen=True)
 class Mutation:
-    """``words`` are in the violation by which it is caught; ``seed`` is of a history that does."""
+    """``words`` are in the violation by which it is caught; ``seed`` is of a history that does.
+    Where ``deeds`` are named, the history is of them alone: what it takes is rare otherwise."""
 
     name: str
     words: str
     seed: int
     doctrine: Doctrine = DOCTRINE
     tamper: Tamper | None = None
+    deeds: tuple[str, ...] = ()
+
+    def script(self, seed: int) -> Script:
+        made = make_script(seed)
+        if not self.deeds:
+            return made
+        steps = (
+            dataclasses.replace(step, deed=self.deeds[step.number % len(self.deeds)])
+            for step in made.steps
+        )
+        return dataclasses.replace(made, steps=tuple(steps))
 
 
 # Eyes: situations that answer wrongly
@@ -242,19 +254,25 @@ def overwriting(world: World) -> None:
     world.swarm = Overwriting(**fields)
 
 
-MOST_SEEDS = 400
+MOST_SEEDS = 100
+
+
+def catches(mutation: Mutation, seed: int) -> bool:
+    """Whether the history finds the mutated operator out, and has nothing against the true one."""
+    script = mutation.script(seed)
+    found = run(script, mutation.doctrine, mutation.tamper).violations
+    return any(mutation.words in text for text in found) and not run(script).violations
 
 
 def seed_that_catches(mutation: Mutation) -> int | None:
-    """The first history that catches it, and only it."""
-    for seed in range(MOST_SEEDS):
-        script = make_script(seed)
-        found = run(script, mutation.doctrine, mutation.tamper).violations
-        if any(mutation.words in text for text in found) and not run(script).violations:
-            return seed
-    return None
+    """The first history that catches it."""
+    return next((seed for seed in range(MOST_SEEDS) if catches(mutation, seed)), None)
 
 
+SLOWNESS = ("slow_replica", "repair", "another_primary", "repair", "repair")
+ISOLATION = ("another_primary", "edit", "cut_off", "repair", "repair")
+AMBIGUITY = ("bad_verbs", "another_primary", "another_primary", "repair")
+FAILOVERS = ("another_primary", *6 * ("repair",), "switch_over", *9 * ("repair",))
 MUTATIONS = (
     Mutation("restarts members without asking why not", "is disturbed", 0, seeing(Careless)),
     Mutation(
@@ -267,11 +285,15 @@ MUTATIONS = (
     Mutation("restarts the next member at once", "is being replaced", 0, seeing(Hasty)),
     Mutation("restarts one while another is unwell", "is not well", 1, seeing(Optimistic)),
     Mutation("restarts the leader in place", "the leader main_member", 0, seeing(Usurping)),
-    Mutation("skips the lag check", "lags too far behind", 26, seeing(LagBlind)),
+    Mutation("skips the lag check", "lags too far behind", 26, seeing(LagBlind), deeds=SLOWNESS),
     Mutation("acts while paused", "while Patroni is paused", 3, seeing(PauseBlind)),
-    Mutation("takes the quorum for granted", "without a quorum", 31, seeing(QuorumBlind)),
-    Mutation("asks again after a 503", "a second switchover", 271, seeing(Impatient)),
-    Mutation("fights a failover", "which is fought for", 20, seeing(Stubborn)),
+    Mutation(
+        "takes the quorum for granted", "without a quorum", 0, seeing(QuorumBlind), deeds=ISOLATION
+    ),
+    Mutation(
+        "asks again after a 503", "a second switchover", 1, seeing(Impatient), deeds=AMBIGUITY
+    ),
+    Mutation("fights a failover", "which is fought for", 0, seeing(Stubborn), deeds=FAILOVERS),
     Mutation("lifts a foreign pause", "somebody else has set", 18, possessive()),
     Mutation("patches without expecting", "without the value", 0, changing(without_expectation)),
     Mutation("safe to power off too early", "told that it is safe", 2, changing(too_early)),
