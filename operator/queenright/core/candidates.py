@@ -65,24 +65,13 @@ def obstacles_to_lead(situation: Situation, candidate: DesiredMember) -> Iterato
             yield unsettled
     if isinstance(situation.settings, Unknown):
         yield f"Patroni's settings are not known ({situation.settings.why})"
-    if too_far := situation.why_too_far(candidate) or why_not_allowed(situation, candidate):
+    elif "maximum_lag_on_failover" not in situation.known_settings:
+        yield "Patroni's settings have no maximum_lag_on_failover"
+    if too_far := situation.why_too_far(candidate):
         yield too_far
     yield from tag_obstacles(situation, candidate)
     if uncertain := situation.why_no_quorum() or situation.why_stray():
         yield uncertain
-
-
-def why_not_allowed(situation: Situation, candidate: DesiredMember) -> str | None:
-    """Why Patroni itself would not take the candidate: it goes by its own settings, which may not
-    be the file's yet."""
-    status = situation.status(candidate)
-    lag_bytes = status.lag_bytes if status else None
-    most = situation.known_settings.get("maximum_lag_on_failover")
-    if not isinstance(most, int):
-        return "Patroni's settings have no maximum_lag_on_failover"
-    if lag_bytes is not None and lag_bytes > most:
-        return f"{candidate.name} is {lag_bytes} bytes behind, and Patroni still allows {most}"
-    return None
 
 
 def tag_obstacles(situation: Situation, candidate: DesiredMember) -> Iterator[str]:

@@ -172,9 +172,12 @@ class Situation:
 
     def why_too_far(self, member: DesiredMember) -> str | None:
         """Why a replica is too far behind to be relied on (spec: database-cluster §2.5,
-        maximum_lag_on_failover); None when it is not."""
+        maximum_lag_on_failover); None when it is not. Patroni goes by its own settings, which may
+        not be the file's yet."""
         status = self.status(member)
         most: int = self.desired.settings["maximum_lag_on_failover"]
+        kept = self.known_settings.get("maximum_lag_on_failover")
+        most = min(most, kept) if isinstance(kept, int) else most
         if status is None or status.lag_bytes is None:
             return f"it is not known how far {member.name} is behind"
         if status.lag_bytes > most:
