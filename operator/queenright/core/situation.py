@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from queenright.core.desired import DesiredCluster, DesiredMember
-from queenright.core.membership import strays
+from queenright.core.membership import decode_places, strays
 from queenright.core.notes import Notes, read_notes
 from queenright.core.observed import (
     ImageFound,
@@ -26,7 +26,7 @@ from queenright.core.observed import (
     Task,
     Unknown,
 )
-from queenright.core.resources import BOOTSTRAPPED_LABEL
+from queenright.core.resources import BOOTSTRAPPED_LABEL, MEMBERS_LABEL
 
 SETTLES = timedelta(seconds=5)
 """How long after a change of a service its tasks are not yet taken for what they will be."""
@@ -232,8 +232,11 @@ class Situation:
     def why_stray(self) -> str | None:
         """Why it is not certain who the members are: a service says that it is one, and none of
         the deployed ones is it."""
-        known = {member.service.name for member in self.desired.members}
-        stray = next(strays(self.desired.name, known, self.swarm), None)
+        scope, anchor = self.desired.name, self.swarm.config(self.desired.anchor.name)
+        noted = anchor.value.labels.get(MEMBERS_LABEL, "") if anchor is not None else ""
+        known = {f"{scope}_{place.name}" for place in decode_places(noted)}
+        known |= {member.service.name for member in self.desired.members}
+        stray = next(strays(scope, known, self.swarm), None)
         return f"{stray} is labelled as a member, and was not deployed as one" if stray else None
 
     def why_unsettled(self, member: DesiredMember) -> str | None:
