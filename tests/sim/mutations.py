@@ -285,7 +285,7 @@ MUTATIONS = (
     Mutation("restarts the next member at once", "is being replaced", 0, seeing(Hasty)),
     Mutation("restarts one while another is unwell", "is not well", 1, seeing(Optimistic)),
     Mutation("restarts the leader in place", "the leader main_member", 0, seeing(Usurping)),
-    Mutation("skips the lag check", "lags too far behind", 26, seeing(LagBlind), deeds=SLOWNESS),
+    Mutation("skips the lag check", "lags too far behind", 0, seeing(LagBlind), deeds=SLOWNESS),
     Mutation("acts while paused", "while Patroni is paused", 3, seeing(PauseBlind)),
     Mutation(
         "takes the quorum for granted", "without a quorum", 0, seeing(QuorumBlind), deeds=ISOLATION
