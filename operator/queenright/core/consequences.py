@@ -66,9 +66,10 @@ def stops(action: Action, live: LiveService, observed: Observed) -> bool:
 
 
 def runs_alone(live: LiveService, observed: Observed) -> bool:
-    """Whether exactly one task of the service is alive, and it runs."""
+    """Whether exactly one task of the service is alive on a node, and it runs."""
     swarm = swarm_of(observed)
-    alive = [task.state for task in swarm.tasks_of(live.id) if task.is_alive] if swarm else []
+    tasks = [task for task in swarm.tasks_of(live.id) if task.is_alive] if swarm else []
+    alive = [task.state for task in tasks if task.node_id]
     return alive == ["running"]
 
 

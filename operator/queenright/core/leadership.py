@@ -138,24 +138,22 @@ def wanted_move(situation: Situation, notes: Notes, leader: DesiredMember) -> Mo
         return to_the_best(situation, leader, "maintenance", f"{leader.node} is in maintenance")
     needs = {member.name: restart_need(situation, member) for member in members}
     wished = situation.member(policy.primary)
+    waits: Hold | None = None
     if wished is not None and wished is not leader and notes.primary != wished.name:
         if wished.node in situation.maintained:
             reason = f"{wished.name} is on {wished.node}, which is in maintenance"
             return Hold(f"primary/{situation.desired.name}", reason)
         if not needs[wished.name]:
             return Move(wished, "primary", f"the file names {wished.name} as primary")
-        reason = (
-            f"{wished.name} waits for a restart itself ({needs[wished.name]}), which goes first"
-        )
-        return Hold(f"primary/{situation.desired.name}", reason)
+        reason = f"{wished.name} has to restart first itself: {needs[wished.name]}"
+        waits = Hold(f"primary/{situation.desired.name}", reason)
     if needs[leader.name] and len(members) > 1:
-        others = any(need for name, need in needs.items() if name != leader.name)
-        if others and not situation.has_surplus(leader):
-            return None  # they go first
+        if any(need for name, need in needs.items() if name != leader.name):
+            return waits  # they go first
         why = f"{leader.name} has to restart: {needs[leader.name]}"
         return to_the_best(situation, leader, "rollout", why)
-    if wished is None or wished is leader:
-        return None
+    if waits is not None or wished is None or wished is leader:
+        return waits
     if notes.return_to is not None and wished.node not in situation.maintained:
         if any(needs.values()):
             return None

@@ -246,17 +246,11 @@ class Situation:
             return changing
         live = self.swarm.service(member.service.name)
         tasks = self.swarm.tasks_of(live.id) if live else ()
-        alive = [task for task in tasks if task.is_alive]
+        # A task without a node waits for a place that it can't have, and stops nothing.
+        alive = [task for task in tasks if task.is_alive and task.node_id]
         if [task.state for task in alive] != ["running"] or not self.swarm.runs(alive[0]):
             return f"{member.service.name} has no single running task"
         return None
-
-    def has_surplus(self, member: DesiredMember) -> bool:
-        """Whether a member has more tasks than one, of which swarm would choose the one to stop:
-        while that is so, no other member is restarted."""
-        live = self.swarm.service(member.service.name)
-        tasks = self.swarm.tasks_of(live.id) if live else ()
-        return sum(task.is_alive for task in tasks) > 1
 
     def why_changing(self, member: DesiredMember) -> str | None:
         """Why a member's task may yet be stopped by what was asked of swarm before: Patroni answers
