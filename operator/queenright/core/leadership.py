@@ -27,6 +27,9 @@ PROXIES_READ = timedelta(seconds=1.5)
 HINT_LIFE = timedelta(seconds=FOLLOW_S / 2)
 """How old a hint may be for a move to rest on it."""
 
+CLOCKS_DIFFER = timedelta(seconds=10)
+"""A note from further in the future was written by another clock."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -101,7 +104,11 @@ def settle(situation: Situation, notes: Notes, leader: DesiredMember, timeline: 
                 f"{move.leader} was asked to give the lead to {move.candidate}, and leads still: "
                 "it may yet happen, and is not asked for again before then"
             )
-            return Lead(notes, (Hold(f"switchover/{situation.desired.name}", reason, until),))
+            ahead = move.at > situation.now + CLOCKS_DIFFER
+            if ahead:
+                reason += f". It was asked for at {move.at:%H:%M:%S}: this node's clock is behind"
+            key = f"switchover/{situation.desired.name}"
+            return Lead(notes, (Hold(key, reason, until, wants_attention=ahead),))
         return Lead(done)
     if leader.name != move.candidate:
         return Lead(done)

@@ -209,7 +209,9 @@ class Canaries:
 
 async def run_within(canary: Canary, scope: anyio.CancelScope) -> None:
     with scope:
-        try:
-            await canary.run()
-        except Exception:  # whatever befalls a canary, the loop goes on
-            log.exception("canary", cluster=canary.place.cluster, broken=True)
+        while True:
+            try:
+                await canary.run()
+            except Exception:  # whatever befalls a canary, the loop goes on, and so does it
+                log.exception("canary", cluster=canary.place.cluster, broken=True)
+            await anyio.sleep(AGAIN_S)
