@@ -220,7 +220,11 @@ class World:
         what the former leader had beyond it is lost."""
         model = self.patroni_model
         agreed = model.consensus("main")
-        able = [i for i in model.of_cluster("main") if i.name in agreed.raft.able and i.running]
+        able = [
+            i
+            for i in model.of_cluster("main")
+            if i.name in agreed.raft.able and i.running and not i.volume.is_empty
+        ]
         if not able or agreed.paused or self.leader() is not None:
             return ""
         best = max(able, key=lambda i: i.volume.location)
