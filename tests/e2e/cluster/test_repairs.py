@@ -15,7 +15,6 @@ from tests.e2e.swarm_facts import (
     leader_node,
     service,
 )
-from tests.lab.lab import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
@@ -30,11 +29,6 @@ def environment_of(deployment: Deployment, name: str) -> list[str]:
 def outcomes(deployment: Deployment, key: str, since: int) -> list[dict[str, object]]:
     found = deployment.operator.audit("outcome")[since:]
     return [record for record in found if record["action"]["key"] == key]
-
-
-def grace_s(lab: Lab, name: str) -> int:
-    spec = service(lab, name)["Spec"]["TaskTemplate"]["ContainerSpec"]
-    return int(spec["StopGracePeriod"]) // 1_000_000_000
 
 
 def replica_node(deployment: Deployment) -> str:
@@ -73,35 +67,6 @@ def test_a_replicas_environment_is_put_back(settled: Deployment) -> None:
     assert changes["environment[FAILOVER_PRIORITY]"][0] == "7"
     assert changes["environment[ODD]"] == ("(set)", "(absent)")
     eventually(lambda: is_whole(settled.lab), "a whole cluster", 90)
-
-
-def test_the_leaders_service_is_held_and_not_restarted(settled: Deployment) -> None:
-    node = leader_node(settled.lab)
-    name, lab = MEMBERS[node], settled.lab
-    container = container_of(lab.node(node), name)
-    text = (settled.operator.manifests / "cluster.yaml").read_text()
-    before = len(list(settled.operator.passes()))
-    settled.operator.write(text.replace("  lanSubnet", "  stopGracePeriod: 90s\n  lanSubnet"))
-    try:
-        settled.operator.wait_for(
-            lambda: f"update-service/{name}" in settled.operator.holds(), "the hold", 180
-        )
-        assert "is the leader" in settled.operator.holds()[f"update-service/{name}"]
-        replicas = [MEMBERS[other] for other in MEMBERS if other != node]
-        eventually(
-            lambda: all(grace_s(lab, replica) == 90 for replica in replicas) and is_whole(lab),
-            "the replicas, updated one by one",
-            240,
-        )
-        assert grace_s(lab, name) == 120
-        assert container_of(lab.node(node), name) == container
-    finally:
-        settled.operator.write(text)
-    disturbed = [
-        record["disturbs"] for record in settled.operator.audit("intent") if record["disturbs"]
-    ]
-    assert name not in disturbed
-    settled.operator.wait_converged(timeout_s=240, since=before + 1)
 
 
 def test_a_node_label_taken_away_is_given_back(settled: Deployment) -> None:
