@@ -53,9 +53,9 @@ def test_killed_at_each_action_boundary_it_always_converges(
         assert killed < 100, "it never converges"
     print(f"operators killed during first convergence: {killed}")
     eventually(lambda: is_whole(lab), "a whole cluster")
-    # Labels on 3 nodes, network, 3 secrets, 4 configs, 3 members, proxy, and the note that the
+    # Labels on 3 nodes, network, 3 secrets, 5 configs, 3 members, proxy, who leads, and that the
     # cluster was whole: each killed once before its call, and once after it.
-    assert killed >= 2 * 16
+    assert killed >= 2 * 17
     assert_nothing_twice(lab)
     trail = tmp_path / "state" / "audit.jsonl"
     said = trail.read_text()
@@ -85,7 +85,7 @@ def assert_nothing_twice(lab: Lab) -> None:
     secrets = docker("secret", "ls", "--format", "{{.Name}}").stdout.split()
     assert sorted(secrets) == ["pg_replication_pw", "pg_rest_pw", "pg_superuser_pw"]
     configs = docker("config", "ls", "--format", "{{.Name}}").stdout.split()
-    assert len(configs) == 4
+    assert len(configs) == 5
     networks = docker("network", "ls", "--format", "{{.Name}}", "-f", "driver=overlay").stdout
     assert networks.split().count("main_patroni") == 1
 
