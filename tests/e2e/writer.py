@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -104,11 +104,3 @@ def writing(lab: Lab, node: str, name: str) -> Iterator[Writer]:
         yield writer
         writer.wait_for_a_write()
     assert not writer.lost(lab, node), f"acknowledged rows are gone: {writer.lost(lab, node)[:20]}"
-
-
-def measured(writer: Writer, event: Callable[[], object]) -> float:
-    """The longest pause around an event, in seconds."""
-    since = time.monotonic()
-    event()
-    writer.wait_for_a_write()
-    return writer.longest_gap_s(since)

@@ -12,9 +12,10 @@ from queenright.cli.exits import FAILURE, OK, CommandError
 from queenright.cli.live import Live, View, member_named, on_cluster
 from queenright.cli.options import force_option, manifests_option
 from queenright.core.audit import Conflict, Failed
-from queenright.core.commanded import restart_step, why_not_restart
+from queenright.core.commanded import why_not_restart
 from queenright.core.desired import DesiredMember
 from queenright.core.observed import Known
+from queenright.core.restarts import restart_step
 from queenright.core.standing import shown
 
 LOOK_AGAIN_S = 0.5

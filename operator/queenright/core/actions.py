@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from queenright.core.resources import Config, Network, Secret, Service
 
@@ -173,6 +173,15 @@ class RemoveService(Deed):
     @property
     def key(self) -> str:
         return f"remove-service/{self.name}"
+
+
+class Asked(TypedDict):
+    """Whom a verb of Patroni's asks: the fields that ``PatroniDeed`` adds, by name."""
+
+    cluster: str
+    address: str
+    port: int
+    secret: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

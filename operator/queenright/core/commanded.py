@@ -19,14 +19,21 @@ from queenright.core.actions import (
     FieldChange,
     LabelConfig,
     PatchSettings,
-    RestartPostgres,
 )
 from queenright.core.candidates import why_not_lead
 from queenright.core.desired import DesiredMember
 from queenright.core.diff import ABSENT, CONCEALED, diff
 from queenright.core.edited_settings import PARAMETERS
-from queenright.core.leadership import Lead, commanded, disarm, settle, settle_time
-from queenright.core.notes import NOTE_LABELS, MoveNote, Notes
+from queenright.core.leadership import (
+    Lead,
+    Move,
+    disarm,
+    settle,
+    settle_time,
+    step_towards,
+    waiting,
+)
+from queenright.core.notes import MoveNote, Notes, noted
 from queenright.core.plan import Hold
 from queenright.core.published import PAUSE_KEY, pause_reason
 from queenright.core.settings_patch import shown_present
@@ -72,19 +79,34 @@ def what_follows(situation: Situation, to: DesiredMember) -> str:
 
 def move_steps(situation: Situation, to: DesiredMember) -> tuple[Action | Hold, ...]:
     """The next steps of a move that a person asked for; the anchor's note comes first."""
-    decided: Lead = commanded(situation, to)
+    decided = commanded(situation, to)
     return (*note_steps(situation, decided.notes), *decided.steps)
+
+
+def commanded(situation: Situation, to: DesiredMember) -> Lead:
+    """The next step of a move that a person asks for at the command line."""
+    notes, leader = situation.notes, situation.leader
+    timeline = situation.timeline
+    if leader is None or timeline is None:
+        return Lead(notes, tuple(waiting(situation, notes)))
+    if notes.move is not None:
+        return settle(situation, notes, leader, timeline)
+    if leader is to:
+        return Lead(notes, tuple(disarm(situation)))
+    return step_towards(
+        situation, notes, leader, timeline, Move(to, "command", "asked for by a command")
+    )
 
 
 def tidying_steps(situation: Situation) -> tuple[Action, ...]:
     """What is left to do when the lead has moved, if no operator has done it: the note is taken
     back, then the proxies' hint. Nothing is asked for again."""
     notes, leader = situation.notes, situation.leader
-    status = situation.status(leader) if leader else None
-    if leader is None or status is None or status.timeline is None:
+    timeline = situation.timeline
+    if leader is None or timeline is None:
         return ()
     if notes.move is not None:
-        return tuple(note_steps(situation, settle(situation, notes, leader, status.timeline).notes))
+        return tuple(note_steps(situation, settle(situation, notes, leader, timeline).notes))
     return tuple(disarm(situation))
 
 
@@ -93,8 +115,7 @@ def note_steps(situation: Situation, notes: Notes) -> Iterator[LabelConfig]:
     live = situation.swarm.config(situation.desired.anchor.name)
     if live is None:
         return
-    kept = {name: value for name, value in live.value.labels.items() if name not in NOTE_LABELS}
-    wanted = replace(live.value, labels={**kept, **notes.labels()})
+    wanted = replace(live.value, labels=noted(live.value.labels, notes))
     if changes := diff(wanted, live.value):
         yield LabelConfig(
             reason="notes about the cluster are kept with it",
@@ -114,21 +135,18 @@ def failover_steps(situation: Situation, to: DesiredMember) -> tuple[Action, ...
     """An emergency change of leader: noted, where a leader is known, and asked for at the
     candidate itself."""
     leader = situation.leader
-    status = situation.status(leader) if leader else None
-    noted: tuple[Action, ...] = ()
-    if leader is not None and status is not None and status.timeline is not None:
-        note = MoveNote(leader.name, to.name, status.timeline, situation.now, "command")
-        noted = tuple(note_steps(situation, replace(situation.notes, move=note)))
+    timeline = situation.timeline
+    first: tuple[Action, ...] = ()
+    if leader is not None and timeline is not None:
+        note = MoveNote(leader.name, to.name, timeline, situation.now, "command")
+        first = tuple(note_steps(situation, replace(situation.notes, move=note)))
     step = FailOver(
-        cluster=situation.desired.name,
-        address=to.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
+        **situation.desired.asked(to),
         candidate=to.name,
         reason=f"{to.name} is to lead at once; it may lose data: {loss_bound(situation, to)}",
         disturbs=leader.service.name if leader is not None else "",
     )
-    return (*noted, step)
+    return (*first, step)
 
 
 def loss_bound(situation: Situation, to: DesiredMember) -> str:
@@ -185,10 +203,7 @@ def settings_patch(
     """A change of Patroni's settings that rests on what was ``found`` at the member ``asked``. What
     is free text may hold a secret, and is not written into the audit trail."""
     return PatchSettings(
-        cluster=situation.desired.name,
-        address=asked.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
+        **situation.desired.asked(asked),
         aspect=aspect,
         patch=patch,
         expected=present(found, patch),
@@ -266,15 +281,3 @@ def why_not_restart(situation: Situation, member: DesiredMember) -> str | None:
         if unsettled := situation.why_unsettled(other):
             return unsettled
     return None
-
-
-def restart_step(situation: Situation, member: DesiredMember, reason: str) -> RestartPostgres:
-    return RestartPostgres(
-        cluster=situation.desired.name,
-        address=member.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
-        member=member.name,
-        reason=reason,
-        disturbs=member.service.name,
-    )

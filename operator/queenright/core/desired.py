@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from queenright.core.actions import Asked
 from queenright.core.digest import digest
 from queenright.core.membership import Place, encode_places
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
@@ -111,6 +112,15 @@ class DesiredCluster:
     @property
     def services(self) -> tuple[Service, ...]:
         return (*(member.service for member in self.members), self.proxy)
+
+    def asked(self, member: DesiredMember) -> Asked:
+        """What an action needs that asks a member's REST API."""
+        return Asked(
+            cluster=self.name,
+            address=member.address,
+            port=self.rest_api_port,
+            secret=self.rest_secret,
+        )
 
     @cached_property
     def digest(self) -> str:

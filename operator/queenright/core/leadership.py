@@ -58,18 +58,18 @@ def settle_time(situation: Situation) -> timedelta:
 def lead(situation: Situation) -> Lead:
     """What is to be noted and done about the leader now."""
     notes, leader = situation.notes, situation.leader
-    status = situation.status(leader) if leader else None
-    if leader is None or status is None or status.timeline is None:
+    timeline = situation.timeline
+    if leader is None or timeline is None:
         return Lead(notes, tuple(waiting(situation, notes)))
-    seen = with_leader(situation, notes, leader, status.timeline)
+    seen = with_leader(situation, notes, leader, timeline)
     if seen.move is not None:
-        return settle(situation, seen, leader, status.timeline)
-    kept = with_wishes(situation, seen, leader, status.timeline)
+        return settle(situation, seen, leader, timeline)
+    kept = with_wishes(situation, seen, leader, timeline)
     if not situation.is_bootstrapped:
         return Lead(kept)
     wanted = wanted_move(situation, kept, leader)
     if isinstance(wanted, Move):
-        return step_towards(situation, kept, leader, wanted)
+        return step_towards(situation, kept, leader, timeline, wanted)
     held = (wanted,) if wanted is not None else ()
     return Lead(kept, (*held, *disarm(situation)))
 
@@ -209,8 +209,11 @@ def well_since(situation: Situation, notes: Notes) -> datetime:
     return max(found)
 
 
-def step_towards(situation: Situation, notes: Notes, leader: DesiredMember, move: Move) -> Lead:
-    """The next step of a wanted move: why not now, the proxies' hint, or the move itself."""
+def step_towards(
+    situation: Situation, notes: Notes, leader: DesiredMember, timeline: int, move: Move
+) -> Lead:
+    """The next step of a wanted move from the leader on this timeline: why not now, the proxies'
+    hint, or the move itself."""
     key = f"switchover/{situation.desired.name}"
     if obstacle := why_not_lead(situation, move.to):
         reason = f"{move.why}; the lead does not move to {move.to.name} now: {obstacle}"
@@ -219,14 +222,9 @@ def step_towards(situation: Situation, notes: Notes, leader: DesiredMember, move
         return Lead(notes)
     if isinstance(told := tell_proxies(situation, leader, move), PatchSettings | Hold):
         return Lead(notes, (told,))
-    status = situation.status(leader)
-    timeline = status.timeline if status and status.timeline else 0
     noted = MoveNote(leader.name, move.to.name, timeline, situation.now, move.kind)
     step = SwitchOver(
-        cluster=situation.desired.name,
-        address=leader.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
+        **situation.desired.asked(leader),
         leader=leader.name,
         candidate=move.to.name,
         timeline=timeline,
@@ -284,25 +282,9 @@ def publish(
 ) -> PatchSettings:
     present = situation.known_settings.get(ROUTE_KEY)
     return PatchSettings(
-        cluster=situation.desired.name,
-        address=leader.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
+        **situation.desired.asked(leader),
         aspect="route",
         patch={ROUTE_KEY: hint},
         expected={ROUTE_KEY: present},
         reason=reason,
     )
-
-
-def commanded(situation: Situation, to: DesiredMember) -> Lead:
-    """The next step of a move that a person asks for at the command line."""
-    notes, leader = situation.notes, situation.leader
-    status = situation.status(leader) if leader else None
-    if leader is None or status is None or status.timeline is None:
-        return Lead(notes, tuple(waiting(situation, notes)))
-    if notes.move is not None:
-        return settle(situation, notes, leader, status.timeline)
-    if leader is to:
-        return Lead(notes, tuple(disarm(situation)))
-    return step_towards(situation, notes, leader, Move(to, "command", "asked for by a command"))

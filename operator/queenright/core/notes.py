@@ -80,6 +80,12 @@ class Notes:
         return {name: value for name, value in found.items() if value}
 
 
+def noted(labels: Mapping[str, str], notes: Notes) -> dict[str, str]:
+    """An anchor's labels with these notes in place of its own."""
+    kept = {name: value for name, value in labels.items() if name not in NOTE_LABELS}
+    return {**kept, **notes.labels()}
+
+
 def read_notes(labels: Mapping[str, str]) -> Notes:
     """The notes in an anchor's labels."""
     return Notes(

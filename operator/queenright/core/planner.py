@@ -23,6 +23,7 @@ from queenright.core.membership import (
 )
 from queenright.core.notes import MOVE_LABEL
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
+from queenright.core.pinning import unresolved_image
 from queenright.core.plan import Hold, Plan
 from queenright.core.preflight import (
     deployment_holds,
@@ -41,7 +42,6 @@ from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
 from queenright.core.rules.settings import plan_settings
 from queenright.core.services import service_name
-from queenright.core.servicing import unresolved_image
 from queenright.core.situation import Situation
 from queenright.core.spec.problems import Document
 

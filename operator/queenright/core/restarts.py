@@ -5,9 +5,10 @@ Decides from the services' differences and from the parameters that wait for a r
 
 from __future__ import annotations
 
+from queenright.core.actions import RestartPostgres
 from queenright.core.desired import DesiredMember
 from queenright.core.pending import pending_restart
-from queenright.core.servicing import restarting_fields
+from queenright.core.pinning import restarting_fields
 from queenright.core.situation import Situation
 
 
@@ -24,3 +25,13 @@ def restarting_parameters(situation: Situation, member: DesiredMember) -> tuple[
     if pending is None:
         return ()
     return tuple(name for name in pending.owned if name not in pending.primary_first)
+
+
+def restart_step(situation: Situation, member: DesiredMember, reason: str) -> RestartPostgres:
+    """PostgreSQL restarted in this member, for this reason."""
+    return RestartPostgres(
+        **situation.desired.asked(member),
+        member=member.name,
+        reason=reason,
+        disturbs=member.service.name,
+    )

@@ -132,6 +132,12 @@ class Situation:
         """The members that prove the lock, each by its own word."""
         return tuple(m for m in self.desired.members if (s := self.status(m)) and s.is_leader)
 
+    @property
+    def timeline(self) -> int | None:
+        """The leader's timeline; None where nobody leads, or it does not say."""
+        status = self.status(self.leader) if self.leader else None
+        return status.timeline if status else None
+
     def is_leader(self, member: DesiredMember) -> bool:
         status = self.status(member)
         return status is not None and (status.is_leader or status.holds_lock)

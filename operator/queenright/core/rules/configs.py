@@ -12,7 +12,7 @@ from dataclasses import replace
 from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
 from queenright.core.diff import diff
 from queenright.core.leadership import lead
-from queenright.core.notes import NOTE_LABELS
+from queenright.core.notes import noted
 from queenright.core.plan import Hold
 from queenright.core.resources import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, RETIRING_LABEL
 from queenright.core.situation import Situation
@@ -51,10 +51,9 @@ def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
 
 def with_notes(situation: Situation, labels: Mapping[str, str]) -> dict[str, str]:
     """The anchor's labels with the notes as they should be from now on."""
-    kept = {name: value for name, value in labels.items() if name not in NOTE_LABELS}
-    if next(situation.unwell(), None) is None:
-        kept[BOOTSTRAPPED_LABEL] = "true"
-    return {**kept, **lead(situation).notes.labels()}
+    whole = next(situation.unwell(), None) is None
+    kept = {**labels, BOOTSTRAPPED_LABEL: "true"} if whole else labels
+    return noted(kept, lead(situation).notes)
 
 
 def remove_outdated(situation: Situation) -> Iterator[Action]:

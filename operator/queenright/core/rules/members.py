@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from queenright.core.actions import Action, RestartPostgres
+from queenright.core.actions import Action
 from queenright.core.desired import DesiredMember
+from queenright.core.pinning import restarting_fields
 from queenright.core.plan import Hold
-from queenright.core.restarts import restart_need, restarting_parameters
-from queenright.core.servicing import plan_service, restarting_fields
+from queenright.core.restarts import restart_need, restart_step, restarting_parameters
+from queenright.core.servicing import plan_service
 from queenright.core.situation import Situation
 
 CATCH_UP = timedelta(seconds=1)
@@ -51,15 +52,7 @@ def restart_postgres(situation: Situation, member: DesiredMember) -> Iterator[Ac
     if obstacle := situation.why_not_disturb(member):
         yield Hold(key, f"{parameters}: {obstacle}", situation.now + CATCH_UP * 5)
         return
-    yield RestartPostgres(
-        cluster=situation.desired.name,
-        address=member.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
-        member=member.name,
-        reason=f"{member.name} takes {parameters} only after a restart",
-        disturbs=member.service.name,
-    )
+    yield restart_step(situation, member, f"{member.name} takes {parameters} only after a restart")
 
 
 def stopped_rollout(situation: Situation) -> Iterator[Hold]:

@@ -30,10 +30,7 @@ def plan_pauses(situation: Situation) -> Iterator[Action | Hold]:
     write, asked = next_write(situation), whom_to_ask(situation)
     if write is not None and asked is not None and why_not_write(situation, write) is None:
         yield PatchSettings(
-            cluster=situation.desired.name,
-            address=asked.address,
-            port=situation.desired.rest_api_port,
-            secret=situation.desired.rest_secret,
+            **situation.desired.asked(asked),
             aspect=write.aspect,
             patch=write.patch,
             expected={key: situation.known_settings.get(key) for key in write.patch},

@@ -55,10 +55,7 @@ def write(situation: Situation, due: SettingsPatch) -> Action | Hold:
             f"Patroni keeps other settings than the file: {names}. They are not written yet: {why}",
         )
     return PatchSettings(
-        cluster=situation.desired.name,
-        address=leader.address,
-        port=situation.desired.rest_api_port,
-        secret=situation.desired.rest_secret,
+        **situation.desired.asked(leader),
         aspect=ASPECT,
         patch=due.patch,
         expected=due.expected,
