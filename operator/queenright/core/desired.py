@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from queenright.core.actions import Asked
+from queenright.core.catalog import NO_CATALOG, DesiredCatalog, merged
+from queenright.core.catalog_wishes import catalog_of
 from queenright.core.digest import digest
 from queenright.core.membership import Place, encode_places
 from queenright.core.render.haproxy_cfg import render_haproxy_cfg
@@ -103,6 +105,8 @@ class DesiredCluster:
     """Name of the secret with the REST API's password; empty where it has none."""
     settings: Mapping[str, Any]
     """What Patroni keeps for the whole cluster, in the form of its ``/config``."""
+    catalog: DesiredCatalog = NO_CATALOG
+    """Roles and databases, the file's own and those that applications wish for."""
 
     @property
     def configs(self) -> tuple[Config, ...]:
@@ -135,8 +139,11 @@ def addresses_of(cluster: PostgresCluster, nodes: Mapping[str, str]) -> dict[str
     return {member.name: member.address or nodes[member.node] for member in cluster.spec.members}
 
 
-def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster:
-    """The document in the swarm's terms; ``nodes`` maps node names to addresses."""
+def expand(
+    cluster: PostgresCluster, nodes: Mapping[str, str], wishes: DesiredCatalog = NO_CATALOG
+) -> DesiredCluster:
+    """The document in the swarm's terms; ``nodes`` maps node names to addresses, ``wishes`` are the
+    roles and databases that applications need besides."""
     scope, spec = cluster.metadata.name, cluster.spec
     addresses = addresses_of(cluster, nodes)
     owned = {CLUSTER_LABEL: scope}
@@ -202,6 +209,7 @@ def expand(cluster: PostgresCluster, nodes: Mapping[str, str]) -> DesiredCluster
         rest_secret=spec.secrets.rest_api if spec.rest_api.authentication != "none" else "",
         policy=policy_of(cluster),
         settings=dynamic_configuration(cluster),
+        catalog=merged(catalog_of(cluster), wishes),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
+from queenright.core.catalog import Catalog
 from queenright.core.resources import Config, Network, Secret, Service
 
 T_co = TypeVar("T_co", covariant=True)
@@ -261,3 +262,5 @@ class Observed:
     """Seconds, by a clock that never jumps, since this process last disturbed a service."""
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
     """What each member's Raft node says, by member service name."""
+    catalogs: Mapping[str, Known[Catalog] | Unknown] = field(default_factory=dict)
+    """Roles and databases as the leader has them, by cluster name; only where some are wished."""

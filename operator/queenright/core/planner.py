@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from queenright.core.actions import Action, LabelConfig, SwitchOver
 from queenright.core.backoff import hold_back
+from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.desired import DesiredCluster, expand, node_labels
 from queenright.core.membership import (
     Place,
@@ -71,9 +72,13 @@ class Decision:
 
 
 def make_plan(
-    document: Document, observed: Observed, now: datetime, rules: tuple[Rule, ...] = RULES
+    document: Document,
+    observed: Observed,
+    now: datetime,
+    rules: tuple[Rule, ...] = RULES,
+    wishes: DesiredCatalog = NO_CATALOG,
 ) -> Decision:
-    """The next safe steps for one cluster."""
+    """The next safe steps for one cluster; ``wishes`` are its applications' roles and databases."""
     name = document.name
     swarm = swarm_or_hold(observed)
     if isinstance(swarm, Hold):
@@ -87,7 +92,7 @@ def make_plan(
         *membership_holds(document.cluster, places, addresses),
         *stray_holds(name, places, swarm),
     )
-    desired = expand_here(document, swarm)
+    desired = expand_here(document, swarm, wishes)
     if desired is None or (misplaced and not deployed):
         return Decision(Plan(name, "", holds=misplaced), desired)
     settings = observed.settings.get(name, Unknown("not asked yet"))
@@ -100,6 +105,7 @@ def make_plan(
         now,
         observed.raft,
         observed.touched_s_ago,
+        observed.catalogs.get(name, Unknown("not asked yet")),
     )
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
@@ -159,9 +165,12 @@ def images_needed(desired: DesiredCluster, swarm: SwarmState) -> frozenset[str]:
     return frozenset(reference for reference in found if reference)
 
 
-def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
+def expand_here(
+    document: Document, swarm: SwarmState, wishes: DesiredCatalog = NO_CATALOG
+) -> DesiredCluster | None:
     """The desired state: deployed members as they were deployed, others with their nodes' present
-    addresses. None when a node was never there."""
+    addresses; and the roles and databases that applications wish for. None when a node was never
+    there."""
     places = deployed_places(document.cluster, swarm)
     cluster = with_deployed_members(document.cluster, places)
     nodes = {node.name: node.address for node in swarm.nodes}
@@ -169,7 +178,7 @@ def expand_here(document: Document, swarm: SwarmState) -> DesiredCluster | None:
         return None
     named = {m.node for m in cluster.spec.members}
     found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
-    return expand_once(Same(document), found, places)
+    return expand_once(Same(document), found, places, wishes)
 
 
 class Same:
@@ -189,10 +198,13 @@ class Same:
 
 @lru_cache(maxsize=256)
 def expand_once(
-    same: Same, nodes: tuple[tuple[str, str], ...], places: tuple[Place, ...]
+    same: Same,
+    nodes: tuple[tuple[str, str], ...],
+    places: tuple[Place, ...],
+    wishes: DesiredCatalog = NO_CATALOG,
 ) -> DesiredCluster:
     """``expand``, remembered: it renders every configuration file, and each pass asks twice."""
-    return expand(with_deployed_members(same.document.cluster, places), dict(nodes))
+    return expand(with_deployed_members(same.document.cluster, places), dict(nodes), wishes)
 
 
 def apply_rules(rules: tuple[Rule, ...], situation: Situation) -> Iterator[Action | Hold]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from queenright.core.catalog import Catalog
 from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.membership import decode_places, strays
 from queenright.core.notes import Notes, read_notes
@@ -50,6 +51,7 @@ class Situation:
     now: datetime
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
     touched_s_ago: Mapping[str, float] = field(default_factory=dict)
+    catalog: Known[Catalog] | Unknown = Unknown("not asked yet")  # noqa: RUF009 (frozen itself)
 
     @property
     def notes(self) -> Notes:

@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 
+from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.desired import DesiredCluster
 from queenright.core.observed import (
     Attempt,
@@ -37,16 +38,24 @@ ImageReading = Known[ImageFound | ImageMissing] | Unknown
 
 
 async def observe(
-    ports: Ports, documents: Sequence[Document], attempts: Mapping[str, Attempt]
+    ports: Ports,
+    documents: Sequence[Document],
+    attempts: Mapping[str, Attempt],
+    wishes: Mapping[str, DesiredCatalog] | None = None,
 ) -> Observed:
-    """Everything that the rules may rest on, as of now."""
+    """Everything that the rules may rest on, as of now; ``wishes`` are the roles and databases that
+    applications need, by the cluster's name."""
     try:
         swarm = await ports.swarm.observe()
     except SwarmError as error:
         return Observed(Unknown(str(error)), attempts=attempts)
     if engine_hold(swarm.engine):
         return Observed(Known(swarm), attempts=attempts)
-    found = (expand_here(document, swarm) for document in documents)
+    wished = wishes or {}
+    found = (
+        expand_here(document, swarm, wished.get(document.name, NO_CATALOG))
+        for document in documents
+    )
     desired = [cluster for cluster in found if cluster is not None]
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}

@@ -17,6 +17,7 @@ from queenright.core.spec.containers import (
     MemberRestartPolicy,
     MemberTmpfs,
 )
+from queenright.core.spec.databases import Database, Role
 from queenright.core.spec.document import Part, Resource, Sequence
 from queenright.core.spec.dynamic_settings import Patroni, PostgreSQL
 from queenright.core.spec.identifiers import (
@@ -232,6 +233,15 @@ class PostgresClusterSpec(Part):
         "goes on repairing. The word alone, or a mapping with `state` and `until`.",
     )
     canary: Canary = Field(default=Canary(), description="Measures the write gap of each move.")
+    roles: Sequence[Role] = Field(
+        default=(),
+        description="Roles, kept as written over SQL. One that is taken out is told, not dropped.",
+    )
+    databases: Sequence[Database] = Field(
+        default=(),
+        description="Databases, each closed to the public (spec: §4.4). One that is taken out is "
+        "told, not dropped.",
+    )
 
     @field_validator("members", mode="after")
     @classmethod
