@@ -287,7 +287,7 @@ def test_what_may_not_be_read(tmp_path: Path, manifest: Path, words: tuple[str, 
 
 
 def test_schema(tmp_path: Path) -> None:
-    assert start(tmp_path, "schema").stdout == "PostgresCluster\n"
+    assert start(tmp_path, "schema").stdout == "NotesApp\nPostgresCluster\n"
     schema = json.loads(start(tmp_path, "schema", "postgrescluster").stdout)
     assert schema["title"] == "PostgresCluster"
     written = start(tmp_path, "schema", "-o", str(tmp_path / "crds")).stdout.strip()

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from queenright.core.spec.app_checks import check_app
 from queenright.core.spec.checks import check_cluster
 from queenright.core.spec.document import API_VERSION, Resource
+from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Clash, Document, Finding
 from queenright.core.spec.together import check_clusters_together
@@ -35,7 +37,13 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind for kind in (Kind(PostgresCluster, check_cluster, check_clusters_together),)}
+    {
+        kind.name: kind
+        for kind in (
+            Kind(PostgresCluster, check_cluster, check_clusters_together),
+            Kind(NotesApp, check_app, lambda _: ()),
+        )
+    }
 )
 
 API_VERSIONS = (API_VERSION,)

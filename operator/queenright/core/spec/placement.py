@@ -16,11 +16,11 @@ from queenright.core.spec.wording import did_you_mean
 def placement_problems(document: Document, nodes: Sequence[Node]) -> tuple[Problem, ...]:
     """The document's problems on these nodes, each at its line."""
     by_name = {node.name: node for node in nodes}
-    findings = [
-        *_members(document.cluster, by_name),
-        *_proxies(document.cluster, by_name),
-        *_labels(document.cluster, nodes),
-    ]
+    findings: list[Finding] = []
+    if document.is_cluster:
+        findings += _members(document.cluster, by_name)
+        findings += _proxies(document.cluster, by_name)
+        findings += _labels(document.cluster, nodes)
     return tuple(sorted({document.origin.problem(finding) for finding in findings}))
 
 

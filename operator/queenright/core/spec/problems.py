@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from queenright.core.spec.document import Resource
+from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.wording import printable
 
@@ -97,6 +98,21 @@ class Document:
         if not isinstance(self.resource, PostgresCluster):
             raise TypeError(f"{self.kind} {self.name} is not a PostgresCluster")
         return self.resource
+
+    @property
+    def app(self) -> NotesApp:
+        """The resource of a document that is known to be a `NotesApp`."""
+        if not isinstance(self.resource, NotesApp):
+            raise TypeError(f"{self.kind} {self.name} is not a NotesApp")
+        return self.resource
+
+    @property
+    def is_cluster(self) -> bool:
+        return isinstance(self.resource, PostgresCluster)
+
+    @property
+    def is_app(self) -> bool:
+        return isinstance(self.resource, NotesApp)
 
 
 @dataclass(frozen=True, slots=True)
