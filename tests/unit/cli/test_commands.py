@@ -290,8 +290,9 @@ def test_schema(tmp_path: Path) -> None:
     assert start(tmp_path, "schema").stdout == "NotesApp\nPostgresCluster\n"
     schema = json.loads(start(tmp_path, "schema", "postgrescluster").stdout)
     assert schema["title"] == "PostgresCluster"
-    written = start(tmp_path, "schema", "-o", str(tmp_path / "crds")).stdout.strip()
-    assert json.loads(Path(written).read_text()) == schema
+    app, cluster = start(tmp_path, "schema", "-o", str(tmp_path / "crds")).stdout.split()[::-1]
+    assert json.loads(Path(cluster).read_text()) == schema
+    assert json.loads(Path(app).read_text())["title"] == "NotesApp"
     (tmp_path / "plain").write_text("")
     assert start(tmp_path, "schema", "-o", str(tmp_path / "plain" / "x")).returncode == 1
 
