@@ -50,6 +50,7 @@ class Consensus:
     late_patches: list[dict[str, Any]] = field(default_factory=list)
     """Patches that hang without quorum and are applied once it is back."""
     paused_at_s: float = -1.0
+    resumed_at_s: float = -1.0
     foreign_pause: bool = False
     """Whether the present pause was set by somebody else than the operator."""
 
@@ -67,6 +68,8 @@ class Consensus:
         self.settings = merged(self.settings, patch)
         if not self.paused:
             self.foreign_pause = False
+            if was_paused:
+                self.resumed_at_s = asyncio.get_running_loop().time()
         elif not was_paused:
             self.paused_at_s = asyncio.get_running_loop().time()
             self.foreign_pause = not by_operator and not self.settings.get("queenright_pause")

@@ -17,6 +17,7 @@ from queenright.core.notes import PRIMARY_LABEL
 from queenright.core.observed import LiveService
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
 from queenright.core.resources import Secret, Service
+from queenright.core.situation import UPDATE_LIMIT
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
 from tests.fakes.orchestrator import fits
@@ -194,9 +195,23 @@ class Invariants:
         live = self.world.store.service_named(name)
         if live is None or seconds(live.updated_at) > self.world.swarm.observed_at_s:
             return False
+        if self._waits_in_vain(live):
+            return False
         return any(
             (task.template, task.force_update) != (template_of(live.value), live.force_update)
             for task in self.world.containers(name)
+        )
+
+    def _waits_in_vain(self, live: LiveService) -> bool:
+        """Whether swarm's update, which goes on with one container after the other, has stood still
+        for so long that it is stuck: at a task of another slot that has no node."""
+        since_s = self.world.swarm.observed_at_s - seconds(live.updated_at)
+        if since_s < UPDATE_LIMIT.total_seconds():
+            return False
+        busy = {task.slot for task in self.world.containers(live.value.name)}
+        return any(
+            task.wants_to_run and not task.node_id and task.slot not in busy
+            for task in self.world.orchestrator.tasks_of(live)
         )
 
     def _new_secret(self, name: str) -> None:

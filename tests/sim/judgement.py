@@ -201,7 +201,9 @@ def live_configs(service: Any) -> int:
 
 
 def judge_safety(world: World, nodes: Sequence[str], looked_at_s: float) -> Iterator[str]:
-    """Whether the database would go on, writable, without these nodes."""
+    """Whether the database would go on, writable, without these nodes. A pause is read from the
+    leader's settings in the pass itself: one that was lifted before the pass began is seen to be,
+    one that was lifted while a slow answer was waited for is not."""
     model = world.patroni_model
     agreed, leader = model.consensus("main"), model.leader("main")
     if agreed.changed_at_s >= looked_at_s:
@@ -218,7 +220,7 @@ def judge_safety(world: World, nodes: Sequence[str], looked_at_s: float) -> Iter
             if not model.was_well_since(f"main_{name}", looked_at_s):
                 yield f"{name}, which stays, is not well"
         return
-    if not leader.is_paused:
+    if not leader.is_paused and agreed.resumed_at_s < world.swarm.observed_at_s:
         yield "Patroni is not paused"
     if not str(agreed.settings.get(ROUTE_KEY) or "").startswith(f"pin {leader.name} "):
         yield f"port 5000 is not pinned to {leader.name}"
