@@ -46,8 +46,11 @@ unit: $(STAMP) ## unit, golden, property and simulated tests
 
 check: lint types imports crds-check unit ## everything fast, a thousand simulated histories among it: about two minutes
 
-e2e: $(STAMP) ## end to end on the lab, which it brings up and leaves running
-	$(BIN)/pytest -q tests/contract tests/e2e
+# All images first, by one process; then a pytest worker for each lab (tests/side_by_side.py).
+LABS ?= 2
+e2e: $(STAMP) ## end to end on LABS (2) labs side by side; the usual one is left running
+	@PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m tests.lab.product_images --all
+	$(BIN)/pytest -q -n $(LABS) --side-by-side --durations=25 tests/contract tests/e2e
 
 test: export QUEENRIGHT_SIM_HISTORIES = 300
 test: check e2e notes-test ## everything, end to end included

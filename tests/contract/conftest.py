@@ -21,7 +21,6 @@ from tests.fakes.files import FakeClock
 from tests.fakes.swarm_store import SwarmStore
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
-from tests.lab.settings import LabSettings
 
 
 @pytest.fixture(params=["fake", pytest.param("docker", marks=pytest.mark.lab)])
@@ -32,7 +31,7 @@ async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swar
         store.add_node("node1", "10.77.0.11", "manager")
         yield FakeSwarm(store, random.Random(0), images={"known:1": f"sha256:{'a' * 64}"})
         return
-    lab = request.getfixturevalue("contract_lab")
+    lab = request.getfixturevalue("lab")
     real = DockerSwarm(lab.manager.client_environment(), timeout_s=10)
     try:
         yield real
@@ -54,23 +53,16 @@ async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swar
 
 
 @pytest.fixture(scope="session")
-def contract_lab() -> Lab:
-    lab = Lab(LabSettings.from_environment())
-    lab.up()
-    return lab
-
-
-@pytest.fixture(scope="session")
-def deployed_lab(contract_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def deployed_lab(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
     """The lab with the usual cluster on it, deployed anew, and no operator any more."""
-    publish(contract_lab.registry, ["member", "proxy"], contract_lab.settings)
-    contract_lab.reset()
-    operator = RunningOperator(contract_lab, tmp_path_factory.mktemp("operator"))
-    operator.write(manifest(contract_lab))
+    publish(lab.registry, ["member", "proxy"], lab.settings)
+    lab.reset()
+    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
+    operator.write(manifest(lab))
     with operator:
         operator.wait_converged()
-        eventually(lambda: is_whole(contract_lab), "a whole cluster", timeout_s=60)
-    return contract_lab
+        eventually(lambda: is_whole(lab), "a whole cluster", timeout_s=60)
+    return lab
 
 
 @pytest.fixture(params=["fake", pytest.param("lab", marks=pytest.mark.lab)])

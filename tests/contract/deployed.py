@@ -24,11 +24,13 @@ T = TypeVar("T")
 
 REST_PORT, RAFT_PORT = 8008, 5010
 SECRET = "pg_rest_pw"
+NODES = {"member-1": "node2", "member-2": "node3", "member-3": "node4"}
 ADDRESSES = {
     "member-1": "10.77.0.12",
     "member-2": "10.77.0.13",
     "member-3": "10.77.0.14",
 }
+"""On the modelled swarm."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Deployed:
     patroni: Patroni
     secrets: Secrets
     addresses: dict[str, str] = dataclasses.field(default_factory=lambda: dict(ADDRESSES))
+
+    @property
+    def nobody(self) -> str:
+        """An address of the members' network that nobody has."""
+        return f"{self.addresses['member-1'].rpartition('.')[0]}.99"
 
     async def password(self) -> Password:
         return await self.secrets.read(SECRET)
@@ -128,8 +135,9 @@ def on_the_lab(lab: Lab, nowhere: Path) -> Stage:
         async def main() -> None:
             patroni = PatroniHttp(timeout_s=2)
             secrets = DockerSecrets(lab.manager.client_environment(), 10, nowhere)
+            addresses = {name: lab.node(node).address for name, node in NODES.items()}
             try:
-                deployed = Deployed(patroni, secrets)
+                deployed = Deployed(patroni, secrets, addresses)
                 await deployed.until_whole()
                 await scene(deployed)
             finally:

@@ -22,7 +22,7 @@ LONG_ENOUGH_S = 2.0
 @pytest.fixture
 async def hand(swarm: Swarm, request: pytest.FixtureRequest) -> Hand:
     if isinstance(swarm, DockerSwarm):
-        return DockerHand(swarm, request.getfixturevalue("contract_lab").registry)
+        return DockerHand(swarm, request.getfixturevalue("lab").registry)
     assert isinstance(swarm, FakeSwarm)
     return FakeHand(swarm)
 

@@ -9,7 +9,6 @@ from queenright.ports.errors import ConflictError, RejectedError, UnavailableErr
 from queenright.ports.patroni import Password
 from tests.contract.deployed import RAFT_PORT, REST_PORT, Deployed, Stage, eventually
 
-NOBODY = "10.77.0.99"
 NEEDS_RESTART = "max_worker_processes"
 KEY = "queenright_contract"
 WRONG = Password("not-the-password")
@@ -74,13 +73,14 @@ def test_each_raft_node_tells_of_the_quorum_and_its_partners(stage: Stage) -> No
 def test_who_is_not_there_is_unknown_and_no_verb_reaches_it(stage: Stage) -> None:
     async def scene(deployed: Deployed) -> None:
         patroni, password = deployed.patroni, await deployed.password()
-        assert isinstance(await patroni.status(NOBODY, REST_PORT), Unknown)
-        assert isinstance(await patroni.settings(NOBODY, REST_PORT), Unknown)
-        assert isinstance(await patroni.raft(NOBODY, RAFT_PORT), Unknown)
+        nobody = deployed.nobody
+        assert isinstance(await patroni.status(nobody, REST_PORT), Unknown)
+        assert isinstance(await patroni.settings(nobody, REST_PORT), Unknown)
+        assert isinstance(await patroni.raft(nobody, RAFT_PORT), Unknown)
         for verb in (
-            patroni.patch_settings(NOBODY, REST_PORT, {KEY: "1"}, {KEY: None}, password),
-            patroni.switch_over(NOBODY, REST_PORT, "member-1", "member-2", password),
-            patroni.restart(NOBODY, REST_PORT, password),
+            patroni.patch_settings(nobody, REST_PORT, {KEY: "1"}, {KEY: None}, password),
+            patroni.switch_over(nobody, REST_PORT, "member-1", "member-2", password),
+            patroni.restart(nobody, REST_PORT, password),
         ):
             with pytest.raises(UnavailableError):
                 await verb

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.stub_members import Proxy, eventually
 from tests.lab.packages import ensure_programs
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.quiet]
 
 Started = Callable[..., Proxy]
 AT_ONCE_S = 0.3

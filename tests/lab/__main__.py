@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m tests.lab",
         description="A real Docker Swarm of several nodes on this machine.",
-        epilog="Variables: LAB_NODES, LAB_SUBNET, LAB_DIR choose the instance.",
+        epilog="Variables: LAB_NODES, LAB_SUBNET, LAB_DIR, LAB_BUILDER choose the instance.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

@@ -3,7 +3,8 @@
 It lives in the machine's own network namespace, so that a build step reaches what the machine
 reaches, and has no bridge and no packet filter of its own. Several commands may use it at once:
 whoever needs it starts it, the last one to leave stops it. A crashed user holds no lock, so the
-next one finds the builder running, uses it, and stops it.
+next one finds the builder running, uses it, and stops it. Only one at a time builds: whoever
+comes second finds what the first one has built.
 """
 
 import fcntl
@@ -103,7 +104,7 @@ def running_builder(settings: LabSettings) -> Iterator[Builder]:
     if os.geteuid() != 0:
         raise LabError("the lab needs root")
     ensure_programs(LAB_PROGRAMS)
-    builder = Builder(settings.directory / "builder")
+    builder = Builder(settings.builder_directory)
     (builder.directory / "client").mkdir(parents=True, exist_ok=True)
     with (builder.directory / "users.lock").open("w") as users:
         with _exclusive(builder):
@@ -123,8 +124,21 @@ def running_builder(settings: LabSettings) -> Iterator[Builder]:
 
 
 @contextmanager
+def building(builder: Builder) -> Iterator[None]:
+    """One at a time builds, pushes and forgets images."""
+    with _locked(builder.directory / "build.lock"):
+        yield
+
+
+@contextmanager
 def _exclusive(builder: Builder) -> Iterator[None]:
-    with (builder.directory / "lifecycle.lock").open("w") as lock:
+    with _locked(builder.directory / "lifecycle.lock"):
+        yield
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

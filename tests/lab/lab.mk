@@ -1,6 +1,6 @@
 # The lab: a real Docker Swarm of several nodes on this machine (tests/lab/README.md).
-# LAB_NODES, LAB_SUBNET and LAB_DIR choose the instance; they reach the lab through the environment.
-export LAB_NODES LAB_SUBNET LAB_DIR
+# LAB_NODES, LAB_SUBNET, LAB_DIR and LAB_BUILDER choose the instance; they reach the lab through the environment.
+export LAB_NODES LAB_SUBNET LAB_DIR LAB_BUILDER
 LAB := PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m tests.lab
 
 .PHONY: needs-root

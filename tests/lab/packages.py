@@ -6,6 +6,7 @@ so that the next boot does not start them either. Services of packages that were
 left alone.
 """
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,7 @@ _UNITS: Mapping[str, tuple[str, ...]] = {
     "haproxy": ("haproxy.service",),
 }
 _POLICY = Path("/usr/sbin/policy-rc.d")
+_LOCK = Path("/run/queenright-lab-packages.lock")
 _POLICY_MARK = "# queenright lab: no service starts while its package is installed"
 
 
@@ -48,7 +50,16 @@ def ensure_programs(programs: Mapping[str, str] = LAB_PROGRAMS) -> None:
 
 
 def install(names: list[str]) -> None:
-    """Install Debian packages; LabError when there is no apt or it fails."""
+    """Install Debian packages; LabError when there is no apt or it fails.
+
+    One at a time: another one's end would take away the policy under which this one installs.
+    """
+    with _LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _install(names)
+
+
+def _install(names: list[str]) -> None:
     if shutil.which("apt-get") is None:
         raise LabError(f"please install: {' '.join(names)} (there is no apt-get here to do it)")
     say(f"installing Debian packages: {' '.join(names)}")

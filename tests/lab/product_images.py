@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.lab import base_images
 from tests.lab.base_images import BASE_IMAGES, DEBIAN, HAPROXY, POSTGRES, PYTHON
-from tests.lab.builder import Builder, running_builder
+from tests.lab.builder import Builder, building, running_builder
 from tests.lab.settings import LabError, LabSettings
 from tests.lab.shell import attempt, run, say
 
@@ -137,12 +137,12 @@ def publish(
     images = [image for image in known.values() if image.name in wanted]
     if unknown := wanted - {image.name for image in images}:
         raise LabError(f"no such image: {', '.join(sorted(unknown))}")
-    memory = _Memory(settings.directory / "builder" / "pushed.json")
+    memory = _Memory(settings.builder_directory / "pushed.json")
     stale = [image for image in images if not memory.holds(registry, image)]
     if stale:
-        with running_builder(settings) as builder:
+        with running_builder(settings) as builder, building(builder):
             for image in stale:
-                tag = ensure_built(builder, image)
+                tag = _built(builder, image)
                 address = f"{registry}/{image.reference}"
                 builder.docker("tag", tag, address)
                 begun = time.monotonic()
@@ -159,6 +159,11 @@ def publish(
 
 def ensure_built(builder: Builder, image: ProductImage) -> str:
     """Build an image, and its base, unless the builder has it; returns its local name."""
+    with building(builder):
+        return _built(builder, image)
+
+
+def _built(builder: Builder, image: ProductImage) -> str:
     name, _, tag = image.reference.partition(":")
     local = f"{name}:{tag}-{image.digest[:12]}"
     if builder.image_id(local) is None:
@@ -292,10 +297,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
     parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
     parser.add_argument("names", nargs="*", help="member, proxy, operator (default: these), notes")
+    parser.add_argument("--all", action="store_true", help="every image, the companions too")
     given = parser.parse_args(argv)
     begun = time.monotonic()
+    every = [i.name for i in (*product_images(), *companion_images())] if given.all else []
     try:
-        addresses = publish(given.registry or _lab_registry(), given.names)
+        addresses = publish(given.registry or _lab_registry(), given.names or every)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1

@@ -1,15 +1,15 @@
 """Decides where a lab lives and what its parts are called, from LAB_* variables.
 
 Every name and address of an instance derives from its subnet and its directory, so two labs with
-different LAB_SUBNET and LAB_DIR never meet. A directory that already holds a lab remembers the
-node count and subnet it was brought up with.
+different LAB_SUBNET and LAB_DIR never meet; they may share one image builder. A directory that
+already holds a lab remembers the node count and subnet it was brought up with.
 """
 
 import ipaddress
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 DEFAULT_DIRECTORY = Path("/var/lib/queenright-lab")
@@ -36,6 +36,7 @@ class LabSettings:
     nodes: int = DEFAULT_NODES
     subnet: ipaddress.IPv4Network = DEFAULT_SUBNET
     outside: ipaddress.IPv4Network = DEFAULT_OUTSIDE
+    builder: Path | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= _MAX_NODES:
@@ -52,7 +53,7 @@ class LabSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "LabSettings":
-        """Settings from LAB_DIR, LAB_NODES, LAB_SUBNET; raises LabError on a bad value.
+        """Settings from LAB_DIR, LAB_NODES, LAB_SUBNET, LAB_BUILDER; LabError on a bad value.
 
         A variable that is not set takes the value that the lab in LAB_DIR was brought up with,
         then the default.
@@ -69,7 +70,32 @@ class LabSettings:
             subnet = ipaddress.IPv4Network(subnet_text)
         except ValueError as error:
             raise LabError(f"LAB_SUBNET={subnet_text}: {error}") from None
-        return cls(directory=directory, nodes=nodes, subnet=subnet)
+        builder = environ.get("LAB_BUILDER")
+        return cls(directory, nodes, subnet, builder=Path(builder) if builder else None)
+
+    def beside(self, number: int) -> "LabSettings":
+        """The `number`-th lab beside this one (0: this one itself), which shares its builder.
+
+        Its directory is this one's name with a number, its subnet the `number`-th /24 after.
+        """
+        if number == 0:
+            return self
+        first = self.subnet.network_address + number * self.subnet.num_addresses
+        return replace(
+            self,
+            directory=self.directory.with_name(f"{self.directory.name}-{number + 1}"),
+            subnet=ipaddress.IPv4Network((first, self.subnet.prefixlen)),
+            builder=self.builder_directory,
+        )
+
+    def variables(self) -> dict[str, str]:
+        """The environment with which any command finds this lab."""
+        return {
+            "LAB_DIR": str(self.directory),
+            "LAB_NODES": str(self.nodes),
+            "LAB_SUBNET": str(self.subnet),
+            "LAB_BUILDER": str(self.builder_directory),
+        }
 
     def remember(self) -> None:
         """Keep node count and subnet in the lab's directory, for later commands."""
@@ -100,6 +126,10 @@ class LabSettings:
     def gateway(self) -> str:
         """The host's own address on the lab's LAN."""
         return str(self.subnet[1])
+
+    @property
+    def builder_directory(self) -> Path:
+        return self.builder or self.directory / "builder"
 
     @property
     def registry(self) -> str:

@@ -37,6 +37,7 @@ def replica_node(deployment: Deployment) -> str:
     return next(node for node in MEMBERS if node != leader)
 
 
+@pytest.mark.quiet
 def test_a_removed_service_is_created_again_within_two_seconds(settled: Deployment) -> None:
     operator, since = settled.operator, len(settled.operator.audit("outcome"))
     removed_at = time.monotonic()

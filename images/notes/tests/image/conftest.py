@@ -1,8 +1,10 @@
 """A lab, a database that its containers reach, and clean-up of what a crashed run left."""
 
+import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +13,17 @@ from tests.postgres import Postgres
 
 
 @pytest.fixture(scope="session")
-def lab() -> Lab:
+def lab() -> Iterator[Lab]:
+    """One test session at a time has the lab, be it of this project or of what is around it."""
     if not (ROOT / "tests/lab/product_images.py").is_file():
         pytest.skip("this tree has no lab to run images on")
     if os.geteuid() != 0:
         pytest.skip("the lab needs root")
-    return Lab.up()
+    directory = Path(os.environ.get("LAB_DIR") or "/var/lib/queenright-lab")
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "session.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Lab.up()
 
 
 @pytest.fixture(scope="session")
