@@ -86,6 +86,7 @@ def other_than_the_leader(deployment: Deployment) -> str:
     return next(MEMBER_OF[node] for node in MEMBER_NODES if node != leading)
 
 
+@pytest.mark.quiet
 def test_the_lead_moves_to_the_wished_primary(settled: Deployment) -> None:
     wished = other_than_the_leader(settled)
     with writing(settled.lab, "node2", "wish") as writer:
@@ -121,6 +122,7 @@ def test_a_failover_is_not_fought(settled: Deployment) -> None:
     assert moves(settled, since) == 0
 
 
+@pytest.mark.quiet
 def test_an_image_change_rolls_with_one_move_of_the_lead(settled: Deployment) -> None:
     lab = settled.lab
     with writing(lab, "node3", "rollout") as writer:
@@ -145,6 +147,7 @@ def grace_s(deployment: Deployment, name: str) -> int:
     return int(spec["StopGracePeriod"]) // 1_000_000_000
 
 
+@pytest.mark.quiet
 def test_a_parameter_that_needs_a_restart_is_rolled(settled: Deployment) -> None:
     lab = settled.lab
     with writing(lab, "node4", "restart") as writer:
@@ -195,6 +198,7 @@ def test_settings_of_the_running_cluster_follow_the_file(settled: Deployment) ->
     assert not [key for key in done(settled, since) if key.startswith(("update-", "switchover"))]
 
 
+@pytest.mark.quiet
 def test_two_nodes_are_powered_off_and_writes_go_on(settled: Deployment) -> None:
     lab = settled.lab
     staying = leader_node(lab)
@@ -224,6 +228,7 @@ def paused_nodes(deployment: Deployment) -> list[str]:
     return [node for node in MEMBER_NODES if patroni(deployment.lab, node).get("pause")]
 
 
+@pytest.mark.quiet
 def test_the_canary_tells_the_gap_of_a_move(settled: Deployment) -> None:
     wished = other_than_the_leader(settled)
     edit(settled, canary="{enabled: true}")

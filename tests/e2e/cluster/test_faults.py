@@ -102,6 +102,7 @@ def test_the_leaders_node_is_cut_off_and_rejoins_by_rewind(settled: Deployment, 
     assert leader_node(lab) != away
 
 
+@pytest.mark.quiet
 def test_a_replica_whose_data_is_broken(settled: Deployment, away: str) -> None:
     lab, broken = settled.lab, other_node(away)
     name = f"main_{MEMBER_OF[broken]}"
@@ -155,6 +156,7 @@ def test_dockerd_restarts_under_the_leader(settled: Deployment, away: str) -> No
         eventually(lambda: writer.gaps_s(began), "a gap that is over", FAILOVER_S + 30)
 
 
+@pytest.mark.quiet
 def test_the_managers_dockerd_restarts_under_the_operator(settled: Deployment, away: str) -> None:
     with watched(settled, other_node(away), "manager's dockerd restarted") as writer:
         began, passes = time.monotonic(), len(list(settled.operator.passes()))
@@ -181,6 +183,7 @@ def test_the_operator_is_killed_in_the_middle_of_a_move(
     settled.operator.write(manifest(lab))
 
 
+@pytest.mark.quiet
 def test_the_operator_is_killed_in_the_middle_of_a_rollout(settled: Deployment, away: str) -> None:
     lab = settled.lab
     with Writer(lab, other_node(away), "killed in a rollout") as writer:
