@@ -17,6 +17,7 @@ from queenright.adapters.docker_swarm import DockerSwarm
 from queenright.adapters.last_good_files import LastGoodFiles
 from queenright.adapters.manifest_files import ManifestFiles
 from queenright.adapters.patroni_http import PatroniHttp
+from queenright.adapters.postgres_catalog import PostgresCatalogs
 from queenright.adapters.postgres_sql import PostgresSql
 from queenright.adapters.system_clock import SystemClock
 from queenright.engine.desired_state import DesiredState
@@ -50,6 +51,7 @@ async def open_ports(
             patroni=patroni,
             secrets=secrets,
             database=PostgresSql(),
+            catalogs=PostgresCatalogs(),
             manifests=ManifestFiles(settings.manifests),
             last_good=LastGoodFiles(settings.state_dir),
             audit=trail,

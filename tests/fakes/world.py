@@ -16,6 +16,7 @@ from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE
+from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
 from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.fake_secrets import FakeSecrets
@@ -49,6 +50,8 @@ class World:
     swarm: FakeSwarm = field(init=False)
     patroni: FakePatroni = field(init=False)
     secrets: FakeSecrets = field(init=False)
+    servers: ModelledServers = field(init=False)
+    catalogs: FakeCatalogs = field(init=False)
     manifests: FakeManifests = field(init=False)
     last_good: FakeLastGood = field(init=False)
     audit: FakeAudit = field(init=False)
@@ -71,6 +74,8 @@ class World:
         self.swarm = FakeSwarm(self.store, self.rng, images=dict(DIGESTS))
         self.patroni = FakePatroni(self.patroni_model, self.rng)
         self.secrets = FakeSecrets(self.store)
+        self.servers = ModelledServers(self.patroni_model)
+        self.catalogs = FakeCatalogs(self.servers.find)
         self.manifests = FakeManifests({FILE: MANIFEST})
         self.last_good = FakeLastGood()
         self.audit = FakeAudit()
@@ -82,6 +87,7 @@ class World:
             patroni=self.patroni,
             secrets=self.secrets,
             database=NoDatabase(),
+            catalogs=self.catalogs,
             manifests=self.manifests,
             last_good=self.last_good,
             audit=self.audit,

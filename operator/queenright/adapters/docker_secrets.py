@@ -3,11 +3,13 @@
 Swarm gives a secret to containers alone. Where it is mounted into the operator's own, the file is
 read; else a service on the operator's own node has it for a moment, and shows it through Docker's
 exec. Invariant: a value is held in memory alone, under the id of the secret that had it, and is in
-no argument, label, log or error.
+no argument, label, log or error. Those of roles are not even held: what is remembered of them is
+whether they were the password of a verifier.
 """
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,6 +32,7 @@ from queenright.adapters.secret_reader import (
     reader_service,
     what_it_waits_for,
 )
+from queenright.core.scram import is_password_of
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 
@@ -39,6 +42,7 @@ T = TypeVar("T")
 CONCURRENT_CALLS = 2
 START_S = 10.0
 POLL_S = 0.1
+MOST_VERDICTS = 10_000
 
 log = structlog.get_logger()
 
@@ -59,6 +63,7 @@ class DockerSecrets:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._lock = anyio.Lock()
         self._known: dict[str, Password] = {}
+        self._verdicts: dict[tuple[str, bytes], bool] = {}
 
     async def read(self, name: str) -> Password:
         mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
@@ -70,6 +75,25 @@ class DockerSecrets:
             if secret_id not in self._known:
                 self._known[secret_id] = password_of(name, await self._shown(name, secret_id))
             return self._known[secret_id]
+
+    async def read_once(self, name: str) -> Password:
+        mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
+        if mounted is not None:
+            return mounted
+        async with self._lock:
+            secret_id = await self._id_of(name)
+            await self._remove_what_was_left()
+            return password_of(name, await self._shown(name, secret_id))
+
+    async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
+        key = (secret_id, hashlib.sha256(verifier.value.encode()).digest())
+        if key not in self._verdicts:
+            password = await self.read_once(name)
+            verdict = await self._in_thread(lambda: is_password_of(verifier.value, password.value))
+            if len(self._verdicts) >= MOST_VERDICTS:
+                self._verdicts.clear()
+            self._verdicts[key] = verdict
+        return self._verdicts[key]
 
     def _advice(self, name: str, error: PortError) -> str:
         return (
@@ -105,7 +129,7 @@ class DockerSecrets:
         services: list[Json] = await self._call(lambda sdk: sdk.services())
         image = reader_image(services, name)
         if not image:
-            raise UnavailableError("no service of a cluster has it, so that no image is at hand")
+            raise UnavailableError("no cluster is deployed, so that no image is at hand")
         info: Json = await self._call(lambda sdk: sdk.info())
         node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
         reader = f"{PREFIX}{secrets.token_hex(4)}"

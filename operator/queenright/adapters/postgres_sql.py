@@ -54,6 +54,40 @@ class PostgresConnection:
             raise UnavailableError(f"no answer within {self._timeout_s:g} s") from None
 
 
+@asynccontextmanager
+async def opened(
+    endpoint: Endpoint, password: Password, statement_s: float = 5.0
+) -> AsyncGenerator[psycopg.AsyncConnection[Row], None]:
+    """psycopg's own connection, in autocommit and UTF-8; the server ends each statement after
+    ``statement_s``."""
+    limit_ms = round(statement_s * 1000)
+    try:
+        with anyio.fail_after(endpoint.timeout_s):
+            raw = await psycopg.AsyncConnection.connect(
+                host=endpoint.host,
+                port=endpoint.port,
+                dbname=endpoint.database,
+                user=endpoint.user,
+                password=password.value,
+                autocommit=True,
+                application_name="queenright",
+                client_encoding="utf8",
+                connect_timeout=max(2, round(endpoint.timeout_s)),
+                sslmode="prefer",
+                options=f"-c statement_timeout={limit_ms} -c client_min_messages=warning",
+            )
+    except psycopg.Error as error:
+        raise meaning(error) from None
+    except TimeoutError:
+        where = f"{endpoint.host}:{endpoint.port}"
+        raise UnavailableError(f"{where} does not answer in {endpoint.timeout_s:g} s") from None
+    try:
+        yield raw
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+            await raw.close()
+
+
 class PostgresSql:
     """Opens connections; a new one each time, since a leader may be another by then."""
 
@@ -61,30 +95,8 @@ class PostgresSql:
     async def connect(
         self, endpoint: Endpoint, password: Password
     ) -> AsyncGenerator[Connection, None]:
-        try:
-            with anyio.fail_after(endpoint.timeout_s):
-                raw = await psycopg.AsyncConnection.connect(
-                    host=endpoint.host,
-                    port=endpoint.port,
-                    dbname=endpoint.database,
-                    user=endpoint.user,
-                    password=password.value,
-                    autocommit=True,
-                    application_name="queenright",
-                    connect_timeout=max(2, round(endpoint.timeout_s)),
-                    sslmode="prefer",
-                    options="-c statement_timeout=5000 -c client_min_messages=warning",
-                )
-        except psycopg.Error as error:
-            raise meaning(error) from None
-        except TimeoutError:
-            where = f"{endpoint.host}:{endpoint.port}"
-            raise UnavailableError(f"{where} does not answer in {endpoint.timeout_s:g} s") from None
-        try:
+        async with opened(endpoint, password) as raw:
             yield PostgresConnection(raw, endpoint.timeout_s)
-        finally:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(1):
-                await raw.close()
 
 
 def meaning(error: psycopg.Error) -> RejectedError | UnavailableError:

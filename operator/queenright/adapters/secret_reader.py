@@ -59,9 +59,11 @@ def reader_service(name: str, image: str, node_id: str, secret_id: str, secret: 
 
 def reader_image(services: Iterable[Json], secret: str) -> str:
     """The proxy's image of the cluster whose members have the secret, as it is deployed, since it
-    is the smaller one; else the members' own. Empty where no service of ours has the secret."""
+    is the smaller one; else the members' own. A secret that no service has, a role's password, is
+    shown by any cluster's. Empty where there is none."""
     listed = list(services)
-    having = [raw for raw in listed if labels_of(raw).get(CLUSTER_LABEL) and has(raw, secret)]
+    ours = [raw for raw in listed if labels_of(raw).get(CLUSTER_LABEL)]
+    having = [raw for raw in ours if has(raw, secret)] or ours
     clusters = {labels_of(raw)[CLUSTER_LABEL] for raw in having}
     proxies = [
         raw

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypedDict
 
+from queenright.core.app.database_url import UrlTemplate
+from queenright.core.catalog import DesiredDatabase, DesiredRole
 from queenright.core.resources import Config, Network, Secret, Service
 
 
@@ -73,6 +75,20 @@ class CreateSecret(Deed):
     """Create a secret from 32 random bytes, base64 (spec: §2.3); the value is never seen here."""
 
     secret: Secret
+
+    @property
+    def key(self) -> str:
+        return f"create-secret/{self.secret.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateUrlSecret(Deed):
+    """Create a secret out of a connection string and the password in another secret; neither the
+    whole string nor the password is ever seen here."""
+
+    secret: Secret
+    url: UrlTemplate
+    password_secret: str
 
     @property
     def key(self) -> str:
@@ -247,11 +263,79 @@ class RestartPostgres(PatroniDeed):
         return f"restart-postgres/{self.cluster}_{self.member}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlDeed(Deed):
+    """What deeds over SQL share: the leader's PostgreSQL, and the swarm secret with the superuser's
+    password."""
+
+    cluster: str
+    host: str
+    port: int
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateRole(SqlDeed):
+    """Make a role, with the password in its secret."""
+
+    role: DesiredRole
+
+    @property
+    def key(self) -> str:
+        return f"create-role/{self.cluster}/{self.role.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterRole(SqlDeed):
+    """Set some ``fields`` of a role; ``password`` among them is read from the role's secret."""
+
+    role: DesiredRole
+    fields: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"alter-role/{self.cluster}/{self.role.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateDatabase(SqlDeed):
+    """Make a database, closed to the public."""
+
+    database: DesiredDatabase
+
+    @property
+    def key(self) -> str:
+        return f"create-database/{self.cluster}/{self.database.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterDatabase(SqlDeed):
+    """Set some ``fields`` of a database; ``public`` takes everybody's access away."""
+
+    database: DesiredDatabase
+    fields: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"alter-database/{self.cluster}/{self.database.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateExtension(SqlDeed):
+    database: str
+    extension: str
+
+    @property
+    def key(self) -> str:
+        return f"create-extension/{self.cluster}/{self.database}/{self.extension}"
+
+
 SwarmAction: TypeAlias = (
     LabelNode
     | CreateNetwork
     | RemoveNetwork
     | CreateSecret
+    | CreateUrlSecret
     | CreateConfig
     | LabelConfig
     | RemoveConfig
@@ -262,4 +346,5 @@ SwarmAction: TypeAlias = (
     | RemoveService
 )
 PatroniAction: TypeAlias = PatchSettings | SwitchOver | FailOver | RestartPostgres
-Action: TypeAlias = SwarmAction | PatroniAction
+SqlAction: TypeAlias = CreateRole | AlterRole | CreateDatabase | AlterDatabase | CreateExtension
+Action: TypeAlias = SwarmAction | PatroniAction | SqlAction

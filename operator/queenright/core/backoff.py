@@ -10,7 +10,14 @@ import hashlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from queenright.core.actions import Action, AdjustService, LabelConfig, UpdateService
+from queenright.core.actions import (
+    Action,
+    AdjustService,
+    AlterDatabase,
+    AlterRole,
+    LabelConfig,
+    UpdateService,
+)
 from queenright.core.digest import digest
 from queenright.core.observed import Attempt
 from queenright.core.plan import Hold
@@ -32,6 +39,10 @@ def attempt_key(action: Action) -> str:
             return f"{action.key}@{digest(service)}"
         case LabelConfig(config=config):
             return f"{action.key}@{digest(config)}"
+        case AlterRole(role=role, fields=fields):
+            return f"{action.key}@{digest(role, fields)}"
+        case AlterDatabase(database=database, fields=fields):
+            return f"{action.key}@{digest(database, fields)}"
         case _:
             return action.key
 

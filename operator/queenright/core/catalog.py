@@ -82,13 +82,14 @@ def merged(own: DesiredCatalog, wishes: DesiredCatalog) -> DesiredCatalog:
     )
 
 
-VerifierState = Literal["as wished", "another", "none", "not asked"]
+VerifierState = Literal["as wished", "another", "none", "not known", "not asked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
     """A role as it is. ``verifier`` tells whether its password is the one in the secret that is
-    wished for it: ``not asked`` where none is wished, or where that secret is not in the swarm."""
+    wished for it: ``not asked`` where none is wished, or where that secret is not in the swarm;
+    ``not known``, for the reason in ``why_unread``, where the secret can't be read."""
 
     name: str
     verifier: VerifierState = "not asked"
@@ -103,6 +104,7 @@ class Role:
     superuser: bool = False
     replication: bool = False
     valid_until: datetime | None = None
+    why_unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

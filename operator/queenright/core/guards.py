@@ -16,6 +16,7 @@ from queenright.core.actions import (
     RemoveService,
     SwitchOver,
 )
+from queenright.core.catalog_guards import sql_goes_to_the_leader
 from queenright.core.consequences import (
     disturbed_members,
     is_in_use,
@@ -26,7 +27,7 @@ from queenright.core.consequences import (
 from queenright.core.move_guards import failover_is_a_persons, move_is_safe, pauses_are_respected
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
-from queenright.core.resources import ADDRESS_LABEL
+from queenright.core.resources import ADDRESS_LABEL, CLUSTER_LABEL, ROLE_LABEL, VIP_ROLE
 
 
 def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
@@ -111,13 +112,30 @@ def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
 
 def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     """Services and networks go only with a cluster that has no document, and configs only while
-    no service refers to them."""
+    no service refers to them. keepalived's service holds nothing, and may go by itself."""
     for action in plan.actions:
+        if isinstance(action, RemoveService) and is_keepalived(action, observed):
+            continue
         if isinstance(action, RemoveService | RemoveNetwork) and plan.desired_digest:
             return Refusal("removal-is-asked-for", f"{action.key} while its document is there")
         if isinstance(action, RemoveConfig) and is_in_use(action, observed):
             return Refusal("removal-is-asked-for", f"{action.name} is in use")
     return None
+
+
+def is_keepalived(action: RemoveService, observed: Observed) -> bool:
+    """Whether the service is one that keeps the virtual address, and nothing on any volume."""
+    match observed.swarm:
+        case Known(swarm):
+            found = [live.value for live in swarm.services if live.id == action.id]
+            return bool(found) and all(
+                CLUSTER_LABEL in service.labels
+                and service.labels.get(ROLE_LABEL) == VIP_ROLE
+                and not any(mount.kind != "tmpfs" for mount in service.mounts)
+                for service in found
+            )
+        case _:
+            return False
 
 
 GUARDS: tuple[Guard, ...] = (
@@ -129,6 +147,7 @@ GUARDS: tuple[Guard, ...] = (
     move_is_safe,
     failover_is_a_persons,
     pauses_are_respected,
+    sql_goes_to_the_leader,
     removal_is_asked_for,
 )
 

@@ -34,6 +34,7 @@ from queenright.core.preflight import (
 )
 from queenright.core.retirement import owns, plan_retirement
 from queenright.core.rules.configs import plan_configs
+from queenright.core.rules.databases import plan_databases
 from queenright.core.rules.leadership import plan_leadership
 from queenright.core.rules.members import plan_members
 from queenright.core.rules.networks import plan_networks
@@ -42,6 +43,7 @@ from queenright.core.rules.pauses import plan_pauses
 from queenright.core.rules.proxies import plan_proxies
 from queenright.core.rules.secrets import plan_secrets
 from queenright.core.rules.settings import plan_settings
+from queenright.core.rules.vip import plan_vip
 from queenright.core.services import service_name
 from queenright.core.situation import Situation
 from queenright.core.spec.problems import Document
@@ -55,7 +57,9 @@ RULES: tuple[Rule, ...] = (
     plan_configs,
     plan_members,
     plan_proxies,
+    plan_vip,
     plan_settings,
+    plan_databases,
     plan_pauses,
     plan_leadership,
 )
@@ -95,23 +99,41 @@ def make_plan(
     desired = expand_here(document, swarm, wishes)
     if desired is None or (misplaced and not deployed):
         return Decision(Plan(name, "", holds=misplaced), desired)
-    settings = observed.settings.get(name, Unknown("not asked yet"))
-    situation = Situation(
-        desired,
-        swarm,
-        observed.members,
-        observed.images,
-        settings,
-        now,
-        observed.raft,
-        observed.touched_s_ago,
-        observed.catalogs.get(name, Unknown("not asked yet")),
-    )
+    situation = observed_situation(desired, swarm, observed, now)
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
     if desired.policy.reconcile.is_paused(now):
         steps = [*only_told(desired, steps)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
+
+
+def observed_situation(
+    desired: DesiredCluster, swarm: SwarmState, observed: Observed, now: datetime
+) -> Situation:
+    name = desired.name
+    return Situation(
+        desired,
+        swarm,
+        observed.members,
+        observed.images,
+        observed.settings.get(name, Unknown("not asked yet")),
+        now,
+        observed.raft,
+        observed.touched_s_ago,
+        observed.catalogs.get(name, Unknown("not asked yet")),
+    )
+
+
+def situation_of(
+    document: Document,
+    swarm: SwarmState,
+    observed: Observed,
+    now: datetime,
+    wishes: DesiredCatalog = NO_CATALOG,
+) -> Situation | None:
+    """A deployed cluster as others see it that rest on it; None while it is not deployed."""
+    desired = expand_here(document, swarm, wishes) if is_deployed(document, swarm) else None
+    return observed_situation(desired, swarm, observed, now) if desired else None
 
 
 def only_told(desired: DesiredCluster, steps: Iterable[Action | Hold]) -> Iterator[Hold]:
@@ -152,6 +174,7 @@ def make_retirement_plan(
     claimed = frozenset(
         (item.node, key)
         for document in documents
+        if document.is_cluster
         for item in node_labels(document.cluster)
         for key in item.labels
     )
@@ -177,6 +200,7 @@ def expand_here(
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
     named = {m.node for m in cluster.spec.members}
+    named |= {*cluster.spec.proxies.nodes} if cluster.spec.vip is not None else set()
     found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
     return expand_once(Same(document), found, places, wishes)
 

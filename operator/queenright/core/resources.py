@@ -14,6 +14,13 @@ from typing import Literal
 CLUSTER_LABEL = "queenright.cluster"
 """Label on every object that the operator owns; its value is the cluster's name (the scope)."""
 
+APP_LABEL = "queenright.app"
+"""Label on every object of an application; its value is the application's name. None of them has
+``CLUSTER_LABEL``: neither takes the other's objects for its own."""
+
+DATABASE_LABEL = "queenright.database"
+"""Label of an application's service: the cluster that has its database."""
+
 STACK_LABEL = "com.docker.stack.namespace"
 """Docker's own label: with it ``docker stack ps <scope>`` shows the cluster's tasks."""
 
@@ -30,15 +37,25 @@ BOOTSTRAPPED_LABEL = "queenright.bootstrapped"
 NODE_LABELS_LABEL = "queenright.node-labels"
 MEMBERS_LABEL = "queenright.members"
 """Label of the anchor: the members as they were deployed, in the order of their numbers."""
+VRRP_LABEL = "queenright.vrrp"
+"""Label of keepalived's service: digest of what all nodes must agree on to hear each other."""
+HOST_NETWORK = "host"
+"""Docker's name for the node's own network; swarm predefines it, and nobody lists it."""
 RETIRING_LABEL = "queenright.retiring-since"
 """Label of the anchor: since when no file describes the cluster."""
+CATALOG_LABEL = "queenright.catalog"
+"""Label of the anchor: the roles and databases that the file had, and where passwords came from."""
+
+VIP_ROLE = "vip"
+"""What ``ROLE_LABEL`` says of keepalived's service."""
 
 MemberRole = Literal["member", "proxy"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Attachment:
-    """A service's place on an overlay network; the alias is what peers resolve."""
+    """A service's place on an overlay network, by an alias that peers resolve, or on
+    ``HOST_NETWORK``: then it has the node's own interfaces."""
 
     network: str
     aliases: tuple[str, ...] = ()
@@ -79,7 +96,7 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """The container health check (spec: §8)."""
+    """The container health check (spec: §8). An empty ``test`` is the image's own."""
 
     test: tuple[str, ...]
     interval_s: float

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from queenright.core.catalog import Catalog
+from queenright.core.catalog_notes import CatalogNote, read_catalog_note
 from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.membership import decode_places, strays
 from queenright.core.notes import Notes, read_notes
@@ -58,6 +59,12 @@ class Situation:
         """What the operator has noted about this cluster."""
         anchor = self.swarm.config(self.desired.anchor.name)
         return read_notes(anchor.value.labels) if anchor is not None else Notes()
+
+    @property
+    def catalog_note(self) -> CatalogNote:
+        """The roles and databases that the file has had."""
+        anchor = self.swarm.config(self.desired.anchor.name)
+        return read_catalog_note(anchor.value.labels if anchor is not None else {})
 
     @property
     def known_settings(self) -> Mapping[str, Any]:

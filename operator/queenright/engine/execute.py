@@ -15,10 +15,16 @@ import anyio
 from queenright.core.actions import (
     Action,
     AdjustService,
+    AlterDatabase,
+    AlterRole,
     CreateConfig,
+    CreateDatabase,
+    CreateExtension,
     CreateNetwork,
+    CreateRole,
     CreateSecret,
     CreateService,
+    CreateUrlSecret,
     FailOver,
     LabelConfig,
     LabelNode,
@@ -35,8 +41,10 @@ from queenright.core.actions import (
 )
 from queenright.core.audit import Conflict, Done, Failed, Outcome, Trigger
 from queenright.core.plan import Plan
+from queenright.engine.catalogs import perform_over_sql
 from queenright.engine.world import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
+from queenright.ports.patroni import Password
 from queenright.ports.swarm import Swarm
 
 FRESH_S = 5.0
@@ -105,6 +113,11 @@ async def perform(ports: Ports, action: Action) -> None:
     match action:
         case PatchSettings() | SwitchOver() | FailOver() | RestartPostgres():
             await perform_on_members(ports, action)
+        case CreateRole() | AlterRole() | CreateDatabase() | AlterDatabase() | CreateExtension():
+            await perform_over_sql(ports, action)
+        case CreateUrlSecret(secret=secret, url=url, password_secret=password_secret):
+            password = await ports.secrets.read_once(password_secret)
+            await ports.swarm.create_secret(secret, Password(url.filled(password.value)))
         case _:
             await perform_on_swarm(ports.swarm, action)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
+from queenright.core.app.planner import app_images_needed, expand_app_here
 from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.desired import DesiredCluster
 from queenright.core.observed import (
@@ -28,6 +30,7 @@ from queenright.core.observed import (
 from queenright.core.planner import expand_here, images_needed
 from queenright.core.preflight import engine_hold
 from queenright.core.spec.problems import Document
+from queenright.engine.catalogs import CatalogReading, observe_catalog
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
@@ -35,6 +38,15 @@ MemberReading = Known[MemberStatus] | Unknown
 RaftReading = Known[RaftStatus] | Unknown
 SettingsReading = Known[Mapping[str, Any]] | Unknown
 ImageReading = Known[ImageFound | ImageMissing] | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What the members tell: each of itself, and the leader of the cluster."""
+
+    members: dict[str, MemberReading]
+    settings: dict[str, SettingsReading]
+    catalogs: dict[str, CatalogReading]
 
 
 async def observe(
@@ -55,19 +67,32 @@ async def observe(
     found = (
         expand_here(document, swarm, wished.get(document.name, NO_CATALOG))
         for document in documents
+        if document.is_cluster
     )
     desired = [cluster for cluster in found if cluster is not None]
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
     settings: dict[str, SettingsReading] = {}
     raft: dict[str, RaftReading] = {}
+    catalogs: dict[str, CatalogReading] = {}
     async with anyio.create_task_group() as group:
         for cluster in desired:
-            group.start_soon(observe_cluster, ports, cluster, swarm, members, settings)
+            into = Readings(members, settings, catalogs)
+            group.start_soon(observe_cluster, ports, cluster, swarm, into)
             group.start_soon(observe_raft, ports, cluster, swarm, raft)
-        for reference in {ref for cluster in desired for ref in images_needed(cluster, swarm)}:
+        for reference in references_needed(documents, desired, swarm):
             group.start_soon(observe_image, ports, reference, images)
-    return Observed(Known(swarm), members, images, settings, attempts, raft=raft)
+    return Observed(Known(swarm), members, images, settings, attempts, raft=raft, catalogs=catalogs)
+
+
+def references_needed(
+    documents: Sequence[Document], clusters: Sequence[DesiredCluster], swarm: SwarmState
+) -> set[str]:
+    """Image references that clusters and applications need looked up."""
+    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
+    return {ref for cluster in clusters for ref in images_needed(cluster, swarm)} | {
+        ref for app in apps for ref in app_images_needed(app, swarm)
+    }
 
 
 async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:
@@ -81,13 +106,20 @@ async def observe_cluster(
     ports: Ports,
     cluster: DesiredCluster,
     swarm: SwarmState,
-    members: dict[str, MemberReading],
-    settings: dict[str, SettingsReading],
+    into: Readings,
 ) -> None:
-    """Each member's own word, and the settings as the leader knows them."""
+    """Each member's own word, and the settings, roles and databases as the leader knows them."""
     readings = with_lags(await observe_members(ports, cluster, swarm))
-    members.update(readings)
-    settings[cluster.name] = await observe_settings(ports, cluster, readings)
+    into.members.update(readings)
+
+    async def ask_settings() -> None:
+        into.settings[cluster.name] = await observe_settings(ports, cluster, readings)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask_settings)
+        catalog = await observe_catalog(ports, cluster, swarm, readings)
+        if catalog is not None:
+            into.catalogs[cluster.name] = catalog
 
 
 async def observe_settings(

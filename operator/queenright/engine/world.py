@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from queenright.ports.audit import Audit
+from queenright.ports.catalogs import Catalogs
 from queenright.ports.clock import Clock
 from queenright.ports.database import Database
 from queenright.ports.last_good import LastGood
@@ -22,6 +23,7 @@ class Ports:
     patroni: Patroni
     secrets: Secrets
     database: Database
+    catalogs: Catalogs
     manifests: Manifests
     last_good: LastGood
     audit: Audit

@@ -17,4 +17,13 @@ class Secrets(Protocol):
         """
         ...
 
+    async def read_once(self, name: str) -> Password:
+        """The same, and nothing of the value is kept."""
+        ...
+
+    async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
+        """Whether a SCRAM verifier was made of the secret's value. ``secret_id`` is swarm's own of
+        it: only the answer is remembered, for this id and verifier. Errors as above."""
+        ...
+
     async def aclose(self) -> None: ...

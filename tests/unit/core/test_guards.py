@@ -167,5 +167,6 @@ def test_every_guard_is_in_force() -> None:
         "move_is_safe",
         "failover_is_a_persons",
         "pauses_are_respected",
+        "sql_goes_to_the_leader",
         "removal_is_asked_for",
     ]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
+from queenright.core.catalog_notes import due_note, with_catalog_note
 from queenright.core.diff import diff
 from queenright.core.leadership import lead
 from queenright.core.notes import noted
@@ -53,7 +54,8 @@ def with_notes(situation: Situation, labels: Mapping[str, str]) -> dict[str, str
     """The anchor's labels with the notes as they should be from now on."""
     whole = next(situation.unwell(), None) is None
     kept = {**labels, BOOTSTRAPPED_LABEL: "true"} if whole else labels
-    return noted(kept, lead(situation).notes)
+    note = due_note(situation.desired.catalog, situation.catalog, situation.catalog_note)
+    return with_catalog_note(noted(kept, lead(situation).notes), note)
 
 
 def remove_outdated(situation: Situation) -> Iterator[Action]:
