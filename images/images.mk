@@ -15,6 +15,7 @@ image-commands = $(if $(PLATFORMS),\
 images: ## build the images and push them: REGISTRY=host:port, PLATFORMS=linux/amd64,linux/arm64
 	$(call image-commands,member:16,images/member)
 	$(call image-commands,proxy:3.0-alpine,images/proxy)
+	$(call image-commands,vip:2.2,images/vip)
 	$(call image-commands,operator:$(OPERATOR_VERSION),-f images/operator/Dockerfile .)
 else
 images: lab-images

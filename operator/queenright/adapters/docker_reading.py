@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from queenright.core.resources import CLUSTER_LABEL
+from queenright.core.resources import APP_LABEL, CLUSTER_LABEL
 from queenright.ports.swarm import UnavailableError
 
 Json = dict[str, Any]
@@ -60,7 +60,7 @@ def always(_: Any) -> bool:
 def is_labelled(raw: Any) -> bool:
     """Whether a service, network, secret or config carries our label."""
     labels = part(part(raw, "Spec"), "Labels") or part(raw, "Labels")
-    return isinstance(labels, dict) and CLUSTER_LABEL in labels
+    return isinstance(labels, dict) and bool(labels.keys() & {CLUSTER_LABEL, APP_LABEL})
 
 
 def is_task_of(services: Iterable[Any]) -> Callable[[Any], bool]:
@@ -87,3 +87,17 @@ def is_swarm_overlay(raw: Any) -> bool:
     """A network that services of the whole swarm can share. Each engine has networks of its own
     besides, perhaps of the same name."""
     return bool(part(raw, "Driver") == "overlay" and part(raw, "Scope") == "swarm")
+
+
+def unlisted_networks(services: Iterable[Any], networks: Iterable[Any]) -> list[str]:
+    """The ids of networks that services of ours are on, and that the engine does not list: swarm's
+    predefined ``host`` has an id of its own, which only an inspection knows."""
+    listed = by_id(networks, "Id")
+    found = {
+        target: None
+        for raw in services
+        if is_labelled(raw)
+        for item in part(part(part(raw, "Spec"), "TaskTemplate"), "Networks") or ()
+        if isinstance(target := part(item, "Target"), str) and target not in listed
+    }
+    return list(found)

@@ -29,10 +29,12 @@ from queenright.adapters.docker_reading import (
     is_labelled,
     is_swarm_overlay,
     is_task_of,
+    unlisted_networks,
 )
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, Node, SwarmState
 from queenright.core.resources import Config, Network, Secret, Service
+from queenright.ports.patroni import Password
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
 
 Json = dict[str, Any]
@@ -50,6 +52,7 @@ class DockerSwarm:
         self._client = DockerClient(environment, timeout_s)
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
+        self._predefined: dict[str, str] = {}
         self._nodes: dict[str, Json] = {}
         self._reader = Reader()
         self._services: dict[str, Json] = {}
@@ -71,6 +74,10 @@ class DockerSwarm:
                     group.start_soon(read, kind)
         except* SwarmError as failures:
             raise failures.exceptions[0] from failures
+        for network_id in unlisted_networks(found["services"], found["networks"]):
+            if network_id not in self._predefined:
+                told = await self._call(methodcaller("inspect_network", network_id))
+                self._predefined[network_id] = str(told["Name"])
         return self._decode(engine, found)
 
     def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
@@ -81,6 +88,7 @@ class DockerSwarm:
         known_secrets = read("secret", found["secrets"], decode.decode_secret, is_labelled)
         every = by_id(found["networks"], "Id")
         names = {key: str(raw.get("Name") or key) for key, raw in every.items()}
+        names |= self._predefined
         services = read(
             "service", raw_services, lambda raw: decode.decode_service(raw, names), is_labelled
         )
@@ -154,10 +162,11 @@ class DockerSwarm:
     async def remove_network(self, network_id: str) -> None:
         await self._call(lambda sdk: sdk.remove_network(network_id))
 
-    async def create_secret(self, secret: Secret) -> None:
-        value = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
+    async def create_secret(self, secret: Secret, value: Password | None = None) -> None:
+        made = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
+        data = value.value.encode() if value is not None else made
         labels = dict(secret.labels)
-        await self._call(lambda sdk: sdk.create_secret(secret.name, value, labels))
+        await self._call(lambda sdk: sdk.create_secret(secret.name, data, labels))
 
     async def create_config(self, config: Config) -> None:
         labels = dict(config.labels)

@@ -44,6 +44,7 @@ from queenright.core.services import (
 )
 from queenright.core.spec.operations import Canary, Failback, Maintenance, Pausing
 from queenright.core.spec.postgres_cluster import Member, PostgresCluster
+from queenright.core.vip import DesiredVip, vip_of
 
 ANCHOR_TEXT = b"Queenright keeps its notes about this cluster in the labels of this config.\n"
 
@@ -107,15 +108,23 @@ class DesiredCluster:
     """What Patroni keeps for the whole cluster, in the form of its ``/config``."""
     catalog: DesiredCatalog = NO_CATALOG
     """Roles and databases, the file's own and those that applications wish for."""
+    vip: DesiredVip | None = None
 
     @property
     def configs(self) -> tuple[Config, ...]:
         followers = (self.follower_template,) if len(self.members) > 1 else ()
-        return (self.template, *followers, self.haproxy, self.route, self.anchor)
+        vip = () if self.deployable_vip is None else (self.deployable_vip.config,)
+        return (self.template, *followers, self.haproxy, self.route, *vip, self.anchor)
 
     @property
     def services(self) -> tuple[Service, ...]:
-        return (*(member.service for member in self.members), self.proxy)
+        vip = () if self.deployable_vip is None else (self.deployable_vip.service,)
+        return (*(member.service for member in self.members), self.proxy, *vip)
+
+    @property
+    def deployable_vip(self) -> DesiredVip | None:
+        """The virtual address, as far as all of its peers are known."""
+        return self.vip if self.vip is not None and not self.vip.missing else None
 
     def asked(self, member: DesiredMember) -> Asked:
         """What an action needs that asks a member's REST API."""
@@ -185,13 +194,15 @@ def expand(
         )
         for index, member in enumerate(spec.members, start=1)
     )
+    vip = vip_of(cluster, nodes)
+    vip_secrets = (vip.secret,) if vip is not None and vip.secret is not None else ()
     return DesiredCluster(
         name=scope,
         members=members,
         proxy=proxy_service(cluster, haproxy.name, route.name),
         proxy_nodes=tuple(spec.proxies.nodes),
         network=Network(spec.network.name, subnet=str(spec.network.subnet or ""), labels=owned),
-        secrets=tuple(Secret(name, owned) for name, _ in secret_files(cluster)),
+        secrets=(*(Secret(name, owned) for name, _ in secret_files(cluster)), *vip_secrets),
         data_secrets=frozenset({spec.secrets.replication, spec.secrets.superuser}),
         template=template,
         follower_template=follower_template,
@@ -210,6 +221,7 @@ def expand(
         policy=policy_of(cluster),
         settings=dynamic_configuration(cluster),
         catalog=merged(catalog_of(cluster), wishes),
+        vip=vip,
     )
 
 

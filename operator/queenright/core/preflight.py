@@ -27,6 +27,7 @@ from queenright.core.services import service_name
 from queenright.core.situation import Situation
 from queenright.core.spec.placement import placement_problems
 from queenright.core.spec.problems import Document
+from queenright.core.spec.vip_checks import VIP_NAME
 
 
 def engine_hold(engine: Engine) -> Hold | None:
@@ -86,6 +87,7 @@ def foreign_service_holds(document: Document, swarm: SwarmState) -> Iterator[Hol
     if swarm.config(f"{document.name}_cluster") is not None:
         return
     names = [*(member.name for member in cluster.spec.members), "proxy"]
+    names += [VIP_NAME] if cluster.spec.vip is not None else []
     for name in (service_name(document.name, found) for found in names):
         live = swarm.service(name)
         if live is not None and CLUSTER_LABEL not in live.value.labels:

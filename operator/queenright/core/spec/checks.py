@@ -13,6 +13,7 @@ from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Finding, Path, path_text
 from queenright.core.spec.quantities import format_duration, format_size
 from queenright.core.spec.server_checks import SERVER_CHECKS
+from queenright.core.spec.vip_checks import VIP_CHECKS
 
 Check = Callable[[PostgresCluster], Iterator[Finding]]
 
@@ -138,9 +139,11 @@ def _ports(cluster: PostgresCluster) -> Iterator[Finding]:
 
 
 def _memory(cluster: PostgresCluster) -> Iterator[Finding]:
+    vip = cluster.spec.vip
     parts = (
         (("spec", "memory"), cluster.spec.memory),
         (("spec", "proxies", "memory"), cluster.spec.proxies.memory),
+        *(((("spec", "vip", "memory"), vip.memory),) if vip is not None else ()),
     )
     for path, memory in parts:
         limit, reservation = (*path, "limit"), (*path, "reservation")
@@ -254,4 +257,5 @@ CHECKS: tuple[Check, ...] = (
     _names_apart,
     *SERVER_CHECKS,
     *OPERATIONS_CHECKS,
+    *VIP_CHECKS,
 )

@@ -34,6 +34,7 @@ from queenright.core.spec.operations import Canary, Failback, Maintenance, Pausi
 from queenright.core.spec.parameters import CONTRACT_PARAMETERS
 from queenright.core.spec.proxies import Proxies
 from queenright.core.spec.quantities import Seconds
+from queenright.core.spec.vip import Vip
 
 PREFERRED_PRIORITY = 3
 ORDINARY_PRIORITY = 1
@@ -157,6 +158,11 @@ class PostgresClusterSpec(Part):
         description="The database members, an odd number. The first is the preferred leader.",
     )
     proxies: Proxies = Field(description="The proxies in front of them.")
+    vip: Vip | None = Field(
+        default=None,
+        description="One address for clients, on one proxy node at a time (spec: §1.5). Default: "
+        "none; clients name the proxy nodes.",
+    )
     ports: Ports = Field(
         default=Ports(), description="The members' ports on their nodes (spec: §2.6)."
     )
@@ -277,6 +283,8 @@ class PostgresCluster(Resource):
         network = spec.get("network", {})
         if isinstance(network, dict):
             spec["network"] = {"name": f"{_name_of(document)}_patroni", **network}
+        if isinstance(spec.get("vip"), dict):
+            spec["vip"] = {"secret": f"{_name_of(document)}_vrrp_pw", **spec["vip"]}
         postgresql = spec.get("postgresql", {})
         if isinstance(postgresql, dict) and isinstance(postgresql.get("parameters", {}), dict):
             parameters = {**CONTRACT_PARAMETERS, **postgresql.get("parameters", {})}
