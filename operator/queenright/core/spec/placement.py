@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 from queenright.core.observed import Node
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Document, Finding, Path, Problem
+from queenright.core.spec.vip_checks import vip_on_nodes
 from queenright.core.spec.wording import did_you_mean
 
 
@@ -21,6 +22,7 @@ def placement_problems(document: Document, nodes: Sequence[Node]) -> tuple[Probl
         findings += _members(document.cluster, by_name)
         findings += _proxies(document.cluster, by_name)
         findings += _labels(document.cluster, nodes)
+        findings += vip_on_nodes(document.cluster, {node.name: node.address for node in nodes})
     return tuple(sorted({document.origin.problem(finding) for finding in findings}))
 
 

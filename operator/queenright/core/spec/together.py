@@ -9,6 +9,7 @@ from itertools import combinations
 
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Clash, Document, Finding, Path
+from queenright.core.spec.vip_checks import vips_apart
 
 PairCheck = Callable[[PostgresCluster, PostgresCluster, str], Iterator[Finding]]
 
@@ -38,9 +39,9 @@ def _labels(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Ite
 
 def _ports(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
     taken: dict[tuple[str, int], str] = {
-        (node, port): path[-1] for nodes, path, port in _uses(earlier) for node in nodes
+        (node, port): path[-1] for nodes, path, port in port_uses(earlier) for node in nodes
     }
-    for nodes, path, port in _uses(later):
+    for nodes, path, port in port_uses(later):
         clashes = [node for node in nodes if (node, port) in taken]
         if clashes:
             yield Finding(
@@ -50,7 +51,8 @@ def _ports(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iter
             )
 
 
-def _uses(cluster: PostgresCluster) -> Iterable[tuple[tuple[str, ...], tuple[str, ...], int]]:
+def port_uses(cluster: PostgresCluster) -> Iterable[tuple[tuple[str, ...], tuple[str, ...], int]]:
+    """Every port that a cluster has on nodes: the nodes, the field and the port."""
     spec = cluster.spec
     nodes = tuple(member.node for member in spec.members)
     proxies = ("spec", "proxies", "ports")
@@ -92,4 +94,4 @@ def _secrets(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> It
             )
 
 
-PAIR_CHECKS: tuple[PairCheck, ...] = (_labels, _ports, _network, _secrets)
+PAIR_CHECKS: tuple[PairCheck, ...] = (_labels, _ports, _network, _secrets, vips_apart)
