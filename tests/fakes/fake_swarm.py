@@ -16,6 +16,7 @@ import anyio
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, SwarmState
 from queenright.core.resources import Config, Network, Secret, Service
+from queenright.ports.patroni import Password
 from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
 from tests.fakes.swarm_store import SwarmStore
 
@@ -171,8 +172,11 @@ class FakeSwarm:
     async def remove_network(self, network_id: str) -> None:
         await self._remove("network", network_id, self.store.remove_network)
 
-    async def create_secret(self, secret: Secret) -> None:
-        await self._create("secret", secret, self.store.create_secret)
+    async def create_secret(self, secret: Secret, value: Password | None = None) -> None:
+        def make(wanted: Secret) -> None:
+            self.store.create_secret(wanted, value.value if value is not None else None)
+
+        await self._create("secret", secret, make)
 
     async def create_config(self, config: Config) -> None:
         await self._create("config", config, self.store.create_config)

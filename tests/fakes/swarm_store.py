@@ -73,6 +73,8 @@ class SwarmStore:
     configs: dict[str, Live[Config]] = field(default_factory=dict)
     tasks: dict[str, FakeTask] = field(default_factory=dict)
     secret_values: dict[str, int] = field(default_factory=dict)
+    secret_texts: dict[str, str] = field(default_factory=dict)
+    """Values that were given, by name; others have one of the store's own."""
     listeners: list[Changed] = field(default_factory=list)
     now: Callable[[], datetime] = lambda: NEVER
 
@@ -201,9 +203,12 @@ class SwarmStore:
         del self.networks[name]
         self.tell("network", name, "remove")
 
-    def create_secret(self, secret: Secret) -> None:
+    def create_secret(self, secret: Secret, text: str | None = None) -> None:
         unused(secret.name, self.secrets, "secret {} already exists")
         index = self.next_index()
+        self.secret_texts.pop(secret.name, None)
+        if text is not None:
+            self.secret_texts[secret.name] = text
         self.secrets[secret.name] = Live(f"sec{index}", index, secret)
         self.secret_values[secret.name] = index
         self.tell("secret", secret.name, "create")

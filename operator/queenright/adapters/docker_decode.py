@@ -79,7 +79,19 @@ def decode_task(raw: Json) -> Task:
         error=status.get("Err", ""),
         exit_code=container.get("ExitCode"),
         slot=raw.get("Slot", 0),
+        addresses=decode_addresses(raw.get("NetworksAttachments") or []),
     )
+
+
+def decode_addresses(items: list[Json]) -> dict[str, str]:
+    """A task's address by the network's name; of several on one network, the first."""
+    found = {}
+    for item in items:
+        name = ((item.get("Network") or {}).get("Spec") or {}).get("Name")
+        addresses = item.get("Addresses") or []
+        if isinstance(name, str) and addresses:
+            found[name] = str(addresses[0]).partition("/")[0]
+    return found
 
 
 def decode_network(raw: Json) -> Live[Network]:
@@ -243,10 +255,10 @@ def decode_files(items: list[Json], name: str) -> tuple[FileReference, ...]:
 
 
 def decode_health_check(raw: Json | None) -> HealthCheck | None:
-    if not raw or not raw.get("Test"):
+    if not raw:
         return None
     return HealthCheck(
-        test=tuple(raw["Test"]),
+        test=tuple(raw.get("Test") or ()),
         interval_s=seconds(raw.get("Interval")),
         timeout_s=seconds(raw.get("Timeout")),
         start_period_s=seconds(raw.get("StartPeriod")),

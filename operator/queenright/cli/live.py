@@ -158,10 +158,11 @@ def chosen(written: look.Written, name: str | None) -> Document:
     """The document of the cluster that is meant."""
     if not written.is_valid and not written.documents:
         raise CommandError("\n".join(str(problem) for problem in written.errors), INVALID)
-    names = [document.name for document in written.documents]
+    clusters = [document for document in written.documents if document.is_cluster]
+    names = [document.name for document in clusters]
     if name is None and len(names) == 1:
-        return written.documents[0]
-    for document in written.documents:
+        return clusters[0]
+    for document in clusters:
         if document.name == name:
             return document
     if not names:

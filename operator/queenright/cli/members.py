@@ -38,7 +38,8 @@ def list_members(cluster: str | None, manifests: Path | None, *, as_json: bool) 
     """Show the members: host, role, state, timeline, lag."""
     settings = look.settings_for_looking(manifests)
     written = look.read_desired(settings, manifests)
-    documents = [chosen(written, cluster)] if cluster else list(written.documents)
+    described = [document for document in written.documents if document.is_cluster]
+    documents = [chosen(written, cluster)] if cluster else described
     if not written.is_valid and not documents:
         raise CommandError("\n".join(str(problem) for problem in written.errors), INVALID)
     found = look.take_look(settings, documents)

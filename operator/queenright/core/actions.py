@@ -335,7 +335,6 @@ SwarmAction: TypeAlias = (
     | CreateNetwork
     | RemoveNetwork
     | CreateSecret
-    | CreateUrlSecret
     | CreateConfig
     | LabelConfig
     | RemoveConfig
@@ -347,4 +346,4 @@ SwarmAction: TypeAlias = (
 )
 PatroniAction: TypeAlias = PatchSettings | SwitchOver | FailOver | RestartPostgres
 SqlAction: TypeAlias = CreateRole | AlterRole | CreateDatabase | AlterDatabase | CreateExtension
-Action: TypeAlias = SwarmAction | PatroniAction | SqlAction
+Action: TypeAlias = SwarmAction | CreateUrlSecret | PatroniAction | SqlAction

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from queenright.core.app.planner import APP_RULES, AppRule
 from queenright.core.guards import GUARDS
 from queenright.core.plan import Guard
 from queenright.core.planner import RULES, Rule
@@ -18,6 +19,7 @@ class Doctrine:
 
     rules: tuple[Rule, ...] = RULES
     guards: tuple[Guard, ...] = GUARDS
+    app_rules: tuple[AppRule, ...] = APP_RULES
 
 
 DOCTRINE = Doctrine()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
+from queenright.core.app.readiness import Readiness
 from queenright.core.catalog import Catalog
 from queenright.core.resources import Config, Network, Secret, Service
 
@@ -79,6 +80,8 @@ class Task:
     error: str = ""
     exit_code: int | None = None
     slot: int = 0
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Its address on each overlay network, by the network's name."""
 
     @property
     def is_alive(self) -> bool:
@@ -264,3 +267,5 @@ class Observed:
     """What each member's Raft node says, by member service name."""
     catalogs: Mapping[str, Known[Catalog] | Unknown] = field(default_factory=dict)
     """Roles and databases as the leader has them, by cluster name; only where some are wished."""
+    readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
+    """What each replica of an application says on ``/readyz``, by task id."""

@@ -12,10 +12,11 @@ from queenright.core.diff import diff, disturbs, keep_foreign_labels
 from queenright.core.observed import ImageFound, ImageMissing, Known, LiveService, Unknown
 from queenright.core.plan import Hold
 from queenright.core.resources import IMAGE_LABEL, LOCAL_DIGEST_LABEL, Service
+from queenright.core.scene import Scene
 from queenright.core.situation import Situation
 
 
-def wanted_service(situation: Situation, service: Service, live: LiveService) -> Service:
+def wanted_service(situation: Scene, service: Service, live: LiveService) -> Service:
     """The service as it should be where it is deployed already: with its image by digest, or the
     deployed one while the image is not to be had; with what others have labelled; with a template
     that means the same to it."""
@@ -42,7 +43,7 @@ def restarting_fields(situation: Situation, service: Service) -> tuple[str, ...]
     )
 
 
-def pin_image(situation: Situation, service: Service, live: LiveService | None) -> Service | Hold:
+def pin_image(situation: Scene, service: Service, live: LiveService | None) -> Service | Hold:
     """The service with its image by digest, so that every node runs the same."""
     reference = unresolved_image(service, live)
     if not reference:
@@ -80,7 +81,7 @@ def unresolved_image(service: Service, live: LiveService | None) -> str:
     return "" if known else service.image
 
 
-def keep_equivalent_configs(situation: Situation, wanted: Service, live: LiveService) -> Service:
+def keep_equivalent_configs(situation: Scene, wanted: Service, live: LiveService) -> Service:
     """A template that differs in its bootstrap section alone is as good as the wanted one for a
     member that runs: it reads that section once in its life."""
     deployed = {reference.target: reference for reference in live.value.configs}

@@ -61,7 +61,7 @@ def plan_retirement(
             wants_attention=True,
         )
         return
-    if anchor is not None and (waiting := waiting_step(cluster, anchor, now)):
+    if anchor is not None and (waiting := waiting_step(cluster, anchor, now, f"cluster {cluster}")):
         yield waiting
         return
     services = [live for live in swarm.services if owns(cluster, live.value)]
@@ -79,7 +79,7 @@ def plan_retirement(
         yield RemoveConfig(config.id, config.value.name, reason=retired(cluster))
 
 
-def waiting_step(cluster: str, anchor: Live[Config], now: datetime) -> Action | Hold | None:
+def waiting_step(name: str, anchor: Live[Config], now: datetime, what: str) -> Action | Hold | None:
     """A document may be gone for a moment, while files are moved about: it counts as removed after
     ``ABSENCE``, which the anchor keeps."""
     noted = anchor.value.labels.get(RETIRING_LABEL, "")
@@ -91,10 +91,10 @@ def waiting_step(cluster: str, anchor: Live[Config], now: datetime) -> Action | 
             anchor.id,
             anchor.version,
             replace(anchor.value, labels=labels),
-            reason=f"the document of cluster {cluster} is gone: it is removed if it stays so",
+            reason=f"the document of {what} is gone: it is removed if it stays so",
         )
     if now < due:
-        return Hold(f"retire/{cluster}", f"cluster {cluster} is removed unless it is back", due)
+        return Hold(f"retire/{name}", f"{what} is removed unless it is back", due)
     return None
 
 

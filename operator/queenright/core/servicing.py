@@ -1,7 +1,7 @@
 """One service from desired to live: create, update field by field, or start again.
 
-Shared by the rules for members and for proxies. Invariant: a running task is only ever restarted
-when ``obstacle`` is None.
+Shared by the rules of clusters and of applications. Invariant: a running task is only ever
+restarted when ``obstacle`` is None.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from queenright.core.observed import (
 from queenright.core.pinning import pin_image, wanted_service
 from queenright.core.plan import Hold
 from queenright.core.resources import IMAGE_LABEL, Service
-from queenright.core.situation import SETTLES, Situation
+from queenright.core.scene import Scene
+from queenright.core.situation import SETTLES
 
 ON_ITS_WAY = timedelta(seconds=60)
 """How long a task may be on its way, whatever swarm says of it, before a person should look."""
@@ -36,7 +37,7 @@ RESTART_MARGIN = timedelta(seconds=5)
 
 
 def plan_service(
-    situation: Situation, service: Service, obstacle: str | None
+    situation: Scene, service: Service, obstacle: str | None
 ) -> Iterator[Action | Hold]:
     """The next safe step for one service; ``obstacle`` says why its task may not be restarted."""
     live = situation.swarm.service(service.name)
@@ -56,7 +57,7 @@ def plan_service(
 
 
 def plan_update(
-    situation: Situation,
+    situation: Scene,
     live: LiveService,
     wanted: Service,
     changes: tuple[FieldChange, ...],
@@ -118,7 +119,7 @@ def harmless_part(wanted: Service, live: Service, fields: Iterable[str]) -> Serv
     return dataclasses.replace(live, **changed)
 
 
-def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Hold]:
+def watch_tasks(situation: Scene, live: LiveService) -> Iterator[Action | Hold]:
     """Starts again what swarm has given up on; says what keeps a task from running."""
     yield from update_in_progress(situation, live)
     yield from why_not_running(situation, live)
@@ -152,7 +153,7 @@ def watch_tasks(situation: Situation, live: LiveService) -> Iterator[Action | Ho
     )
 
 
-def update_in_progress(situation: Situation, live: LiveService) -> Iterator[Hold]:
+def update_in_progress(situation: Scene, live: LiveService) -> Iterator[Hold]:
     """What swarm's own rolling update waits for, or why it stopped. A stopped update of a single
     task that runs by now is over, though swarm goes on calling it paused."""
     single = live.value.mode == "replicated" and any(situation.running_tasks(live))
@@ -168,7 +169,7 @@ def update_in_progress(situation: Situation, live: LiveService) -> Iterator[Hold
         )
 
 
-def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
+def why_not_running(situation: Scene, live: LiveService) -> Iterator[Hold]:
     """A hold for each place whose task is on its way, with swarm's own words where it has any."""
     service = live.value
     for place, tasks in places(situation, live).items():
@@ -190,14 +191,14 @@ def why_not_running(situation: Situation, live: LiveService) -> Iterator[Hold]:
             )
 
 
-def is_ending(situation: Situation, task: Task) -> bool:
+def is_ending(situation: Scene, task: Task) -> bool:
     """Whether swarm is still stopping the task: until it has ended there is nothing to make of it,
     and forcing an update would restart what swarm is about to put in its place."""
     node = situation.node_of(task)
     return task.state in ALIVE_STATES and node is not None and node.state == "ready"
 
 
-def absent_nodes(situation: Situation, live: LiveService) -> Iterator[Hold]:
+def absent_nodes(situation: Scene, live: LiveService) -> Iterator[Hold]:
     """Nodes that a global service is meant for, but that can't run it now."""
     for node in situation.swarm.nodes:
         wanted = live.value.mode == "global" and is_eligible(node.labels, live.value)
@@ -210,7 +211,7 @@ def absent_nodes(situation: Situation, live: LiveService) -> Iterator[Hold]:
             )
 
 
-def places(situation: Situation, live: LiveService) -> dict[str, list[Task]]:
+def places(situation: Scene, live: LiveService) -> dict[str, list[Task]]:
     """The service's tasks by place: by node where it is global, else all in one. A node that is
     down or drained is no place: swarm starts nothing there, and forcing it would not help."""
     tasks = list(situation.swarm.tasks_of(live.id))

@@ -136,13 +136,14 @@ class Loop:
         return replace(trigger, file=self._edit.file, line=self._edit.line)
 
     def _tell(self, result: PassResult, trigger: Trigger, began: float, calls: int) -> None:
-        views = result.survey.clusters
+        views = result.survey.views
         holds = {hold.key: hold.reason for view in views for hold in view.plan.holds}
         log.info(
             "pass",
             trigger=trigger.kind,
             trigger_detail=trigger.detail,
-            clusters=[view.name for view in views],
+            clusters=[view.name for view in result.survey.clusters],
+            apps=[view.name for view in result.survey.apps],
             plan_ids=[view.plan.id for view in views],
             actions=sum(len(found.tried) for found in result.results),
             failures=list(result.failures),
@@ -158,7 +159,7 @@ class Loop:
         """Until the timer, or earlier where time alone may change a hold or allow another try."""
         if result is None:
             return self._tempo.resync_s
-        due = [at for view in result.survey.clusters if (at := view.plan.recheck_at)]
+        due = [at for view in result.survey.views if (at := view.plan.recheck_at)]
         wait_s = earliest(due, self._ports.clock.now(), self._tempo.resync_s)
         tried = [pair for found in result.results for pair in found.tried]
         retry_s = self._memory.attempts.retry_s(tried)

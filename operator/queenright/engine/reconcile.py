@@ -15,7 +15,7 @@ from queenright.core.plan import Refusal
 from queenright.core.spec.problems import Document
 from queenright.engine.attempts import Attempts
 from queenright.engine.execute import Result, execute
-from queenright.engine.survey import ClusterView, Survey, survey
+from queenright.engine.survey import Survey, View, survey
 from queenright.engine.world import Ports
 
 
@@ -57,7 +57,7 @@ class PassResult:
 
     @property
     def is_converged(self) -> bool:
-        return all(view.plan.is_converged for view in self.survey.clusters)
+        return all(view.plan.is_converged for view in self.survey.views)
 
 
 async def reconcile(
@@ -69,13 +69,13 @@ async def reconcile(
     *,
     doctrine: Doctrine = DOCTRINE,
 ) -> PassResult:
-    """One pass over every cluster."""
+    """One pass over every cluster and every application."""
     found = await survey(
         ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
     )
     seen_at_s = anyio.current_time()
     results, refusals = [], []
-    for view in found.clusters:
+    for view in found.views:
         if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
             refuse(ports, view, trigger, refusal, memory)
             refusals.append(refusal)
@@ -89,9 +89,7 @@ async def reconcile(
     return PassResult(found, tuple(results), tuple(refusals))
 
 
-def refuse(
-    ports: Ports, view: ClusterView, trigger: Trigger, refusal: Refusal, memory: Memory
-) -> None:
+def refuse(ports: Ports, view: View, trigger: Trigger, refusal: Refusal, memory: Memory) -> None:
     """Record a refusal once, not again for every pass in which it stands."""
     if memory.refused.get(view.name) != refusal:
         ports.audit.refused(view.plan, trigger, refusal)
@@ -100,5 +98,5 @@ def refuse(
 
 def remember(memory: Memory, found: Survey, ports: Ports) -> None:
     if isinstance(found.observed.swarm, Known):
-        plans = [view.plan for view in found.clusters]
+        plans = [view.plan for view in found.views]
         memory.attempts.forget_satisfied(plans, ports.clock.now())

@@ -1,4 +1,5 @@
-"""One look without doing anything: what is observed, and what would be done for each cluster.
+"""One look without doing anything: what is observed, and what would be done for each cluster and
+each application.
 
 The loop acts on it; ``plan`` and ``status`` show it.
 """
@@ -8,7 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from queenright.core.app.desired import DesiredApp
+from queenright.core.app.planner import make_app_plan, make_app_retirement_plan
+from queenright.core.app.retirement import owned_apps
+from queenright.core.app.wishes import wishes_of
+from queenright.core.catalog import NO_CATALOG
 from queenright.core.desired import DesiredCluster
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import Attempt, Known, Observed
@@ -31,9 +38,28 @@ class ClusterView:
 
 
 @dataclass(frozen=True, slots=True)
+class AppView:
+    """One application: its document (None when it left the files), desired state and plan."""
+
+    name: str
+    document: Document | None
+    desired: DesiredApp | None
+    plan: Plan
+
+
+View: TypeAlias = ClusterView | AppView
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     observed: Observed
     clusters: tuple[ClusterView, ...]
+    apps: tuple[AppView, ...] = ()
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The clusters first: what an application rests on is planned, and done, before it."""
+        return (*self.clusters, *self.apps)
 
 
 async def survey(
@@ -43,24 +69,44 @@ async def survey(
     doctrine: Doctrine = DOCTRINE,
     touched_s_ago: Mapping[str, float] | None = None,
 ) -> Survey:
-    """Observe once, and plan for every cluster that is described or present."""
-    seen = await observe(ports, documents, attempts or {})
+    """Observe once, and plan for all that is described or present."""
+    wishes = wishes_of(documents)
+    seen = await observe(ports, documents, attempts or {}, wishes)
     observed = dataclasses.replace(seen, touched_s_ago=touched_s_ago or {})
     now = ports.clock.now()
-    views = []
+    clusters, apps = [], []
     for document in documents:
-        decision = make_plan(document, observed, now, doctrine.rules)
-        views.append(ClusterView(document.name, document, decision.desired, decision.plan))
+        if document.is_cluster:
+            wished = wishes.get(document.name, NO_CATALOG)
+            decision = make_plan(document, observed, now, doctrine.rules, wished)
+            clusters.append(ClusterView(document.name, document, decision.desired, decision.plan))
+        elif document.is_app:
+            made = make_app_plan(document, documents, observed, now, doctrine.app_rules)
+            apps.append(AppView(document.name, document, made.desired, made.plan))
     for name in orphans(documents, observed):
-        decision = make_retirement_plan(name, observed, now, documents)
-        views.append(ClusterView(name, None, None, decision.plan))
-    return Survey(observed, tuple(views))
+        plan = make_retirement_plan(name, observed, now, documents).plan
+        clusters.append(ClusterView(name, None, None, plan))
+    for name in orphaned_apps(documents, observed):
+        plan = make_app_retirement_plan(name, observed, now, documents).plan
+        apps.append(AppView(name, None, None, plan))
+    return Survey(observed, tuple(clusters), tuple(apps))
 
 
 def orphans(documents: Sequence[Document], observed: Observed) -> list[str]:
     """Clusters that are in the swarm and in no document."""
     match observed.swarm:
         case Known(swarm):
-            return sorted(owned_clusters(swarm) - {document.name for document in documents})
+            described = {document.name for document in documents if document.is_cluster}
+            return sorted(owned_clusters(swarm) - described)
+        case _:
+            return []
+
+
+def orphaned_apps(documents: Sequence[Document], observed: Observed) -> list[str]:
+    """Applications that are in the swarm and in no document."""
+    match observed.swarm:
+        case Known(swarm):
+            described = {document.name for document in documents if document.is_app}
+            return sorted(owned_apps(swarm) - described)
         case _:
             return []

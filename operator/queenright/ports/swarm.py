@@ -14,6 +14,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.observed import ImageFound, ImageMissing, SwarmState
 from queenright.core.resources import Config, Network, Secret, Service
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
+from queenright.ports.patroni import Password
 
 __all__ = ["ConflictError", "RejectedError", "Swarm", "SwarmError", "UnavailableError"]
 
@@ -51,8 +52,9 @@ class Swarm(Protocol):
 
     async def remove_network(self, network_id: str) -> None: ...
 
-    async def create_secret(self, secret: Secret) -> None:
-        """Create it from 32 random bytes, base64, no newline (spec: database-cluster §2.3)."""
+    async def create_secret(self, secret: Secret, value: Password | None = None) -> None:
+        """Create it with ``value``; without one, from 32 random bytes, base64, no newline (spec:
+        database-cluster §2.3)."""
         ...
 
     async def create_config(self, config: Config) -> None: ...

@@ -1,0 +1,175 @@
+"""What a notes application's document means in the swarm's terms.
+
+Decides every property of every object from the document, its cluster's and a few facts of the
+swarm. Invariant: the same of these gives the same objects, so that a converged application shows
+no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from queenright.core.app.database_url import UrlTemplate, url_secret_name
+from queenright.core.app.logins import login_role, session_options
+from queenright.core.app.web import web_service
+from queenright.core.app.wishes import wish_of
+from queenright.core.catalog import DesiredCatalog
+from queenright.core.digest import digest
+from queenright.core.resources import (
+    APP_LABEL,
+    DELETION_POLICY_LABEL,
+    NODE_LABELS_LABEL,
+    Config,
+    Network,
+    NodeLabels,
+    Secret,
+    Service,
+)
+from queenright.core.spec.notes_app import CONNECTIONS_PER_REPLICA, NotesApp
+from queenright.core.spec.operations import Pausing
+from queenright.core.spec.postgres_cluster import PostgresCluster
+
+ANCHOR_TEXT = b"Queenright keeps its notes about this application in the labels of this config.\n"
+PLACED = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class SwarmFacts:
+    """What of the swarm an application's objects depend on: its secrets' ids by name, and its
+    nodes' addresses by name."""
+
+    secret_ids: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DesiredApp:
+    """Everything that one document asks of the swarm."""
+
+    name: str
+    web: Service
+    port: int
+    """On which a replica listens in its container."""
+    network: Network
+    key: Secret
+    """The encryption key: made once, never replaced."""
+    key_is_backed_up: bool
+    url_secret: Secret
+    """The secret with the connection string."""
+    url: UrlTemplate | None
+    """What the string is made of; None where its secret has to be there already."""
+    password_secret: str
+    """The secret with the password that goes into the string; empty where there is none."""
+    given_secrets: tuple[str, ...]
+    """Secrets that somebody else makes."""
+    cluster: str
+    """The cluster that has the database; empty where it is elsewhere."""
+    catalog: DesiredCatalog
+    connections: int
+    """Most connections that its replicas hold at once, an update's surge included (spec: §8)."""
+    anchor: Config
+    node_labels: tuple[NodeLabels, ...]
+    node_label: str
+    deletion_policy: str
+    reconcile: Pausing
+    configs: tuple[Config, ...] = ()
+    """Configs of further services, such as the edge's."""
+    others: tuple[Service, ...] = ()
+    """Further services that go on beside the replicas, such as the edge."""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        return (self.web, *self.others)
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(self)
+
+
+def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts) -> DesiredApp:
+    """The document in the swarm's terms; ``cluster`` is the one that has its database, None where
+    the database is elsewhere, or no document describes that cluster."""
+    name, spec = app.metadata.name, app.spec
+    owned = {APP_LABEL: name}
+    url = url_template(app, cluster, facts)
+    password = spec.database.password_secret or ""
+    if spec.database.url_secret is not None:
+        url_secret = Secret(spec.database.url_secret)
+    else:
+        told = facts.secret_ids.get(password, "")
+        url_secret = Secret(url_secret_name(name, url, told) if url else "", owned)
+    return DesiredApp(
+        name=name,
+        web=web_service(app, url_secret.name),
+        port=spec.port,
+        network=Network(spec.network.name, subnet=str(spec.network.subnet or ""), labels=owned),
+        key=Secret(spec.encryption_key.secret, owned),
+        key_is_backed_up=spec.encryption_key.backed_up,
+        url_secret=url_secret,
+        url=url,
+        password_secret=password,
+        given_secrets=given_secrets(app),
+        cluster=spec.database.cluster or "",
+        catalog=wish_of(app),
+        connections=connections_of(app),
+        anchor=anchor_of(app),
+        node_labels=tuple(
+            NodeLabels(node, {spec.placement.label: PLACED})
+            for node in sorted(spec.placement.nodes)
+        ),
+        node_label=spec.placement.label if spec.placement.nodes else "",
+        deletion_policy=spec.deletion_policy,
+        reconcile=spec.reconcile,
+    )
+
+
+def connections_of(app: NotesApp) -> int:
+    """Start-first has as many replicas more as are replaced at once."""
+    update = app.spec.update
+    surge = update.parallelism if update.order == "start-first" else 0
+    return CONNECTIONS_PER_REPLICA * (app.spec.replicas + surge)
+
+
+def given_secrets(app: NotesApp) -> tuple[str, ...]:
+    names = [app.spec.database.url_secret, app.spec.oidc.client_secret if app.spec.oidc else None]
+    return tuple(name for name in names if name)
+
+
+def anchor_of(app: NotesApp) -> Config:
+    name, spec = app.metadata.name, app.spec
+    labels = {APP_LABEL: name, DELETION_POLICY_LABEL: spec.deletion_policy}
+    if spec.placement.nodes:
+        labels[NODE_LABELS_LABEL] = spec.placement.label
+    return Config(f"{name}_application", ANCHOR_TEXT, labels)
+
+
+def url_template(
+    app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
+) -> UrlTemplate | None:
+    """Through the cluster's own way in: its virtual address, or all its proxies, of which libpq
+    takes the first that answers read-write."""
+    database = app.spec.database
+    if cluster is None or database.cluster is None or not database.name or not database.role:
+        return None
+    return UrlTemplate(
+        hosts=way_in(cluster, facts),
+        port=cluster.spec.proxies.ports.primary,
+        database=database.name,
+        role=login_role(database),
+        parameters=(
+            ("target_session_attrs", "read-write"),
+            ("connect_timeout", "3"),
+            ("options", session_options(database)),
+        ),
+    )
+
+
+def way_in(cluster: PostgresCluster, facts: SwarmFacts) -> tuple[str, ...]:
+    """The addresses that clients use."""
+    vip = getattr(cluster.spec, "vip", None)
+    if vip is not None:
+        return (str(vip.address),)
+    nodes = cluster.spec.proxies.nodes
+    return tuple(facts.addresses[node] for node in nodes if facts.addresses.get(node))

@@ -1,0 +1,1 @@
+"""One concern of an application each; rules never see each other."""

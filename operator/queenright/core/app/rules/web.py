@@ -1,0 +1,32 @@
+"""The replicas: deployed once there is a database for them, updated by swarm one after another.
+
+Invariant: no running replica is replaced while the database has no leader, since a new one could
+not become ready; and none is started before all that it refers to is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.actions import Action
+from queenright.core.app.situation import AppSituation
+from queenright.core.plan import Hold
+from queenright.core.servicing import plan_service
+
+
+def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
+    desired, live = situation.desired, situation.web
+    obstacle = why_not_now(situation)
+    if live is None and obstacle is not None:
+        yield Hold(f"create-service/{desired.web.name}", f"{desired.web.name} waits: {obstacle}")
+        return
+    if situation.missing:
+        return
+    yield from plan_service(situation, desired.web, obstacle)
+
+
+def why_not_now(situation: AppSituation) -> str | None:
+    """Why no replica may be started or replaced now; None when they may."""
+    if situation.missing:
+        return f"{', '.join(situation.missing)} is not in the swarm yet"
+    return situation.why_no_database() or situation.why_not_in_catalog()

@@ -1,0 +1,101 @@
+"""One application's desired state and everything observed, with the questions that its rules ask.
+
+Answers only; decides nothing. Invariant: an answer that rests on an unknown source is the careful
+one (not ready, not safe).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from queenright.core.app.desired import DesiredApp
+from queenright.core.app.readiness import Readiness
+from queenright.core.observed import (
+    ImageFound,
+    ImageMissing,
+    Known,
+    LiveService,
+    Node,
+    SwarmState,
+    Task,
+    Unknown,
+)
+from queenright.core.situation import Situation
+
+
+@dataclass(frozen=True, slots=True)
+class AppSituation:
+    """What an application's rule decides from; ``now`` is the pass's one moment. ``cluster`` is the
+    one that has its database, None where the database is elsewhere or the cluster is not known;
+    ``readiness`` is each task's own word, by its id."""
+
+    desired: DesiredApp
+    swarm: SwarmState
+    images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown]
+    now: datetime
+    cluster: Situation | None = None
+    readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
+
+    def running_tasks(self, live: LiveService) -> Iterator[Task]:
+        """Tasks that run for certain: alive, on a node that is not down."""
+        return (
+            task
+            for task in self.swarm.tasks_of(live.id)
+            if task.state == "running" and self.swarm.runs(task)
+        )
+
+    def possible_tasks(self, live: LiveService) -> Iterator[Task]:
+        """Tasks that run, or may."""
+        return self.swarm.possible_tasks(live.id)
+
+    def node_of(self, task: Task) -> Node | None:
+        return self.swarm.node_by_id(task.node_id)
+
+    @property
+    def web(self) -> LiveService | None:
+        """The replicas' service, as it is deployed."""
+        return self.swarm.service(self.desired.web.name)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether replicas may have written with the present key: the anchor comes first."""
+        return self.web is not None or self.swarm.config(self.desired.anchor.name) is not None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What the replicas' service refers to and is not there."""
+        desired, swarm = self.desired, self.swarm
+        secrets = (desired.key.name, desired.url_secret.name, *desired.given_secrets)
+        return (
+            *([] if swarm.network(desired.network.name) else [f"network {desired.network.name}"]),
+            *(f"secret {name or 'with the URL'}" for name in secrets if not swarm.secret(name)),
+        )
+
+    def why_no_database(self) -> str | None:
+        """Why the database can't be worked with now; None when it can, as far as is known."""
+        desired = self.desired
+        if not desired.cluster:
+            return None
+        if self.cluster is None:
+            return f"cluster {desired.cluster}, which has its database, is not deployed yet"
+        if self.cluster.leader is None:
+            return f"cluster {desired.cluster} has no leader that every observation agrees on"
+        return None
+
+    def why_not_in_catalog(self) -> str | None:
+        """Why the database is not known to be as the application needs it; None when it is."""
+        if not self.desired.catalog:
+            return None
+        match self.cluster.catalog if self.cluster else Unknown("its cluster is not known"):
+            case Known(catalog):
+                for role in self.desired.catalog.roles:
+                    if not catalog.has_role(role.name):
+                        return f"cluster {self.desired.cluster} has no role {role.name} yet"
+                for database in self.desired.catalog.databases:
+                    if catalog.database(database.name) is None:
+                        return f"cluster {self.desired.cluster} has no database {database.name} yet"
+                return None
+            case Unknown(why):
+                return f"roles and databases of cluster {self.desired.cluster} are unknown: {why}"
