@@ -42,3 +42,28 @@ def document(text: str = BASE) -> Document:
     assert not result.errors, result.errors
     (only,) = result.documents
     return only
+
+
+APP = """\
+apiVersion: queenright/v1alpha1
+kind: NotesApp
+metadata: {name: notes}
+spec:
+  image: registry:5000/queenright-notes:1.0.100
+  origin: https://notes.example.org
+  database: {urlSecret: app_database_url}
+  upgrade: {dump: none}
+"""
+"""An application that needs no other document."""
+
+APP_OF_MAIN = APP.replace("{urlSecret: app_database_url}", "{cluster: main}")
+"""An application whose database is in the cluster of `BASE`."""
+
+
+def edited_app(*edits: tuple[str, str], more: str = "", base: str = APP) -> str:
+    """The application with each `(old, new)` applied once, and lines added under `spec`."""
+    text = base
+    for old, new in edits:
+        assert old in text, f"the application has no {old!r}"
+        text = text.replace(old, new, 1)
+    return text + "".join(f"  {line}\n" for line in more.splitlines())

@@ -3,6 +3,7 @@
 What a person is told for each is in tests/golden/manifest_errors.txt.
 """
 
+from tests.unit.spec.app_error_cases import APP_CASES
 from tests.unit.spec.documents import BASE, edited
 
 SECOND = "    - {name: member-2, node: node3}\n"
@@ -268,4 +269,5 @@ CASES: dict[str, str] = {
         more="patroni: {ttl: 25s}\nmemory: {limit: 1G}\nreplicas: 2",
     ),
     "same name twice": f"{BASE}---\n{BASE}",
+    **APP_CASES,
 }

@@ -11,13 +11,16 @@ import yaml
 from queenright.core.spec import schemas
 from queenright.core.spec.reference import reference
 from queenright.core.spec.yaml_lines import read_yaml
-from tests.unit.spec.documents import BASE, edited, loaded
+from tests.unit.spec.documents import APP, BASE, edited, edited_app, loaded
 from tests.unit.spec.error_cases import CASES, PROXY
 from tests.unit.spec.test_examples import EXAMPLES
 
 ROOT = Path(__file__).parents[3]
-SCHEMA: dict[str, Any] = json.loads(schemas()["postgrescluster.schema.json"])
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+SCHEMAS: dict[str, dict[str, Any]] = {
+    kind: json.loads(schemas()[f"{kind.lower()}.schema.json"])
+    for kind in ("PostgresCluster", "NotesApp")
+}
+VALIDATORS = {kind: jsonschema.Draft202012Validator(schema) for kind, schema in SCHEMAS.items()}
 
 BEYOND_A_SCHEMA = {
     # what takes more than one field
@@ -45,7 +48,40 @@ BEYOND_A_SCHEMA = {
     # the grammar of access rules, and of texts
     *(name for name in CASES if name.startswith("rule ") and name != "rule is a number"),
     "unprintable parameter",
+    # applications: what takes more than one field, or document
+    *("database nowhere", "database twice", "database with a role of nobody's"),
+    *("database of no cluster", "oidc's group without claim", "oidc's issuer plain HTTP"),
+    *("no replica", "one replica", "extra host the main one", "extra host twice"),
+    *("origin plain HTTP", "key the database's", "publish nowhere", "publish beside the edge"),
+    *("header from anybody", "headers from anybody", "depth without header"),
+    *("behindProxy without address", "behindProxy beside the edge"),
+    *("grace below the shutdown", "shutdown above the grace", "placement's node twice"),
+    *("too few nodes for host ports", "no node to update on", "app's reservation"),
+    *("app's cpus reserved", "update hardly watched", "app's pause without state"),
+    *("dump without image", "dump without node", "dump in two places"),
+    # applications: what a size or time with a unit amounts to, and what is reserved or unwise
+    *("attachment of half a megabyte", "attachment of nothing", "attachment beyond all"),
+    *("body smaller than a chunk", "body small", "shutdown of days", "app's memory", "app's tmp"),
+    *("app's check at once", "dump in no time", "publish swarm's port", "origin's port"),
+    *("extra host's port", "app's image latest", "app's image without tag"),
+    *("database's role reserved", "database's role PostgreSQL's", "app's subnet"),
+    *("app's host a name", "app's host the loopback", "dump's path climbs"),
 }
+
+
+def validator(document: Any) -> jsonschema.Draft202012Validator:
+    """What an editor takes for the document: by its kind, or the cluster's where it has none."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    return VALIDATORS["NotesApp" if kind == "NotesApp" else "PostgresCluster"]
+
+
+def parts() -> list[tuple[str, str, dict[str, Any]]]:
+    """Every part of every kind: kind, name and schema."""
+    return [
+        (kind, name, part)
+        for kind, schema in SCHEMAS.items()
+        for name, part in schema["$defs"].items()
+    ]
 
 
 def data_of(text: str) -> list[Any]:
@@ -60,20 +96,21 @@ def test_the_files_are_what_the_models_give() -> None:
     assert (ROOT / "docs/reference.md").read_text() == reference(), "run `make crds`"
 
 
-def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_the_schema_is_a_schema(kind: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[kind])
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_every_example_fits_the_schema(file: Path) -> None:
     for document in data_of(file.read_text()):
-        assert not [error.message for error in VALIDATOR.iter_errors(document)]
+        assert not [error.message for error in validator(document).iter_errors(document)]
 
 
 @pytest.mark.parametrize("name", [name for name, text in CASES.items() if data_of(text)])
 def test_the_schema_refuses_what_we_refuse(name: str) -> None:
     documents = data_of(CASES[name])
-    refused = any(not VALIDATOR.is_valid(document) for document in documents)
+    refused = any(not validator(document).is_valid(document) for document in documents)
     assert refused is (name not in BEYOND_A_SCHEMA)
 
 
@@ -97,6 +134,18 @@ ACCEPTED = {
     "digest": edited(("member:16", f"member:16@sha256:{'0' * 64}")),
     "fraction of a second": edited((PROXY, PROXY + "    check: {interval: 3500ms}\n")),
     "no optional field": BASE,
+    "application": APP,
+    "application in words": edited_app(
+        more="reconcile: paused\nedge: {image: e:1, tls: internal}\nreplicas: 3"
+    ),
+    "application in mappings": edited_app(
+        ("{dump: none}", "{dump: {mode: attempted, image: m:16, node: node4, keep: 9}}"),
+        more="publish: {mode: host, port: 3001}\nreconcile: {state: paused, until: }\n"
+        "resources: {memory: {limit: 1G}, cpus: {limit: 0.5}}\nextraHosts: ['a.example.org:8443']\n"
+        "behindProxy: true\naddressHeader: X-Real-IP\nprotocolHeader: X-Forwarded-Proto\n"
+        "oidc: {issuer: 'https://id.example.org/a', clientId: notes, clientSecret: oidc}\n"
+        "maxAttachment: 2048M\nshutdownTimeout: 25",
+    ),
 }
 
 
@@ -104,13 +153,13 @@ ACCEPTED = {
 def test_the_schema_accepts_what_we_accept(name: str) -> None:
     assert loaded(ACCEPTED[name]).errors == ()
     (document,) = data_of(ACCEPTED[name])
-    assert not [error.message for error in VALIDATOR.iter_errors(document)]
+    assert not [error.message for error in validator(document).iter_errors(document)]
 
 
 def test_an_editor_that_reads_yaml_1_1_agrees() -> None:
     document = yaml.safe_load(ACCEPTED["switches"])
     assert document["spec"]["postgresql"]["parameters"]["jit"] is False
-    assert VALIDATOR.is_valid(document)
+    assert validator(document).is_valid(document)
 
 
 def fields(part: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -118,15 +167,16 @@ def fields(part: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_every_field_says_what_it_means() -> None:
-    for name, part in SCHEMA["$defs"].items():
+    for kind, name, part in parts():
         for field, schema in fields(part):
-            target = SCHEMA["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})
+            target = SCHEMAS[kind]["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})
             assert schema.get("description") or target.get("description"), f"{name}.{field}"
 
 
 def test_defaults_fit_their_own_field() -> None:
-    for name, part in SCHEMA["$defs"].items():
+    for kind, name, part in parts():
         for field, schema in fields(part):
             if "default" in schema:
-                own = VALIDATOR.evolve(schema={**schema, "$defs": SCHEMA["$defs"]})
+                definitions = SCHEMAS[kind]["$defs"]
+                own = VALIDATORS[kind].evolve(schema={**schema, "$defs": definitions})
                 assert own.is_valid(schema["default"]), f"{name}.{field}"

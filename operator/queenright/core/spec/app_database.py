@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from queenright.core.spec.app_identifiers import MountedPath, RoleName
+from queenright.core.spec.app_identifiers import MountedPath, OwnerName, SecretName
 from queenright.core.spec.document import Part, Worded
 from queenright.core.spec.identifiers import Image, Name, NodeName, ObjectName
 from queenright.core.spec.quantities import Seconds
@@ -19,27 +19,27 @@ class AppDatabase(Part):
         description="Name of the `PostgresCluster` that has the database.",
         examples=["main"],
     )
-    name: RoleName | None = Field(
+    name: OwnerName | None = Field(
         default=None,
         description="Name of the database; it is made empty. Default: `metadata.name`, with "
         "underscores for hyphens.",
         examples=["notes"],
     )
-    role: RoleName | None = Field(
+    role: OwnerName | None = Field(
         default=None,
         description="The dedicated role that owns the database and all in it (spec: §2.3). It "
         "never logs in itself: a role of its own does for each `passwordSecret`. Default: as "
         "`name`.",
         examples=["notes"],
     )
-    password_secret: ObjectName | None = Field(
+    password_secret: SecretName | None = Field(
         default=None,
         description="Secret with the password that the application logs in with; made when "
         "missing. Another name here changes the password while the application runs. Default: "
         "`<metadata.name>_db_password`.",
         examples=["notes_db_password"],
     )
-    url_secret: ObjectName | None = Field(
+    url_secret: SecretName | None = Field(
         default=None,
         description="Instead of the above: a secret with the connection string "
         "`postgresql://role:password@host:port/database` of a database that is there already.",
@@ -50,7 +50,7 @@ class AppDatabase(Part):
 class EncryptionKey(Part):
     """The key that encrypts stored credentials (spec: notes-app §2.1, §5.5)."""
 
-    secret: ObjectName = Field(
+    secret: SecretName = Field(
         default="app_encryption_key",
         description="Secret with the key, at least 32 characters; made once when missing, never "
         "replaced (spec: §2.3).",

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, WithJsonSchema
 
+from queenright.core.spec.databases import database_name, role_name
+from queenright.core.spec.identifiers import OBJECT_NAME
 from queenright.core.spec.wording import UnfitValueError, describe
 
 _LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -53,7 +55,7 @@ def _origin(value: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UnfitValueError(f"{describe(value)} is not {expected}")
     if parts.path or parts.query or parts.fragment:
-        raise UnfitValueError(f"{describe(value)} has a path; write {expected}, without one")
+        raise UnfitValueError(f"{describe(value)} is more than {expected}: scheme and host alone")
     if "@" in parts.netloc:
         raise UnfitValueError(f"has a user or a password in it; write {expected}")
     host = parts.netloc.lower()
@@ -90,11 +92,7 @@ def _role(value: str) -> str:
             f"{describe(value)} is not a usable name: lower-case letters, digits and underscores, "
             "no digit first"
         )
-    if value.startswith("pg_"):
-        raise UnfitValueError(f"{describe(value)} starts with pg_, which PostgreSQL keeps")
-    if value in {"postgres", "template0", "template1", "replicator", "rewind"}:
-        raise UnfitValueError(f"{describe(value)} is the server's own; write another name")
-    return value
+    return database_name(role_name(value))
 
 
 def _listen_address(value: str) -> str:
@@ -110,6 +108,16 @@ def _listen_address(value: str) -> str:
             "0.0.0.0"  # noqa: S104 (an advice, within a container)
         )
     return str(address)
+
+
+def _secret_name(value: str) -> str:
+    """As every object's name; but what stands here by mistake may be the secret itself."""
+    if len(value) > 63 or not re.fullmatch(OBJECT_NAME, value):
+        raise UnfitValueError(
+            "is not the name of a swarm secret: up to 63 letters, digits, dots, hyphens and "
+            "underscores, a letter or digit first and last; the secret itself stands in no file"
+        )
+    return value
 
 
 def _mounted_path(value: str) -> str:
@@ -145,7 +153,7 @@ Header = Annotated[
 ]
 """The name of a request's header."""
 
-RoleName = Annotated[
+OwnerName = Annotated[
     str,
     AfterValidator(_role),
     WithJsonSchema({"type": "string", "pattern": ROLE, "maxLength": ROLE_MOST}),
@@ -154,6 +162,13 @@ RoleName = Annotated[
 
 ListenAddress = Annotated[str, AfterValidator(_listen_address), WithJsonSchema({"type": "string"})]
 """An address of the container to listen on."""
+
+SecretName = Annotated[
+    str,
+    AfterValidator(_secret_name),
+    WithJsonSchema({"type": "string", "pattern": OBJECT_NAME, "maxLength": 63}),
+]
+"""The name of a swarm secret."""
 
 MountedPath = Annotated[
     str, AfterValidator(_mounted_path), WithJsonSchema({"type": "string", "pattern": MOUNTED_PATH})

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from queenright.core.spec.app_checks import check_app
+from queenright.core.spec.apps_together import check_apps_together
 from queenright.core.spec.checks import check_cluster
 from queenright.core.spec.document import API_VERSION, Resource
 from queenright.core.spec.notes_app import NotesApp
@@ -41,7 +42,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         kind.name: kind
         for kind in (
             Kind(PostgresCluster, check_cluster, check_clusters_together),
-            Kind(NotesApp, check_app, lambda _: ()),
+            Kind(NotesApp, check_app, check_apps_together),
         )
     }
 )

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from queenright.core.spec.document import HEAD, Resource
 from queenright.core.spec.kinds import API_VERSIONS, KINDS, Kind
+from queenright.core.spec.neighbours import check_neighbours
 from queenright.core.spec.phrasing import findings_of
 from queenright.core.spec.problems import (
     Clash,
@@ -66,7 +67,8 @@ def load(files: Mapping[str, str]) -> Loaded:
     problems += [problem for problem, _ in repeated]
     twice = {identity for _, identity in repeated}
     documents = [one.document for one in judged if one.document and one.identity not in twice]
-    clashes = list(_clashes(documents))
+    described = {one.identity for one in judged if one.identity}
+    clashes = [*_clashes(documents), *check_neighbours(documents, described)]
     problems += [clash.later.origin.problem(clash.finding) for clash in clashes]
     clashing = {
         id(document)

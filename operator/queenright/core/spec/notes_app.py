@@ -19,15 +19,29 @@ from queenright.core.spec.app_containers import (
     with_label,
 )
 from queenright.core.spec.app_database import AppDatabase, EncryptionKey, Upgrade
-from queenright.core.spec.app_identifiers import Header, Host, IssuerUrl, ListenAddress, Origin
+from queenright.core.spec.app_identifiers import (
+    Header,
+    Host,
+    IssuerUrl,
+    ListenAddress,
+    Origin,
+    SecretName,
+)
 from queenright.core.spec.containers import GIBI, MEBI
 from queenright.core.spec.document import Metadata, Part, Resource, Sequence, Worded
+from queenright.core.spec.edge import Edge, with_edge_label
 from queenright.core.spec.identifiers import Image, Name, Network, ObjectName, Port
 from queenright.core.spec.operations import Pausing
 from queenright.core.spec.quantities import Seconds, Size
 
 CONNECTIONS_PER_REPLICA = 12
 """Connections of one replica: a pool of 10, and listeners (spec: notes-app §8)."""
+
+_BEHIND_EDGE = {
+    "publish": "none",
+    "protocolHeader": "X-Forwarded-Proto",
+    "addressHeader": "X-Forwarded-For",
+}
 
 
 class Publish(Worded):
@@ -52,7 +66,7 @@ class Oidc(Part):
     client_id: str = Field(
         min_length=1, description="What the provider knows the application by.", examples=["notes"]
     )
-    client_secret: ObjectName = Field(
+    client_secret: SecretName = Field(
         description="Name of the swarm secret with the client's secret; it has to be there.",
         examples=["notes_oidc_secret"],
     )
@@ -172,6 +186,11 @@ class NotesAppSpec(Part):
         description="Number of trusted proxies: the client is the entry that many places from the "
         "right (spec: §2.1).",
     )
+    edge: Edge | None = Field(
+        default=None,
+        description="The reverse proxy before it, which overwrites the headers above (spec: "
+        "Reverse proxy requirements). Default: none.",
+    )
     network: AppNetwork = Field(
         default=AppNetwork(), description="The application's own overlay network."
     )
@@ -226,13 +245,15 @@ class NotesApp(Resource):
 
     @classmethod
     def with_derived(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fills in what other fields decide: the names made from the application's."""
+        """Fills in what other fields decide: the names made from the application's, and what an
+        edge brings with it (spec: notes-app §2.1, the typical set)."""
         spec, metadata = document.get("spec"), document.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(spec, dict) or not isinstance(name, str):
             return document
         network = spec.get("network", {})
         derived = {
+            **(_BEHIND_EDGE if isinstance(spec.get("edge"), dict) else {}),
             **spec,
             "database": _with_names(spec.get("database"), name),
             "placement": with_label(spec.get("placement", {}), name),
@@ -240,6 +261,8 @@ class NotesApp(Resource):
         }
         if "database" not in spec:
             del derived["database"]
+        if "edge" in spec:
+            derived["edge"] = with_edge_label(spec["edge"], name)
         return {**document, "spec": derived}
 
 

@@ -20,14 +20,15 @@ Every field of every kind of document, with its default. Made from the models by
 same facts are in the JSON Schemas under `crds/`, which editors use:
 
 ```yaml
-# yaml-language-server: $schema=../crds/postgrescluster.schema.json
+# yaml-language-server: $schema=../crds/postgrescluster.schema.json   or notesapp.schema.json
 apiVersion: {API_VERSION}
 ```
 
 A *duration* is a number with a unit (`500ms`, `30s`, `10m`, `1h`, `1m30s`) or bare seconds. A
 *size* is a number with a unit (`64M`, `2G`, `1MB`, `1GiB`; all powers of 1024) or bare bytes.
 A *moment* is a date and a time with its zone (`2026-12-01T06:00Z`, `2026-12-01 07:00:00 +01:00`).
-*§* refers to the section of the database cluster's contract that a value comes from. Scalars follow
+*§* refers to the section of a contract that a value comes from: the database cluster's, or for
+`NotesApp` the notes application's. Scalars follow
 YAML 1.2: `yes`, `no`, `on` and `off` are text, and only `true` and `false` are booleans.
 """
 

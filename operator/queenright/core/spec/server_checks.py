@@ -23,29 +23,35 @@ def _parameters(cluster: PostgresCluster) -> Iterator[Finding]:
             yield Finding((*PARAMETERS, name), refusal)
 
 
-def _amount(cluster: PostgresCluster, name: str, default: int) -> float:
+def parameter_amount(cluster: PostgresCluster, name: str, default: int) -> float:
+    """A parameter as a number, in its own unit, or the default where none can be told."""
     value = cluster.spec.postgresql.parameters.get(name, default)
     amount = parameter_table.amount_of(parameter_table.parameters()[name], value)
     return default if amount is None else amount
 
 
+def connections_of(cluster: PostgresCluster) -> tuple[float, float]:
+    """`max_connections`, and how many of them no application gets."""
+    reserved = parameter_amount(cluster, "superuser_reserved_connections", 3)
+    reserved += parameter_amount(cluster, "reserved_connections", 0)
+    return parameter_amount(cluster, "max_connections", 100), reserved
+
+
 def _parameters_fit(cluster: PostgresCluster) -> Iterator[Finding]:
     others = len(cluster.spec.members) - 1
     for name in ("max_wal_senders", "max_replication_slots"):
-        amount = _amount(cluster, name, 10)
+        amount = parameter_amount(cluster, name, 10)
         if amount < others:
             message = (
                 f"{amount:.0f} is too few: {others + 1} members need {others}, one for each "
                 "replica; better two more"
             )
             yield Finding((*PARAMETERS, name), message, involves=(("spec", "members"),))
-    connections = _amount(cluster, "max_connections", 100)
-    reserved = _amount(cluster, "superuser_reserved_connections", 3)
-    reserved += _amount(cluster, "reserved_connections", 0)
+    connections, reserved = connections_of(cluster)
     if reserved >= connections:
         message = f"{connections:.0f} leaves none beside the {reserved:.0f} reserved connections"
         yield Finding((*PARAMETERS, "max_connections"), message)
-    buffers = BLOCK_BYTES * _amount(cluster, "shared_buffers", 16384)
+    buffers = BLOCK_BYTES * parameter_amount(cluster, "shared_buffers", 16384)
     limit = cluster.spec.memory.limit_bytes
     if buffers >= limit:
         message = (

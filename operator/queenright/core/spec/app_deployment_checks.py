@@ -1,0 +1,143 @@
+"""What is wrong with how a notes application is to be run: times, bounds, places, dumps.
+
+Decides from one valid `NotesApp`, as `app_checks` does for what the application itself is told.
+"""
+
+from collections.abc import Callable, Iterator
+
+from queenright.core.spec.checks import LEAST_CONTAINER_MEMORY
+from queenright.core.spec.containers import MEBI
+from queenright.core.spec.notes_app import NotesApp
+from queenright.core.spec.problems import Finding, Path
+from queenright.core.spec.quantities import format_duration, format_size
+
+STOP_MARGIN_S = 5
+"""What a replica needs beyond `shutdownTimeout`: its last requests are cut, its sessions closed."""
+
+_DUMP: Path = ("spec", "upgrade", "dump")
+_GRACE: Path = ("spec", "stopGracePeriod")
+_NODES: Path = ("spec", "placement", "nodes")
+
+
+def _times(app: NotesApp) -> Iterator[Finding]:
+    spec = app.spec
+    need = spec.shutdown_timeout_s + STOP_MARGIN_S
+    if spec.stop_grace_period_s < need:
+        message = (
+            f"{format_duration(spec.stop_grace_period_s)} is less than shutdownTimeout "
+            f"{format_duration(spec.shutdown_timeout_s)} and {STOP_MARGIN_S}s: replicas would be "
+            f"killed while they finish; write {need}s or more"
+        )
+        yield Finding(_GRACE, message, involves=(("spec", "shutdownTimeout"),))
+    check: Path = ("spec", "healthCheck")
+    for field, seconds in (
+        ("interval", spec.health_check.interval_s),
+        ("timeout", spec.health_check.timeout_s),
+    ):
+        if seconds <= 0:
+            yield Finding((*check, field), "must be more than 0")
+    notices = spec.health_check.interval_s * spec.health_check.retries
+    if spec.update.monitor_s < notices:
+        message = (
+            f"{format_duration(spec.update.monitor_s)} is less than interval x retries of "
+            f"healthCheck = {format_duration(notices)}: a replica that turns bad would be noticed "
+            "after the update is done, and not taken back"
+        )
+        yield Finding(("spec", "update", "monitor"), message, "warning", (check,))
+
+
+def _bounds(app: NotesApp) -> Iterator[Finding]:
+    resources = app.spec.resources
+    memory, cpus = resources.memory, resources.cpus
+    path: Path = ("spec", "resources")
+    if memory.limit_bytes < LEAST_CONTAINER_MEMORY:
+        least = format_size(LEAST_CONTAINER_MEMORY)
+        message = f"must be at least {least}, the least that Docker takes"
+        yield Finding((*path, "memory", "limit"), message)
+    if memory.reservation_bytes > memory.limit_bytes:
+        message = (
+            f"{format_size(memory.reservation_bytes)} is more than the limit "
+            f"{format_size(memory.limit_bytes)}"
+        )
+        limit = ((*path, "memory", "limit"),)
+        yield Finding((*path, "memory", "reservation"), message, involves=limit)
+    if cpus.limit and cpus.reservation > cpus.limit:
+        message = f"{cpus.reservation:g} is more than the limit {cpus.limit:g}"
+        limit = ((*path, "cpus", "limit"),)
+        yield Finding((*path, "cpus", "reservation"), message, involves=limit)
+    if resources.tmp_bytes < MEBI:
+        message = f"{format_size(resources.tmp_bytes)} is too small to use; write 1M or more"
+        yield Finding((*path, "tmp"), message)
+
+
+def _replicas(app: NotesApp) -> Iterator[Finding]:
+    spec = app.spec
+    path: Path = ("spec", "replicas")
+    if spec.replicas == 0:
+        yield Finding(path, "0 runs nobody: the application is down", "warning")
+    elif spec.replicas == 1:
+        message = "1 leaves nobody when its node fails, until swarm has started another; write 2"
+        yield Finding(path, message, "warning")
+
+
+def _places(app: NotesApp) -> Iterator[Finding]:
+    spec = app.spec
+    nodes = spec.placement.nodes
+    for index, node in enumerate(nodes):
+        if node in nodes[:index]:
+            yield Finding((*_NODES, index), f'"{node}" is listed twice; remove one')
+    places = len(set(nodes))
+    counted = "1 node" if places == 1 else f"{places} nodes"
+    if not nodes or spec.publish.mode != "host":
+        return
+    involved: tuple[Path, ...] = (("spec", "publish"), ("spec", "replicas"), ("spec", "update"))
+    if places < spec.replicas:
+        message = (
+            f"has {counted} for {spec.replicas} replicas that each need a node's port "
+            f"{spec.publish.port}; list more nodes, or publish by ingress"
+        )
+        yield Finding(_NODES, message, involves=involved)
+    elif places < spec.replicas + spec.update.parallelism and spec.update.order == "start-first":
+        message = (
+            f"has {counted} for {spec.replicas} replicas and {spec.update.parallelism} more "
+            f"while they are replaced, each with a node's port {spec.publish.port}: an update "
+            "would wait for ever; list more nodes, or write `update: {order: stop-first}`"
+        )
+        yield Finding(_NODES, message, involves=involved)
+
+
+def _dump(app: NotesApp) -> Iterator[Finding]:
+    dump = app.spec.upgrade.dump
+    if dump.volume is not None and dump.path is not None:
+        message = f'"{dump.path}" and the volume "{dump.volume}": dumps have one place; remove one'
+        yield Finding((*_DUMP, "path"), message, involves=((*_DUMP, "volume"),))
+    if dump.mode == "none" or app.spec.database.url_secret is None:
+        return
+    outside: tuple[Path, ...] = (("spec", "database"), (*_DUMP, "mode"))
+    if dump.image is None:
+        message = (
+            "is missing: for a database of no cluster here, an image with `pg_dump` of the "
+            "server's version, or `dump: none`"
+        )
+        yield Finding((*_DUMP, "image"), message, involves=outside)
+    if dump.node is None:
+        message = "is missing: for a database of no cluster here, the node that keeps the dumps"
+        yield Finding((*_DUMP, "node"), message, involves=outside)
+
+
+def _pause(app: NotesApp) -> Iterator[Finding]:
+    """An end belongs to something that has begun."""
+    pausing = app.spec.reconcile
+    if pausing.state == "active" and pausing.until is not None:
+        message = "has no effect on `active`; write `state: paused`, or leave it out"
+        yield Finding(("spec", "reconcile", "until"), message, "warning")
+
+
+DEPLOYMENT_CHECKS: tuple[Callable[[NotesApp], Iterator[Finding]], ...] = (
+    _times,
+    _bounds,
+    _replicas,
+    _places,
+    _dump,
+    _pause,
+)
