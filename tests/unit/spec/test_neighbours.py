@@ -42,28 +42,32 @@ BESIDE_A_CLUSTER = {
     "another cluster": (
         of_main(("cluster: main", "cluster: mian")),
         (
-            'notes.yaml:7: spec.database.cluster: no PostgresCluster of these files is called "mian"; '
+            "notes.yaml:7: spec.database.cluster: no PostgresCluster of these files is called "
+            '"mian"; '
             'did you mean "main"?'
         ),
     ),
     "a cluster far from any": (
         of_main(("cluster: main", "cluster: other")),
         (
-            'notes.yaml:7: spec.database.cluster: no PostgresCluster of these files is called "other"'
+            "notes.yaml:7: spec.database.cluster: no PostgresCluster of these files is called "
+            '"other"'
             "; there is main"
         ),
     ),
     "its name": (
         of_main(("{name: notes}", "{name: main}")),
         (
-            'notes.yaml:3: metadata.name: "main" is also the name of cluster main (cluster.yaml:1), '
+            'notes.yaml:3: metadata.name: "main" is also the name of cluster main '
+            "(cluster.yaml:1), "
             "and the prefix of its services; write another name"
         ),
     ),
     "its proxies' port": (
         of_main(more="publish: {port: 5000}"),
         (
-            "notes.yaml:9: spec.publish.port: 5000 is also used by cluster main (cluster.yaml:1) on "
+            "notes.yaml:9: spec.publish.port: 5000 is also used by cluster main (cluster.yaml:1) "
+            "on "
             "node2, node3, node4; write another port"
         ),
     ),
@@ -73,14 +77,16 @@ BESIDE_A_CLUSTER = {
             "placement: {nodes: [node1, node4, node5, node6]}"
         ),
         (
-            "notes.yaml:9: spec.publish.port: 5432 is also used by cluster main (cluster.yaml:1) on "
+            "notes.yaml:9: spec.publish.port: 5432 is also used by cluster main (cluster.yaml:1) "
+            "on "
             "node4; write another port"
         ),
     ),
     "its port, by the edge": (
         of_main(more="edge: {image: e:1, nodes: [node2], ports: {https: 8008}}"),
         (
-            "notes.yaml:9: spec.edge.ports.https: 8008 is also used by cluster main (cluster.yaml:1) "
+            "notes.yaml:9: spec.edge.ports.https: 8008 is also used by cluster main "
+            "(cluster.yaml:1) "
             "on node2; write another port"
         ),
     ),
@@ -94,7 +100,8 @@ BESIDE_A_CLUSTER = {
     "its nodes' network": (
         of_main(more="network: {subnet: 10.77.0.0/25}"),
         (
-            "notes.yaml:9: spec.network.subnet: 10.77.0.0/25 overlaps the lanSubnet 10.77.0.0/24 of "
+            "notes.yaml:9: spec.network.subnet: 10.77.0.0/25 overlaps the lanSubnet 10.77.0.0/24 "
+            "of "
             "cluster main (cluster.yaml:1); write another range"
         ),
     ),
@@ -108,7 +115,8 @@ BESIDE_A_CLUSTER = {
     "its superuser's password": (
         of_main(("{cluster: main}", "{cluster: main, passwordSecret: pg_superuser_pw}")),
         (
-            'notes.yaml:7: spec.database.passwordSecret: "pg_superuser_pw" is a password of cluster '
+            'notes.yaml:7: spec.database.passwordSecret: "pg_superuser_pw" is a password of '
+            "cluster "
             "main (cluster.yaml:1), with which the application would own the whole cluster; write "
             "another name"
         ),
@@ -117,7 +125,8 @@ BESIDE_A_CLUSTER = {
         of_main(more="replicas: 16"),
         (
             "notes.yaml:9: spec.replicas: 16 replicas need 204 connections while they are replaced "
-            "(12 each); cluster main (cluster.yaml:1) has 197 (max_connections less those reserved): "
+            "(12 each); cluster main (cluster.yaml:1) has 197 (max_connections less those "
+            "reserved): "
             "write fewer, or raise it"
         ),
     ),
@@ -139,7 +148,8 @@ def test_a_database_that_the_clusters_file_gives_to_somebody_else() -> None:
     )
     assert told(with_cluster(APP_OF_MAIN, cluster=BASE + theirs)) == [
         (
-            'notes.yaml:7: spec.database.role: "notes" is not the owner of database notes in cluster '
+            'notes.yaml:7: spec.database.role: "notes" is not the owner of database notes in '
+            "cluster "
             "main (cluster.yaml:1), which is shop; write one of the two otherwise"
         )
     ]
@@ -155,7 +165,8 @@ def test_the_proxies_bound_the_connections_too() -> None:
     cluster = BASE + "    maxConnectionsPerServer: 30\n"
     assert told(with_cluster(APP_OF_MAIN, cluster=cluster)) == [
         (
-            "notes.yaml:4: spec.replicas: 2 replicas need 36 connections while they are replaced (12 "
+            "notes.yaml:4: spec.replicas: 2 replicas need 36 connections while they are replaced "
+            "(12 "
             "each); cluster main (cluster.yaml:1) has 30 (proxies.maxConnectionsPerServer): write "
             "fewer, or raise it"
         )
@@ -166,7 +177,8 @@ def test_all_applications_of_a_cluster_fit_into_it_together() -> None:
     result = with_cluster(APP_OF_MAIN + "  replicas: 9\n", more=OTHER + "  replicas: 6\n")
     assert told(result) == [
         (
-            "wiki.yaml:11: spec.replicas: 6 replicas need 84 connections while they are replaced (12 "
+            "wiki.yaml:11: spec.replicas: 6 replicas need 84 connections while they are replaced "
+            "(12 "
             "each), 204 with the other applications there; cluster main (cluster.yaml:1) has 197 "
             "(max_connections less those reserved): write fewer, or raise it"
         )
@@ -200,14 +212,16 @@ BESIDE_AN_APPLICATION = {
     "database": (
         ("{cluster: main}", "{cluster: main, name: notes, role: wiki}"),
         (
-            f'wiki.yaml:7: spec.database.name: "notes" in cluster main is also the database of {WHOSE}'
+            f'wiki.yaml:7: spec.database.name: "notes" in cluster main is also the database of '
+            f"{WHOSE}"
             "; write another name"
         ),
     ),
     "role": (
         ("{cluster: main}", "{cluster: main, role: notes}"),
         (
-            f'wiki.yaml:7: spec.database.role: "notes" in cluster main is also the role of {WHOSE}; '
+            f'wiki.yaml:7: spec.database.role: "notes" in cluster main is also the role of '
+            f"{WHOSE}; "
             "write another name"
         ),
     ),
@@ -221,14 +235,16 @@ BESIDE_AN_APPLICATION = {
     "label": (
         ("  publish:", "  placement: {label: notes-node}\n  publish:"),
         (
-            f'wiki.yaml:9: spec.placement.label: "notes-node" also places the tasks of {WHOSE}; write '
+            f'wiki.yaml:9: spec.placement.label: "notes-node" also places the tasks of {WHOSE}; '
+            f"write "
             "another key"
         ),
     ),
     "key": (
         ("wiki_encryption_key", "app_encryption_key"),
         (
-            f'wiki.yaml:10: spec.encryptionKey.secret: warning: "app_encryption_key" is also the key '
+            f'wiki.yaml:10: spec.encryptionKey.secret: warning: "app_encryption_key" is also the '
+            f"key "
             f"of {WHOSE}: who learns the one has the other too; write another name such as "
             '"wiki_encryption_key"'
         ),
@@ -258,7 +274,8 @@ def test_one_database_elsewhere_is_not_for_two() -> None:
     second += "  encryptionKey: {secret: another}\n"
     assert told(with_cluster(APP, more=second)) == [
         (
-            f'wiki.yaml:7: spec.database.urlSecret: "app_database_url" is also the database of {WHOSE}'
+            f'wiki.yaml:7: spec.database.urlSecret: "app_database_url" is also the database of '
+            f"{WHOSE}"
             "; each needs its own"
         )
     ]
