@@ -119,7 +119,6 @@ APP_CASES: dict[str, str] = {
     "placement's node twice": edited_app(more="placement: {nodes: [node2, node2]}"),
     "placement's label": edited_app(more="placement: {label: Notes}"),
     "too few nodes for host ports": edited_app(more="publish: host\nplacement: {nodes: [node2]}"),
-    "no node to update on": edited_app(more="publish: host\nplacement: {nodes: [node2, node3]}"),
     "app's memory": edited_app(more="resources: {memory: {limit: 1M, reservation: 1M}}"),
     "app's reservation": edited_app(more="resources: {memory: {limit: 64M}}"),
     "app's cpus text": edited_app(more="resources: {cpus: {limit: half}}"),

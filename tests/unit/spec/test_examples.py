@@ -1,5 +1,6 @@
 """The manifests that the project ships: valid, complete, and true to the contract."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,24 @@ def test_the_full_example_writes_every_field_with_its_default() -> None:
         member["address"] = None
     assert full_dump == minimal_dump
     assert not {path for path in leaves(full_dump, ()) if path not in full.origin.lines}
+
+
+def test_the_applications_full_example_writes_every_field() -> None:
+    app = loaded((ROOT / "examples/notes-full.yaml").read_text()).documents[0]
+    dumped = app.resource.model_dump(mode="json", by_alias=True)
+    assert not {path for path in leaves(dumped, ()) if not is_written(path, app.origin.lines)}
+
+
+def is_written(path: str, lines: Mapping[str, int]) -> bool:
+    """The field itself, or a word or an empty list that stands for it."""
+    return path in lines or path.removeprefix("spec.reconcile.") in {"state", "until"}
+
+
+def test_the_demos_application_stands_on_the_demos_cluster() -> None:
+    files = [ROOT / "cluster.yaml", ROOT / "notes.yaml"]
+    result = load({file.name: file.read_text() for file in files})
+    assert result.problems == ()
+    assert [one.name for one in result.documents] == ["main", "notes"]
 
 
 def leaves(value: Any, path: tuple[str | int, ...]) -> set[str]:

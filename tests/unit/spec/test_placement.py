@@ -6,7 +6,7 @@ import pytest
 
 from queenright.core.observed import Node
 from queenright.core.spec import placement_problems
-from tests.unit.spec.documents import document, edited
+from tests.unit.spec.documents import document, edited, edited_app
 
 NODES = (
     Node("a", "node1", "10.77.0.11", role="manager"),
@@ -127,5 +127,55 @@ def test_a_node_that_is_away_is_a_warning() -> None:
             'cluster.yaml:8: spec.members[0].node: warning: "node2" has availability drain; '
             "nothing "
             "starts there until `docker node update --availability active node2`"
+        )
+    ]
+
+
+def app_told(more: str, nodes: tuple[Node, ...] = NODES) -> list[str]:
+    placed = document(edited_app(more=more))
+    return [str(problem) for problem in placement_problems(placed, nodes)]
+
+
+def test_an_application_on_nodes_that_are_there() -> None:
+    more = "placement: {nodes: [node2, node3]}\nedge: {image: e:1, nodes: [node4]}"
+    nodes = changed("node2", labels={"notes-node": "true"})
+    assert app_told(more) == []
+    assert app_told(more, nodes) == []
+
+
+def test_an_applications_nodes_that_do_not_exist_or_are_away() -> None:
+    assert app_told("placement: {nodes: [node22]}\nedge: {image: e:1, nodes: [far]}") == [
+        (
+            'cluster.yaml:9: spec.placement.nodes[0]: no node of this swarm is called "node22"; '
+            'did you mean "node2"?'
+        ),
+        (
+            'cluster.yaml:10: spec.edge.nodes[0]: no node of this swarm is called "far"; the nodes '
+            "are node1, node2, node3, node4, node5"
+        ),
+    ]
+    assert app_told("placement: {nodes: [node2]}", changed("node2", state="down")) == [
+        (
+            'cluster.yaml:9: spec.placement.nodes[0]: warning: "node2" is down now; nothing starts '
+            "there"
+        )
+    ]
+
+
+def test_a_node_for_dumps_that_does_not_exist() -> None:
+    dump = ("{dump: none}", "{dump: {image: 'm:16', node: node9}}")
+    (told,) = placement_problems(document(edited_app(dump)), NODES)
+    assert told.field == "spec.upgrade.dump.node"
+    assert told.severity == "error"
+
+
+def test_a_label_of_the_application_on_a_foreign_node() -> None:
+    nodes = changed("node5", labels={"notes-node": "true"})
+    assert app_told("", nodes) == []
+    assert app_told("placement: {nodes: [node2]}", nodes) == [
+        (
+            'cluster.yaml:9: spec.placement.label: warning: node "node5" has the label '
+            "notes-node=true without being listed, so that tasks run there too; list it, or remove "
+            "the label (docker node update --label-rm notes-node node5)"
         )
     ]

@@ -56,7 +56,7 @@ BEYOND_A_SCHEMA = {
     *("header from anybody", "headers from anybody", "depth without header"),
     *("behindProxy without address", "behindProxy beside the edge"),
     *("grace below the shutdown", "shutdown above the grace", "placement's node twice"),
-    *("too few nodes for host ports", "no node to update on", "app's reservation"),
+    *("too few nodes for host ports", "app's reservation"),
     *("app's cpus reserved", "update hardly watched", "app's pause without state"),
     *("dump without image", "dump without node", "dump in two places"),
     # applications: what a size or time with a unit amounts to, and what is reserved or unwise

@@ -93,7 +93,8 @@ class AppUpdatePolicy(Part):
 
     order: Literal["start-first", "stop-first"] = Field(
         default="start-first",
-        description="Whether the new replica is healthy before the old one is stopped (spec: §3).",
+        description="Whether the new replica is healthy before the old one is stopped (spec: §3). "
+        "With a port published in host mode the old one always goes first, since it has the port.",
     )
     parallelism: int = Field(
         default=1, ge=1, le=100, description="Replicas that are replaced at once."

@@ -90,18 +90,11 @@ def _places(app: NotesApp) -> Iterator[Finding]:
     counted = "1 node" if places == 1 else f"{places} nodes"
     if not nodes or spec.publish.mode != "host":
         return
-    involved: tuple[Path, ...] = (("spec", "publish"), ("spec", "replicas"), ("spec", "update"))
+    involved: tuple[Path, ...] = (("spec", "publish"), ("spec", "replicas"))
     if places < spec.replicas:
         message = (
             f"has {counted} for {spec.replicas} replicas that each need a node's port "
             f"{spec.publish.port}; list more nodes, or publish by ingress"
-        )
-        yield Finding(_NODES, message, involves=involved)
-    elif places < spec.replicas + spec.update.parallelism and spec.update.order == "start-first":
-        message = (
-            f"has {counted} for {spec.replicas} replicas and {spec.update.parallelism} more "
-            f"while they are replaced, each with a node's port {spec.publish.port}: an update "
-            "would wait for ever; list more nodes, or write `update: {order: stop-first}`"
         )
         yield Finding(_NODES, message, involves=involved)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 
 from queenright.core.observed import Node
+from queenright.core.spec.app_placement import app_placement
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Document, Finding, Path, Problem
 from queenright.core.spec.vip_checks import vip_on_nodes
@@ -23,6 +24,8 @@ def placement_problems(document: Document, nodes: Sequence[Node]) -> tuple[Probl
         findings += _proxies(document.cluster, by_name)
         findings += _labels(document.cluster, nodes)
         findings += vip_on_nodes(document.cluster, {node.name: node.address for node in nodes})
+    elif document.is_app:
+        findings += app_placement(document.app, nodes)
     return tuple(sorted({document.origin.problem(finding) for finding in findings}))
 
 
