@@ -1,0 +1,1 @@
+"""What the edge image adds to Caddy and HAProxy: it keeps them together, and knows who is ready."""
