@@ -29,6 +29,7 @@ COMMANDS = {
     "history": ("queenright.cli.history:history", "Show the changes of leader, with their causes."),
     "edit-config": ("queenright.cli.edit_config:edit_config", "Change Patroni's settings by hand."),
     "restart": ("queenright.cli.restart:restart", "Restart PostgreSQL where settings wait for it."),
+    "create-db": ("queenright.cli.create_db:create_db", "Make a database and its user."),
     "validate": ("queenright.cli.validate:validate", "Check files: every problem, a line each."),
     "render": ("queenright.cli.render:render", "Show the configs that would be deployed."),
     "schema": ("queenright.cli.schema:schema", "Print a kind's JSON Schema, for editors."),
