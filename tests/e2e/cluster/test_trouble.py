@@ -37,6 +37,7 @@ def test_nothing_is_touched_while_preflight_fails(lab: Lab, own_operator: Runnin
         own_operator.wait_converged()
 
 
+@pytest.mark.quiet
 def test_used_up_restarts_are_started_again_with_the_reason(settled: Deployment) -> None:
     """The contract's five attempts within 60 s, all killed by hand; then swarm gives up."""
     lab = settled.lab
