@@ -37,7 +37,14 @@ from queenright.core.spec.problems import Document
 
 MEMBER_IMAGE = "10.77.0.1:5000/queenright-member:16"
 PROXY_IMAGE = "10.77.0.1:5000/queenright-proxy:3.0-alpine"
-DIGESTS = {MEMBER_IMAGE: f"sha256:{'a' * 64}", PROXY_IMAGE: f"sha256:{'b' * 64}"}
+VIP_IMAGE = "10.77.0.1:5000/queenright-vip:2.2"
+VIP = f"{{image: {VIP_IMAGE}, address: 10.77.0.100, interface: eth0, routerId: 51}}"
+"""A cluster's `vip`, as a YAML flow value."""
+DIGESTS = {
+    MEMBER_IMAGE: f"sha256:{'a' * 64}",
+    PROXY_IMAGE: f"sha256:{'b' * 64}",
+    VIP_IMAGE: f"sha256:{'e' * 64}",
+}
 FILE = "/etc/queenright/cluster.yaml"
 MANIFEST = f"""\
 apiVersion: queenright/v1alpha1
@@ -169,6 +176,8 @@ def all_tasks(wanted: DesiredCluster) -> Iterable[Task]:
         yield task(member.service.name, member.node, slot=1)
     for node in wanted.proxy_nodes:
         yield task(wanted.proxy.name, node)
+        if wanted.vip is not None:
+            yield task(wanted.vip.service.name, node)
 
 
 def task(service: str, node: str, slot: int = 0, **fields: Any) -> Task:

@@ -38,6 +38,23 @@ def manifest(lab: Lab, extra: str = "") -> str:
     return text + extra
 
 
+def vip_address(lab: Lab) -> str:
+    """A free address of the lab's LAN."""
+    return str(lab.settings.subnet[100])
+
+
+def vip_manifest(lab: Lab, *further: str) -> str:
+    """The usual cluster with a virtual address; ``further`` are fields of ``vip``."""
+    fields = (
+        f"image: {lab.registry}/queenright-vip:2.2",
+        f"address: {vip_address(lab)}",
+        "interface: eth0",
+        "routerId: 51",
+        *further,
+    )
+    return manifest(lab, "  vip:\n" + "".join(f"    {field}\n" for field in fields if field))
+
+
 def eventually(condition: Callable[[], Any], what: str, timeout_s: float = 30) -> Any:
     """The condition's first truthy value; AssertionError after ``timeout_s`` seconds."""
     deadline = time.monotonic() + timeout_s

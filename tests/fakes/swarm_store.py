@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 from queenright.core.observed import NEVER, Engine, Live, LiveService, Node, SwarmState
 from queenright.core.resources import (
+    HOST_NETWORK,
     Config,
     Network,
     Secret,
@@ -182,7 +183,11 @@ class SwarmStore:
 
     def _check_references(self, service: Service) -> None:
         for kind, known, names in (
-            ("network", self.networks, [item.network for item in service.networks]),
+            (
+                "network",
+                self.networks,
+                [item.network for item in service.networks if item.network != HOST_NETWORK],
+            ),
             ("config", self.configs, [item.name for item in service.configs]),
             ("secret", self.secrets, [item.name for item in service.secrets]),
         ):

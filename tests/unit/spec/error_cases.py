@@ -5,6 +5,7 @@ What a person is told for each is in tests/golden/manifest_errors.txt.
 
 from tests.unit.spec.app_error_cases import APP_CASES
 from tests.unit.spec.documents import BASE, edited
+from tests.unit.spec.vip_error_cases import VIP_CASES
 
 SECOND = "    - {name: member-2, node: node3}\n"
 THIRD = "    - {name: member-3, node: node4}\n"
@@ -260,6 +261,8 @@ CASES: dict[str, str] = {
     "maintenance while paused": edited(more="reconcile: paused\nmaintenance: {nodes: [node4]}"),
     "canary a switch": edited(more="canary: true"),
     "canary's word": edited(more="canary: {enabled: yes}"),
+    # the virtual address
+    **VIP_CASES,
     # together
     "all at once": edited(
         ("main", "Main"),

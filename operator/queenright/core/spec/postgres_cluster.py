@@ -284,7 +284,11 @@ class PostgresCluster(Resource):
         if isinstance(network, dict):
             spec["network"] = {"name": f"{_name_of(document)}_patroni", **network}
         if isinstance(spec.get("vip"), dict):
-            spec["vip"] = {"secret": f"{_name_of(document)}_vrrp_pw", **spec["vip"]}
+            spec["vip"] = {
+                "secret": f"{_name_of(document)}_vrrp_pw",
+                "authentication": "none" if spec["vip"].get("peers") == "multicast" else "password",
+                **spec["vip"],
+            }
         postgresql = spec.get("postgresql", {})
         if isinstance(postgresql, dict) and isinstance(postgresql.get("parameters", {}), dict):
             parameters = {**CONTRACT_PARAMETERS, **postgresql.get("parameters", {})}

@@ -91,7 +91,7 @@ class Vip(Part):
     router_id: int = Field(
         ge=1,
         le=255,
-        description="VRRP's virtual router id: one that nothing else in the network uses.",
+        description="The virtual router id: a number that no other VRRP in the network has.",
         examples=[51],
     )
     prefix_length: int = Field(
@@ -105,8 +105,9 @@ class Vip(Part):
         default="unicast",
         description="Whether adverts go to the other proxy nodes' addresses, or to 224.0.0.18.",
     )
-    authentication: Literal["password", "none"] | None = Field(
-        default=None,
+    authentication: Literal["password", "none"] = Field(
+        default="password",
+        json_schema_extra={"default": None},
         description="`password`: VRRP version 2 with a password (in clear text in each advert: it "
         "keeps a mistaken neighbour out, not an attacker). `none`: version 3, which has no "
         "authentication and may send more than one advert a second. Default: `password` with "
@@ -147,8 +148,6 @@ class Vip(Part):
 
     @property
     def has_password(self) -> bool:
-        if self.authentication is None:
-            return self.peers == "unicast"
         return self.authentication == "password"
 
     @property
