@@ -19,6 +19,8 @@ from queenright.adapters.manifest_files import ManifestFiles
 from queenright.adapters.patroni_http import PatroniHttp
 from queenright.adapters.postgres_catalog import PostgresCatalogs
 from queenright.adapters.postgres_sql import PostgresSql
+from queenright.adapters.readiness_http import ReadinessHttp
+from queenright.adapters.readiness_service import ReadinessService
 from queenright.adapters.system_clock import SystemClock
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
@@ -30,15 +32,25 @@ log = structlog.get_logger()
 
 @asynccontextmanager
 async def open_ports(
-    settings: Settings, *, audit: bool, trail_directory: Path | None = None
+    settings: Settings,
+    *,
+    audit: bool,
+    trail_directory: Path | None = None,
+    is_operator: bool = False,
 ) -> AsyncGenerator[Ports, None]:
     """The real world; ``audit`` False keeps the audit trail untouched (for looking only). The trail
-    is the operator's, in the state directory, unless ``trail_directory`` names another one."""
+    is the operator's, in the state directory, unless ``trail_directory`` names another one.
+    ``is_operator`` lets it set up and take down what asks an application's replicas."""
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
     secrets = DockerSecrets(
         settings.docker.environment, settings.docker_timeout_s, settings.secrets_dir
+    )
+    readiness = ReadinessHttp(
+        ReadinessService(
+            settings.docker.environment, settings.docker_timeout_s, may_create=is_operator
+        )
     )
     trail = (
         AuditLog(trail_directory or settings.state_dir, clock, version=__version__)
@@ -52,6 +64,7 @@ async def open_ports(
             secrets=secrets,
             database=PostgresSql(),
             catalogs=PostgresCatalogs(),
+            readiness=readiness,
             manifests=ManifestFiles(settings.manifests),
             last_good=LastGoodFiles(settings.state_dir),
             audit=trail,
@@ -60,13 +73,14 @@ async def open_ports(
     finally:
         trail.close()
         await secrets.aclose()
+        await readiness.aclose()
         await patroni.aclose()
         await swarm.aclose()
 
 
 async def run_operator(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT; the step in hand is finished first."""
-    async with open_ports(settings, audit=True) as ports:
+    async with open_ports(settings, audit=True, is_operator=True) as ports:
         await run_loop(ports, settings)
 
 

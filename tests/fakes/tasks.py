@@ -47,4 +47,9 @@ class FakeTask:
             error=self.error,
             exit_code=self.exit_code,
             slot=self.slot,
+            addresses={
+                item.network: f"10.0.9.{1 + sum(self.id.encode()) % 250}"
+                for item in self.template.networks
+                if self.node_id
+            },
         )

@@ -19,6 +19,7 @@ from tests.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
 from tests.fakes.fake_patroni import FakePatroni
+from tests.fakes.fake_readiness import FakeReadiness
 from tests.fakes.fake_secrets import FakeSecrets
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeAudit, FakeClock, FakeLastGood, FakeManifests
@@ -52,6 +53,7 @@ class World:
     secrets: FakeSecrets = field(init=False)
     servers: ModelledServers = field(init=False)
     catalogs: FakeCatalogs = field(init=False)
+    readiness: FakeReadiness = field(init=False)
     manifests: FakeManifests = field(init=False)
     last_good: FakeLastGood = field(init=False)
     audit: FakeAudit = field(init=False)
@@ -76,6 +78,7 @@ class World:
         self.secrets = FakeSecrets(self.store)
         self.servers = ModelledServers(self.patroni_model)
         self.catalogs = FakeCatalogs(self.servers.find)
+        self.readiness = FakeReadiness(self.store, self.has_leader)
         self.manifests = FakeManifests({FILE: MANIFEST})
         self.last_good = FakeLastGood()
         self.audit = FakeAudit()
@@ -88,6 +91,7 @@ class World:
             secrets=self.secrets,
             database=NoDatabase(),
             catalogs=self.catalogs,
+            readiness=self.readiness,
             manifests=self.manifests,
             last_good=self.last_good,
             audit=self.audit,
@@ -108,6 +112,10 @@ class World:
         if missing or not service.secrets:
             return f"FATAL: {sorted(missing)} or a secret is missing"
         return "" if any("pgdata" in mount.target for mount in service.mounts) else "no data"
+
+    def has_leader(self) -> bool:
+        """Whether a client finds a database that it can write to."""
+        return any(instance.is_primary for instance in self.patroni_model.instances.values())
 
     @property
     def last_good_text(self) -> str:

@@ -12,6 +12,7 @@ from datetime import datetime
 import anyio
 import structlog
 
+from queenright.core.app.readiness import Target, targets
 from queenright.core.audit import Trigger
 from queenright.core.canary import CanaryPlace, canary_place, leader_change
 from queenright.core.doctrine import DOCTRINE, Doctrine
@@ -20,6 +21,7 @@ from queenright.core.observed import Known
 from queenright.engine.canary import Canaries
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.reconcile import Memory, PassResult, reconcile
+from queenright.engine.replicas import watch_replicas
 from queenright.engine.survey import Survey
 from queenright.engine.wakeup import Wakeup
 from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
@@ -43,6 +45,7 @@ class Loop:
         self._wakeup = Wakeup()
         self._memory = Memory()
         self._members: tuple[MemberAddress, ...] = ()
+        self._replicas: tuple[Target, ...] = ()
         self._edit: Trigger | None = None
         self._stopping = False
         self._canaries: Canaries | None = None
@@ -62,6 +65,9 @@ class Loop:
             group.start_soon(watch_swarm, self._ports, self._wakeup)
             group.start_soon(
                 watch_members, self._ports, self._wakeup, self._tempo, lambda: self._members
+            )
+            group.start_soon(
+                watch_replicas, self._ports, self._wakeup, self._tempo, lambda: self._replicas
             )
             self._canaries = Canaries(self._ports, group)
             wait_s = self._tempo.resync_s
@@ -102,6 +108,7 @@ class Loop:
         if result.is_converged:
             self._edit = None
         self._members = deployed_members(result)
+        self._replicas = running_replicas(result)
         self._keep_canaries(result)
         self._tell(result, trigger, began, calls)
         return result
@@ -183,6 +190,15 @@ def deployed_members(result: PassResult) -> tuple[MemberAddress, ...]:
         for member in view.desired.members
         if swarm.value.service(member.service.name)
     )
+
+
+def running_replicas(result: PassResult) -> tuple[Target, ...]:
+    """The replicas that a watcher can ask."""
+    swarm = result.survey.observed.swarm
+    if not isinstance(swarm, Known):
+        return ()
+    desired = [view.desired for view in result.survey.apps if view.desired]
+    return tuple(target for app in desired for target in targets(app, swarm.value))
 
 
 def leader_notes(survey: Survey) -> dict[str, Notes]:

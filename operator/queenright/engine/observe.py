@@ -13,6 +13,7 @@ from typing import Any
 
 import anyio
 
+from queenright.core.app.desired import DesiredApp
 from queenright.core.app.planner import app_images_needed, expand_app_here
 from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.desired import DesiredCluster
@@ -31,6 +32,7 @@ from queenright.core.planner import expand_here, images_needed
 from queenright.core.preflight import engine_hold
 from queenright.core.spec.problems import Document
 from queenright.engine.catalogs import CatalogReading, observe_catalog
+from queenright.engine.replicas import ReadinessReading, observe_replicas
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
@@ -75,21 +77,32 @@ async def observe(
     settings: dict[str, SettingsReading] = {}
     raft: dict[str, RaftReading] = {}
     catalogs: dict[str, CatalogReading] = {}
+    readiness: dict[str, ReadinessReading] = {}
+    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
     async with anyio.create_task_group() as group:
         for cluster in desired:
             into = Readings(members, settings, catalogs)
             group.start_soon(observe_cluster, ports, cluster, swarm, into)
             group.start_soon(observe_raft, ports, cluster, swarm, raft)
-        for reference in references_needed(documents, desired, swarm):
+        for reference in references_needed(desired, apps, swarm):
             group.start_soon(observe_image, ports, reference, images)
-    return Observed(Known(swarm), members, images, settings, attempts, raft=raft, catalogs=catalogs)
+        group.start_soon(observe_replicas, ports, apps, swarm, readiness)
+    return Observed(
+        Known(swarm),
+        members,
+        images,
+        settings,
+        attempts,
+        raft=raft,
+        catalogs=catalogs,
+        readiness=readiness,
+    )
 
 
 def references_needed(
-    documents: Sequence[Document], clusters: Sequence[DesiredCluster], swarm: SwarmState
+    clusters: Sequence[DesiredCluster], apps: Sequence[DesiredApp], swarm: SwarmState
 ) -> set[str]:
     """Image references that clusters and applications need looked up."""
-    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
     return {ref for cluster in clusters for ref in images_needed(cluster, swarm)} | {
         ref for app in apps for ref in app_images_needed(app, swarm)
     }

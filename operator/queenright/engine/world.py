@@ -11,6 +11,7 @@ from queenright.ports.database import Database
 from queenright.ports.last_good import LastGood
 from queenright.ports.manifests import Manifests
 from queenright.ports.patroni import Patroni
+from queenright.ports.readiness import ReadinessProbe
 from queenright.ports.secrets import Secrets
 from queenright.ports.swarm import Swarm
 
@@ -24,6 +25,7 @@ class Ports:
     secrets: Secrets
     database: Database
     catalogs: Catalogs
+    readiness: ReadinessProbe
     manifests: Manifests
     last_good: LastGood
     audit: Audit
@@ -37,3 +39,4 @@ class Tempo:
     resync_s: float = 15.0
     file_poll_s: float = 0.1
     member_poll_s: float = 1.0
+    replica_poll_s: float = 2.0

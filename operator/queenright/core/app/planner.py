@@ -15,6 +15,7 @@ from queenright.core.app.desired import DesiredApp, SwarmFacts, expand_app
 from queenright.core.app.retirement import plan_app_retirement
 from queenright.core.app.rules.anchor import plan_anchor
 from queenright.core.app.rules.networks import plan_networks
+from queenright.core.app.rules.readiness import plan_readiness
 from queenright.core.app.rules.secrets import plan_secrets
 from queenright.core.app.rules.web import plan_web
 from queenright.core.app.situation import AppSituation
@@ -30,7 +31,13 @@ from queenright.core.spec.problems import Document
 
 AppRule: TypeAlias = Callable[[AppSituation], Iterable[Action | Hold]]
 
-APP_RULES: tuple[AppRule, ...] = (plan_networks, plan_secrets, plan_anchor, plan_web)
+APP_RULES: tuple[AppRule, ...] = (
+    plan_networks,
+    plan_secrets,
+    plan_anchor,
+    plan_web,
+    plan_readiness,
+)
 """In the order of a deployment: what the replicas refer to, then the replicas."""
 
 

@@ -67,10 +67,12 @@ class AppSituation:
     def missing(self) -> tuple[str, ...]:
         """What the replicas' service refers to and is not there."""
         desired, swarm = self.desired, self.swarm
-        secrets = (desired.key.name, desired.url_secret.name, *desired.given_secrets)
+        secrets = (desired.key.name, *desired.given_secrets)
+        has_url = swarm.secret(desired.url_secret.name) is not None
         return (
             *([] if swarm.network(desired.network.name) else [f"network {desired.network.name}"]),
-            *(f"secret {name or 'with the URL'}" for name in secrets if not swarm.secret(name)),
+            *(f"secret {name}" for name in secrets if not swarm.secret(name)),
+            *([] if has_url else ["its connection string"]),
         )
 
     def why_no_database(self) -> str | None:
@@ -83,6 +85,16 @@ class AppSituation:
         if self.cluster.leader is None:
             return f"cluster {desired.cluster} has no leader that every observation agrees on"
         return None
+
+    def why_disturbed(self) -> str | None:
+        """Why the cluster is in the middle of something; None when it is not."""
+        if self.cluster is None:
+            return None
+        if (move := self.cluster.notes.move) is not None:
+            return f"the lead is moving from {move.leader} to {move.candidate}"
+        members = self.cluster.desired.members
+        found = (self.cluster.why_changing(member) for member in members)
+        return next((why for why in found if why), None)
 
     def why_not_in_catalog(self) -> str | None:
         """Why the database is not known to be as the application needs it; None when it is."""

@@ -28,5 +28,9 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
 def why_not_now(situation: AppSituation) -> str | None:
     """Why no replica may be started or replaced now; None when they may."""
     if situation.missing:
-        return f"{', '.join(situation.missing)} is not in the swarm yet"
-    return situation.why_no_database() or situation.why_not_in_catalog()
+        return f"{' and '.join(situation.missing)} not in the swarm yet"
+    return (
+        situation.why_no_database()
+        or situation.why_not_in_catalog()
+        or (situation.why_disturbed() if situation.web is not None else None)
+    )

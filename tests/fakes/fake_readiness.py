@@ -1,0 +1,44 @@
+"""The ``ReadinessProbe`` port on the fake swarm: a replica is ready if its database has a leader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from queenright.core.app.readiness import Readiness, Target
+from queenright.core.observed import Known, Unknown
+from tests.fakes.swarm_store import SwarmStore
+
+ASK_S = 0.01
+
+
+@dataclass
+class FakeReadiness:
+    """Typed by ``ports.readiness.ReadinessProbe``."""
+
+    store: SwarmStore
+    has_leader: Callable[[], bool]
+    silent: set[str] = field(default_factory=set)
+    """Ids of tasks that nobody can ask."""
+    kept: list[str] = field(default_factory=list)
+    """Networks on which something asks."""
+
+    async def ask(self, targets: Sequence[Target]) -> Mapping[str, Known[Readiness] | Unknown]:
+        await anyio.sleep(ASK_S)
+        return {target.task_id: self._said(target) for target in targets}
+
+    def _said(self, target: Target) -> Known[Readiness] | Unknown:
+        task = self.store.tasks.get(target.task_id)
+        if target.task_id in self.silent or task is None or task.snapshot().state != "running":
+            return Unknown(f"{target.address}:{target.port}: connection refused")
+        if not self.has_leader():
+            return Known(Readiness(503, "not ready: the database is unreachable"))
+        return Known(Readiness(200))
+
+    async def keep(self, targets: Sequence[Target]) -> None:
+        self.kept = sorted({target.network for target in targets if target.network})
+
+    async def aclose(self) -> None:
+        pass
