@@ -39,7 +39,10 @@ def test_nothing_is_touched_while_preflight_fails(lab: Lab, own_operator: Runnin
 
 @pytest.mark.quiet
 def test_used_up_restarts_are_started_again_with_the_reason(settled: Deployment) -> None:
-    """The contract's five attempts within 60 s, all killed by hand; then swarm gives up."""
+    """The contract's five attempts within 60 s, all killed by hand; then swarm gives up.
+
+    On a slow machine five restarts may take longer than that, and swarm counts the later ones.
+    """
     lab = settled.lab
     node = next(node for node in MEMBERS if node != leader_node(lab))
     name = MEMBERS[node]
@@ -53,11 +56,12 @@ def test_used_up_restarts_are_started_again_with_the_reason(settled: Deployment)
     deadline = time.monotonic() + 240
     while not restarts() and time.monotonic() < deadline:
         container = container_of(lab.node(node), name)
-        if container and container != last and killed <= ATTEMPTS:
+        if container and container != last:
             lab.node(node).docker("kill", container, check=False)
             killed, last = killed + 1, container
         time.sleep(0.2)
     assert restarts(), "the operator did not start it again"
+    assert killed > ATTEMPTS
     assert "exit status 137" in str(restarts()[0]["reason"])
     eventually(lambda: is_whole(lab), "a whole cluster", 120)
 
