@@ -44,17 +44,25 @@ def plan(path: Path | None, *, as_json: bool) -> int:
         return INVALID
     found = look.take_look(settings, written.documents)
     look.seen_swarm(found, settings)
-    plans = [(view.plan, first_refusal(view.plan, found.observed)) for view in found.clusters]
+    judged = [(view.plan, first_refusal(view.plan, found.observed)) for view in found.views]
+    plans, apps = judged[: len(found.clusters)], judged[len(found.clusters) :]
     if as_json:
-        clusters = [views.plan_json(*one) for one in plans]
-        print_json({"clusters": clusters, "files": views.problems_json(written)})
+        print_json(
+            {
+                "clusters": [views.plan_json(*one) for one in plans],
+                "applications": [views.plan_json(*one) for one in apps],
+                "files": views.problems_json(written),
+            }
+        )
     else:
         out = Output()
         if not written.is_valid:
             out.heading("Files", views.in_force(written))
         for one in plans:
             views.show_plan(out, *one)
+        for one in apps:
+            views.show_plan(out, *one, kind=views.APPLICATION)
         out.flush()
     if not written.is_valid:
         return INVALID
-    return OK if all(one.is_converged for one, _ in plans) else CHANGES
+    return OK if all(one.is_converged for one, _ in judged) else CHANGES

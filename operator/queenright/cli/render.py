@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ from queenright.cli import look
 from queenright.cli.exits import INVALID, OK, CommandError
 from queenright.core.desired import DesiredCluster, expand
 from queenright.core.planner import expand_here
+from queenright.core.render.keepalived_conf import for_host
 from queenright.core.resources import Service
 from queenright.core.spec.problems import Document
 
@@ -27,15 +28,37 @@ Exit codes: 0 shown, 64 no such path, 65 files not valid, 69 swarm not reachable
 Examples:
   queenright render cluster.yaml
   queenright render --services | less
+  queenright render vip --node node2 > /etc/keepalived/keepalived.conf
+
+\b
+Where keepalived runs as a daemon of the hosts, write the password, beside
+that file, into authentication.conf (mode 0600): "auth_pass " and the first
+8 characters of the secret's value. Its check is images/vip/check-proxy, to be
+put into /usr/local/bin.
 """
+
+VIP = "vip"
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.argument(
+    "words", metavar="[vip] [PATH]", type=click.Path(path_type=Path, allow_dash=True), nargs=-1
+)
 @click.option("--services", is_flag=True, help="Also the services, as YAML.")
-def render(path: Path | None, *, services: bool) -> int:
-    """Show the configs that would be deployed: Patroni's template and HAProxy's configuration."""
-    settings = look.settings_for_looking(path)
+@click.option("--node", metavar="NODE", help="With vip: for this node alone.")
+def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
+    """Show the configs that would be deployed: Patroni's template and HAProxy's configuration.
+
+    With the word vip, keepalived's configuration in its place, written out for each node, or for
+    one: for hosts on which keepalived runs as a daemon. (A path of that name is ./vip.)
+    """
+    vip = words[:1] == (Path(VIP),)
+    words = words[1:] if vip else words
+    if len(words) > 1:
+        raise click.UsageError(f"one path, not {len(words)}")
+    if node is not None and not vip:
+        raise click.UsageError("--node is an option of `render vip`")
+    settings = look.settings_for_looking(words[0] if words else None)
     written = look.read_files([settings.manifests])
     for problem in written.problems:
         click.echo(str(problem), err=True)
@@ -49,6 +72,10 @@ def render(path: Path | None, *, services: bool) -> int:
             expand_here(document, swarm) or missing_node(document, [n.name for n in swarm.nodes])
             for document in written.documents
         ]
+    if vip:
+        for text in vip_texts(clusters, node):
+            click.echo(text, nl=False)
+        return OK
     for cluster in clusters:
         show_configs(cluster)
         if services:
@@ -57,7 +84,30 @@ def render(path: Path | None, *, services: bool) -> int:
 
 
 def has_addresses(document: Document) -> bool:
-    return all(member.address for member in document.cluster.spec.members)
+    spec = document.cluster.spec
+    known = {member.node for member in spec.members if member.address}
+    peers = {*spec.proxies.nodes} if spec.vip is not None else set[str]()
+    return known >= peers | {member.node for member in spec.members}
+
+
+def vip_texts(clusters: Sequence[DesiredCluster], node: str | None) -> Iterator[str]:
+    """keepalived's configuration for one node, or for each under a heading."""
+    with_vip = [(cluster, cluster.vip) for cluster in clusters if cluster.vip is not None]
+    if not with_vip:
+        raise CommandError("no cluster in the files has a spec.vip", INVALID)
+    for cluster, vip in with_vip:
+        if vip.missing:
+            names = ", ".join(vip.missing)
+            raise CommandError(f"{cluster.name}: the swarm has no node {names}", INVALID)
+    nodes = [name for cluster, _ in with_vip for name in cluster.proxy_nodes]
+    if node is not None and node not in nodes:
+        known = ", ".join(dict.fromkeys(nodes))
+        raise click.UsageError(f"{node} is none of the proxies' nodes, which are {known}")
+    for cluster, vip in with_vip:
+        for name in cluster.proxy_nodes:
+            heading = "" if node else f"# --- node {name}\n"
+            if node in (None, name):
+                yield heading + for_host(vip.config.data.decode(), name)
 
 
 def missing_node(document: Document, known: Sequence[str]) -> DesiredCluster:
@@ -71,7 +121,9 @@ def missing_node(document: Document, known: Sequence[str]) -> DesiredCluster:
 
 
 def show_configs(cluster: DesiredCluster) -> None:
-    for config in (cluster.template, cluster.follower_template, cluster.haproxy, cluster.route):
+    vip = () if cluster.vip is None else (cluster.vip.config,)
+    shown = (cluster.template, cluster.follower_template, cluster.haproxy, cluster.route, *vip)
+    for config in shown:
         click.echo(f"# --- config {config.name}")
         click.echo(config.data.decode())
 

@@ -1,4 +1,4 @@
-"""``queenright status``: how the clusters stand."""
+"""``queenright status``: how the clusters and the applications stand."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from queenright.adapters.system_clock import SystemClock
 from queenright.cli import look, trail, views
 from queenright.cli.exits import OK, CommandError
 from queenright.cli.output import Output, print_json
+from queenright.core.app.status import AppStatus, app_status
 from queenright.core.guards import first_refusal
 from queenright.core.plan import Refusal
 from queenright.core.spec.quantities import parse_duration
@@ -46,7 +47,7 @@ Examples:
     help=f"Again every so often; {DEFAULT_WATCH} unless told.",
 )
 def status(path: Path | None, watch: str | None, *, as_json: bool) -> int:
-    """Show members and proxies, what is held, what is wrong with the files, and the last actions.
+    """Show members, proxies and replicas, what is held, what is wrong with the files, and the last actions.
 
     The files are those of PATH, or those that the operator reads.
     """
@@ -92,10 +93,12 @@ class Seen:
     written: look.Written
     actions: tuple[trail.Record, ...]
     error: CommandError | None = None
+    apps: tuple[tuple[AppStatus, Refusal | None], ...] = ()
 
     def as_json(self) -> dict[str, object]:
         return {
             "clusters": [views.cluster_json(*one) for one in self.clusters],
+            "applications": [views.app_json(*one) for one in self.apps],
             "files": views.problems_json(self.written),
             "last_actions": [dict(record) for record in self.actions],
             "error": self.error.message if self.error else None,
@@ -122,7 +125,14 @@ def take_look(settings: Settings, path: Path | None) -> Seen:
         )
         for view in found.clusters
     )
-    return Seen(clusters, written, actions)
+    apps = tuple(
+        (
+            app_status(view.name, view.desired, view.plan, found.observed),
+            first_refusal(view.plan, found.observed),
+        )
+        for view in found.apps
+    )
+    return Seen(clusters, written, actions, apps=apps)
 
 
 def last_actions(settings: Settings) -> tuple[trail.Record, ...]:
@@ -135,7 +145,10 @@ def show(out: Output, seen: Seen) -> None:
     for cluster, refusal in seen.clusters:
         views.show_cluster(out, cluster, refusal)
         out.blank()
-    if not seen.clusters and not seen.error and seen.written.is_valid:
+    for app, stopped in seen.apps:
+        views.show_app(out, app, stopped)
+        out.blank()
+    if not seen.clusters and not seen.apps and not seen.error and seen.written.is_valid:
         out.line("There is no cluster: no file describes one, and none is in the swarm.")
         out.blank()
     if seen.written.problems:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from queenright.cli.look import Written
 from queenright.cli.output import Output
 from queenright.core.actions import Action
+from queenright.core.app.status import REPLICA_COLUMNS, AppStatus, ReplicaRow
 from queenright.core.audit import shown_changes
 from queenright.core.audit_chain import stamp
 from queenright.core.plan import Hold, Plan, Refusal
@@ -20,11 +21,13 @@ from queenright.core.status import (
 )
 
 STEP = 2
+CLUSTER, APPLICATION = "Cluster", "Application"
 
 
-def show_plan(out: Output, plan: Plan, refusal: Refusal | None) -> None:
-    """The plan of one cluster: what, why, whom it disturbs, field by field; then what is held."""
-    out.heading(f"Cluster {plan.cluster}", plan_summary(plan, refusal))
+def show_plan(out: Output, plan: Plan, refusal: Refusal | None, kind: str = CLUSTER) -> None:
+    """The plan of a cluster or an application: what, why, whom it disturbs, field by field; then
+    what is held."""
+    out.heading(f"{kind} {plan.cluster}", plan_summary(plan, refusal))
     if refusal:
         out.line(f"refused by {refusal.guard}: {refusal.reason}", style="bold yellow", indent=STEP)
     for number, action in enumerate(plan.actions, start=1):
@@ -86,6 +89,31 @@ def show_cluster(out: Output, status: ClusterStatus, refusal: Refusal | None) ->
         out.blank()
     for remark in status.remarks:
         out.line(f"- {remark}", style="yellow")
+    show_next(out, status, refusal)
+
+
+def show_app(out: Output, status: AppStatus, refusal: Refusal | None) -> None:
+    """What runs and where, the replicas, and what is to do or held."""
+    out.heading(f"{APPLICATION} {status.name}", status.summary)
+    for about, text in (
+        ("Image", status.image),
+        ("Database", status.database),
+        ("Published", ", ".join(status.published)),
+    ):
+        if text:
+            out.line(f"{about.ljust(9)}  {text}")
+    if status.replicas:
+        out.blank()
+        out.table(REPLICA_COLUMNS, [row.cells for row in status.replicas])
+    if status.remarks:
+        out.blank()
+    for remark in status.remarks:
+        out.line(f"- {remark}", style="yellow")
+    show_next(out, status, refusal)
+
+
+def show_next(out: Output, status: ClusterStatus | AppStatus, refusal: Refusal | None) -> None:
+    """What a guard refused, what is to do, and what is held."""
     if refusal:
         out.line(f"- refused by {refusal.guard}: {refusal.reason}", style="bold yellow")
     if status.plan.actions:
@@ -164,6 +192,28 @@ def cluster_json(status: ClusterStatus, refusal: Refusal | None) -> dict[str, ob
         "proxies": [proxy_json(row) for row in status.proxies],
         "standing": [line_json(line) for line in status.lines],
         "plan": plan_json(status.plan, refusal),
+    }
+
+
+def app_json(status: AppStatus, refusal: Refusal | None) -> dict[str, object]:
+    return {
+        "name": status.name,
+        "converged": status.plan.is_converged,
+        "image": status.image or None,
+        "database": status.database or None,
+        "published": list(status.published),
+        "replicas": [replica_json(row) for row in status.replicas],
+        "plan": plan_json(status.plan, refusal),
+    }
+
+
+def replica_json(row: ReplicaRow) -> dict[str, object]:
+    return {
+        "replica": row.slot,
+        "node": row.node or None,
+        "task": row.task,
+        "ready": row.ready or None,
+        "remark": row.remark or None,
     }
 
 

@@ -68,4 +68,14 @@ class Plan:
         return min((hold.recheck_at for hold in self.holds if hold.recheck_at), default=None)
 
 
+def summary(plan: Plan) -> str:
+    """The plan in a few words."""
+    if plan.is_converged:
+        return "converged"
+    parts = [f"{len(plan.actions)} to do"] if plan.actions else []
+    if plan.holds:
+        parts.append(f"{len(plan.holds)} held")
+    return ", ".join(parts)
+
+
 Guard: TypeAlias = Callable[[Plan, "Observed"], Refusal | None]

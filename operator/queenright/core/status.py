@@ -12,7 +12,7 @@ from datetime import datetime
 
 from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.observed import Known, MemberStatus, Observed, SwarmState, Task, Unknown
-from queenright.core.plan import Hold, Plan
+from queenright.core.plan import Hold, Plan, summary
 from queenright.core.standing import Line, standing, told_here
 
 BYTES_A_MEGABYTE = 1 << 20
@@ -91,14 +91,7 @@ class ClusterStatus:
 
     @property
     def summary(self) -> str:
-        if self.plan.is_converged:
-            return "converged"
-        parts = []
-        if self.plan.actions:
-            parts.append(f"{len(self.plan.actions)} to do")
-        if self.plan.holds:
-            parts.append(f"{len(self.plan.holds)} held")
-        return ", ".join(parts)
+        return summary(self.plan)
 
 
 def cluster_status(
