@@ -85,6 +85,12 @@ class Writer:
     def longest_gap_s(self, since: float = 0.0) -> float:
         return max(self.gaps_s(since, 0.0), default=0.0)
 
+    def before_longest_gap(self, since: float = 0.0) -> float:
+        """When the row before the longest of those pauses was acknowledged (monotonic)."""
+        moments = [at for _, at in list(self.rows)]
+        gaps = [(later - at, at) for at, later in pairwise(moments) if later > since]
+        return max(gaps, default=(0.0, 0.0))[1]
+
     def lost(self, lab: Lab, node: str) -> list[int]:
         """Rows that were acknowledged and that the present leader does not have."""
         with connect(lab, node) as connection:

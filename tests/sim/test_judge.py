@@ -1,0 +1,108 @@
+"""The judge itself: it blames what an observation had to tell, and nothing that it could not."""
+
+from __future__ import annotations
+
+import anyio
+
+from queenright.core.published import PAUSE_KEY, ROUTE_KEY, Route
+from queenright.core.situation import UPDATE_LIMIT
+from tests.builders import NODE_OF
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.invariants import Invariants
+
+SAFE = "is safe to power off"
+
+
+async def deployed() -> tuple[World, Invariants]:
+    """A whole cluster whose operator is gone, and its judge."""
+    world = World()
+    operator = world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(10)
+    await operator.kill()
+    return world, Invariants(world)
+
+
+async def look(world: World) -> None:
+    """A pass begins."""
+    await world.swarm.observe()
+
+
+def tell_safe(world: World, invariants: Invariants) -> list[str]:
+    """What is held against a pass that tells now that both replicas' nodes may go."""
+    leader = world.leader()
+    assert leader is not None
+    others = sorted(node for name, node in NODE_OF.items() if name != leader.name)
+    invariants.heard({"maintenance/main": f"safe to power off: {', '.join(others)}"})
+    return [text for text in invariants.violations if SAFE in text]
+
+
+async def pause(world: World) -> None:
+    """As the operator pauses for a maintenance, and every member has taken it up."""
+    leader = world.leader()
+    assert leader is not None
+    pin = Route("pin", leader.name, world.clock.now())
+    patch = {"pause": True, PAUSE_KEY: "maintenance", ROUTE_KEY: str(pin)}
+    world.patroni_model.consensus("main").change(patch, by_operator=True)
+    await anyio.sleep(20)
+
+
+def test_a_pause_lifted_during_the_pass_is_not_held_against_it() -> None:
+    async def main() -> None:
+        world, invariants = await deployed()
+        await pause(world)
+        await look(world)
+        world.patroni_model.consensus("main").paused = False
+        await anyio.sleep(2.5)
+        assert tell_safe(world, invariants) == []
+
+    run_virtual(main)
+
+
+def test_a_pause_lifted_before_the_pass_is_held_against_it() -> None:
+    async def main() -> None:
+        world, invariants = await deployed()
+        await pause(world)
+        world.patroni_model.consensus("main").paused = False
+        await anyio.sleep(2.5)
+        await look(world)
+        (text,) = tell_safe(world, invariants)
+        assert "Patroni is not paused" in text
+
+    run_virtual(main)
+
+
+async def stuck_update(world: World) -> str:
+    """A replica that was given a second task by hand, which no node can take, and two changes after
+    that: swarm's first update waits for that task for ever, and the second does not get to the
+    member. The other replica's name."""
+    leader = world.leader()
+    assert leader is not None
+    changed, other = sorted(f"main_{name}" for name in NODE_OF if name != leader.name)
+    world.change_service(changed, replicas=2)
+    await anyio.sleep(5)
+    for grace_s in (77, 78):
+        world.change_service(changed, stop_grace_s=grace_s)
+        await anyio.sleep(30)
+    return other
+
+
+async def disturb_after(wait_s: float) -> list[str]:
+    world, invariants = await deployed()
+    other = await stuck_update(world)
+    await anyio.sleep(wait_s)
+    assert world.is_whole()
+    await look(world)
+    live = world.service(other)
+    invariants.check("update-service", (live.id, live.value, live.force_update + 1))()
+    return invariants.violations
+
+
+def test_a_member_whose_update_is_on_its_way_is_being_replaced() -> None:
+    violations = run_virtual(lambda: disturb_after(UPDATE_LIMIT.total_seconds() / 2))
+    assert "is being replaced" in violations[0]
+
+
+def test_an_update_stuck_at_a_task_without_a_node_replaces_nobody() -> None:
+    assert run_virtual(lambda: disturb_after(UPDATE_LIMIT.total_seconds() + 5)) == []
