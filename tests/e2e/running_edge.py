@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from queenright.core.render.caddyfile import render_caddyfile
@@ -55,6 +55,8 @@ def document(edge: Mapping[str, object], **spec: object) -> NotesApp:
 class RunningEdge:
     """An edge and its replicas, by number."""
 
+    address = "127.0.0.1"
+
     def __init__(self, directory: Path, edge: Mapping[str, object], **spec: object) -> None:
         self.directory = directory
         self.app_port, self.http, self.https, self.local = (free_port() for _ in range(4))
@@ -67,7 +69,7 @@ class RunningEdge:
         self.hosts.write_text("127.0.0.1 localhost\n")
         self.log_file = directory / "edge.log"
         self.secrets = directory / "secrets"
-        self.secrets.mkdir()
+        self.secrets.mkdir(exist_ok=True)
         self.replicas: dict[int, subprocess.Popen[bytes]] = {}
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -91,8 +93,41 @@ class RunningEdge:
         """Ready <-> not ready."""
         self.replicas[number].send_signal(signal.SIGUSR1)
 
+    def direct(self, number: int) -> int:
+        """Status of a replica's readiness."""
+        return curl(f"http://{NET}{number}:{self.app_port}/readyz")[0]
+
+    def connections(self, number: int) -> int:
+        """How many connections of a replica are established."""
+        listed = subprocess.run(
+            ["ss", "-Htn", "state", "established", "dst", f"{NET}{number}:{self.app_port}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return len(listed.stdout.splitlines())
+
+    def kill_part(self, program: str) -> None:
+        """SIGKILL to one of its two programs."""
+        assert self.process is not None
+        listed = subprocess.run(
+            ["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        pids = [int(line.split()[0]) for line in listed if line.split()[1] == program]
+        assert pids, listed
+        os.kill(pids[0], signal.SIGKILL)
+
     def start(self) -> None:
         """Returns when it serves."""
+        self.launch()
+        eventually(lambda: self.healthy() or self.process_ended(), 15)
+        assert self.healthy(), self.log
+
+    def launch(self) -> None:
+        """Returns at once."""
         environ = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(IMAGE),
@@ -110,7 +145,7 @@ class RunningEdge:
             "HOME": str(self.directory),
         }
         # A hosts file of its own, in a mount namespace of its own.
-        script = f"mount --bind {self.hosts} /etc/hosts && exec {sys.executable} -c \"$1\""
+        script = f'mount --bind {self.hosts} /etc/hosts && exec {sys.executable} -c "$1"'
         main = "from queenright_edge.start import main; main()"
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
@@ -119,8 +154,6 @@ class RunningEdge:
                 stdout=log,
                 stderr=log,
             )
-        eventually(lambda: self.healthy() or self.process_ended(), 15)
-        assert self.healthy(), self.log
 
     def healthy(self) -> bool:
         return curl(f"http://127.0.0.1:{self.local}/healthz")[0] == 200
@@ -156,7 +189,9 @@ class RunningEdge:
     def who(self, count: int = 12) -> set[str]:
         """The replicas that answer, by the last part of their address; a status where it is bad."""
         answers = [self.get("/") for _ in range(count)]
-        return {body.removeprefix(NET) if status == 200 else str(status) for status, body in answers}
+        return {
+            body.removeprefix(NET) if status == 200 else str(status) for status, body in answers
+        }
 
     def chosen(self) -> list[str]:
         """Who the watch said last gets requests."""
@@ -177,7 +212,3 @@ def eventually(condition: Callable[[], object], within_s: float) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"not within {within_s} s"
         time.sleep(0.02)
-
-
-def numbers(*found: int) -> Sequence[str]:
-    return [str(number) for number in found]

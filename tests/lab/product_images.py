@@ -70,7 +70,7 @@ class ProductImage:
 def product_images() -> tuple[ProductImage, ...]:
     """All images of the product, in the order in which they are built."""
     member, proxy, operator = IMAGES / "member", IMAGES / "proxy", IMAGES / "operator"
-    vip = IMAGES / "vip"
+    vip, edge = IMAGES / "vip", IMAGES / "edge"
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     sources = [ROOT / "operator", *(ROOT / name for name in ("pyproject.toml", "README.md"))]
     return (
@@ -86,6 +86,7 @@ def product_images() -> tuple[ProductImage, ...]:
         ),
         ProductImage("proxy", "3.0-alpine", proxy, proxy / "Dockerfile", HAPROXY, (proxy,)),
         ProductImage("vip", "2.2", vip, vip / "Dockerfile", DEBIAN_SLIM, (vip,)),
+        ProductImage("edge", "2.6", edge, edge / "Dockerfile", PYTHON, (edge,)),
         ProductImage(
             "operator",
             version,
@@ -298,7 +299,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; exit status 0 when every image is in the registry, 1 with the reason."""
     parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
     parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
-    parser.add_argument("names", nargs="*", help="member, proxy, vip, operator (default: these), notes")
+    parser.add_argument(
+        "names", nargs="*", help="member, proxy, vip, edge, operator (default: these), notes"
+    )
     parser.add_argument("--all", action="store_true", help="every image, the companions too")
     given = parser.parse_args(argv)
     begun = time.monotonic()

@@ -12,6 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from queenright.core.app.database_url import UrlTemplate, url_secret_name
+from queenright.core.app.edge import (
+    edge_configs,
+    edge_node_labels,
+    edge_secrets,
+    edge_services,
+    merged_labels,
+)
+from queenright.core.app.dump_job import dump_job
 from queenright.core.app.logins import login_role, session_options
 from queenright.core.app.web import web_service
 from queenright.core.app.wishes import wish_of
@@ -27,6 +35,7 @@ from queenright.core.resources import (
     Secret,
     Service,
 )
+from queenright.core.spec.app_database import Upgrade
 from queenright.core.spec.notes_app import CONNECTIONS_PER_REPLICA, NotesApp
 from queenright.core.spec.operations import Pausing
 from queenright.core.spec.postgres_cluster import PostgresCluster
@@ -74,6 +83,10 @@ class DesiredApp:
     node_label: str
     deletion_policy: str
     reconcile: Pausing
+    upgrade: Upgrade
+    dump: Service | None
+    """The job that dumps the database before another image runs, but for its name and its file's;
+    None where the owner wants none."""
     configs: tuple[Config, ...] = ()
     """Configs of further services, such as the edge's."""
     others: tuple[Service, ...] = ()
@@ -115,13 +128,22 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
         catalog=wish_of(app),
         connections=connections_of(app),
         anchor=anchor_of(app),
-        node_labels=tuple(
-            NodeLabels(node, {spec.placement.label: PLACED})
-            for node in sorted(spec.placement.nodes)
+        node_labels=merged_labels(
+            (
+                *(
+                    NodeLabels(node, {spec.placement.label: PLACED})
+                    for node in spec.placement.nodes
+                ),
+                *edge_node_labels(app),
+            )
         ),
         node_label=spec.placement.label if spec.placement.nodes else "",
         deletion_policy=spec.deletion_policy,
         reconcile=spec.reconcile,
+        upgrade=spec.upgrade,
+        dump=dump_job(app, cluster, url_secret.name),
+        configs=edge_configs(app),
+        others=edge_services(app),
     )
 
 
@@ -134,14 +156,17 @@ def connections_of(app: NotesApp) -> int:
 
 def given_secrets(app: NotesApp) -> tuple[str, ...]:
     names = [app.spec.database.url_secret, app.spec.oidc.client_secret if app.spec.oidc else None]
-    return tuple(name for name in names if name)
+    return (*(name for name in names if name), *edge_secrets(app))
 
 
 def anchor_of(app: NotesApp) -> Config:
     name, spec = app.metadata.name, app.spec
     labels = {APP_LABEL: name, DELETION_POLICY_LABEL: spec.deletion_policy}
-    if spec.placement.nodes:
-        labels[NODE_LABELS_LABEL] = spec.placement.label
+    keys = [spec.placement.label] if spec.placement.nodes else []
+    if spec.edge and spec.edge.nodes:
+        keys.append(spec.edge.label)
+    if keys:
+        labels[NODE_LABELS_LABEL] = ",".join(keys)
     return Config(f"{name}_application", ANCHOR_TEXT, labels)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from queenright.core.spec.app_deployment_checks import DEPLOYMENT_CHECKS
 from queenright.core.spec.checks import SWARM_PORTS
 from queenright.core.spec.containers import MEBI
+from queenright.core.spec.edge_checks import check_edge
 from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.problems import Finding, Path
 from queenright.core.spec.quantities import format_size
@@ -204,5 +205,6 @@ CHECKS: tuple[Check, ...] = (
     _database,
     _published,
     _secrets_apart,
+    check_edge,
     *DEPLOYMENT_CHECKS,
 )

@@ -253,7 +253,7 @@ class NotesApp(Resource):
             return document
         network = spec.get("network", {})
         derived = {
-            **(_BEHIND_EDGE if isinstance(spec.get("edge"), dict) else {}),
+            **_behind(spec.get("edge")),
             **spec,
             "database": _with_names(spec.get("database"), name),
             "placement": with_label(spec.get("placement", {}), name),
@@ -264,6 +264,13 @@ class NotesApp(Resource):
         if "edge" in spec:
             derived["edge"] = with_edge_label(spec["edge"], name)
         return {**document, "spec": derived}
+
+
+def _behind(edge: object) -> Mapping[str, Any]:
+    """What an edge brings with it. With proxies before it, the client is one place further left."""
+    if not isinstance(edge, dict):
+        return {}
+    return {**_BEHIND_EDGE, **({"xffDepth": 2} if edge.get("trustedProxies") else {})}
 
 
 def _with_names(database: object, name: str) -> object:
