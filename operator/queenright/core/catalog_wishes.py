@@ -38,7 +38,6 @@ def desired_role(role: Role) -> DesiredRole:
 
 
 def desired_database(found: Database) -> DesiredDatabase:
-    apart = found.encoding is not None or found.locale is not None
     return DesiredDatabase(
         name=found.name,
         owner=found.owner,
@@ -48,7 +47,7 @@ def desired_database(found: Database) -> DesiredDatabase:
         deletion_policy=found.deletion_policy,
         encoding=found.encoding or "",
         locale=found.locale or "",
-        template=found.template or ("template0" if apart else "template1"),
+        template=found.template,
     )
 
 

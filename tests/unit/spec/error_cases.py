@@ -4,6 +4,7 @@ What a person is told for each is in tests/golden/manifest_errors.txt.
 """
 
 from tests.unit.spec.app_error_cases import APP_CASES
+from tests.unit.spec.databases_error_cases import DATABASES_CASES
 from tests.unit.spec.documents import BASE, edited
 from tests.unit.spec.vip_error_cases import VIP_CASES
 
@@ -261,6 +262,8 @@ CASES: dict[str, str] = {
     "maintenance while paused": edited(more="reconcile: paused\nmaintenance: {nodes: [node4]}"),
     "canary a switch": edited(more="canary: true"),
     "canary's word": edited(more="canary: {enabled: yes}"),
+    # roles and databases
+    **DATABASES_CASES,
     # the virtual address
     **VIP_CASES,
     # together

@@ -11,6 +11,7 @@ import yaml
 from queenright.core.spec import schemas
 from queenright.core.spec.reference import reference
 from queenright.core.spec.yaml_lines import read_yaml
+from tests.unit.spec.databases_error_cases import BEYOND
 from tests.unit.spec.documents import APP, BASE, edited, edited_app, loaded
 from tests.unit.spec.error_cases import CASES, PROXY
 from tests.unit.spec.test_examples import EXAMPLES
@@ -35,6 +36,7 @@ BEYOND_A_SCHEMA = {
     *("failback without primary", "until of active", "maintenance without nodes"),
     *(name for name in CASES if name.startswith("maintenance of ")),
     "maintenance while paused",
+    *BEYOND,
     # what the calendar knows
     *("until no such day", "until before the calendar", "failback at once"),
     # what arithmetic on a text with a unit decides

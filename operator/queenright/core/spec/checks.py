@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address
 
 from queenright.core.spec.containers import GIBI, MEBI
+from queenright.core.spec.databases_checks import DATABASES_CHECKS
 from queenright.core.spec.operations_checks import OPERATIONS_CHECKS
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Finding, Path, path_text
@@ -257,5 +258,6 @@ CHECKS: tuple[Check, ...] = (
     _names_apart,
     *SERVER_CHECKS,
     *OPERATIONS_CHECKS,
+    *DATABASES_CHECKS,
     *VIP_CHECKS,
 )

@@ -94,12 +94,26 @@ def _extension(value: str) -> str:
     return value
 
 
-_TEXT = {"type": "string", "minLength": 1, "maxLength": IDENTIFIER_MOST_BYTES}
+_PLAIN = r"[^\x00-\x1f\x7f-\x9f]+$"
+ROLE_PATTERN = rf"^(?!pg_|{OWN_PREFIX})(?!({'|'.join(RESERVED_ROLES)})$){_PLAIN}"
+DATABASE_PATTERN = rf"^(?!pg_|template|{OWN_PREFIX})(?!({'|'.join(RESERVED_DATABASES)})$){_PLAIN}"
+GROUP_PATTERN = (
+    rf"^(?!{OWN_PREFIX})(?!({'|'.join([*RESERVED_ROLES, *sorted(SUPERUSER_LIKE)])})$){_PLAIN}"
+)
+EXTENSION_PATTERN = r"^(?!-)(?!.*--)(?!.*-$)[^\x00-\x1f\x7f-\x9f/\\]+$"
 
-RoleName = Annotated[str, AfterValidator(role_name), WithJsonSchema(_TEXT)]
-DatabaseName = Annotated[str, AfterValidator(database_name), WithJsonSchema(_TEXT)]
-GroupName = Annotated[str, AfterValidator(_group), WithJsonSchema(_TEXT)]
-ExtensionName = Annotated[str, AfterValidator(_extension), WithJsonSchema(_TEXT)]
+
+def _schema(pattern: str) -> WithJsonSchema:
+    """Characters, where PostgreSQL counts bytes."""
+    return WithJsonSchema(
+        {"type": "string", "pattern": pattern, "maxLength": IDENTIFIER_MOST_BYTES}
+    )
+
+
+RoleName = Annotated[str, AfterValidator(role_name), _schema(ROLE_PATTERN)]
+DatabaseName = Annotated[str, AfterValidator(database_name), _schema(DATABASE_PATTERN)]
+GroupName = Annotated[str, AfterValidator(_group), _schema(GROUP_PATTERN)]
+ExtensionName = Annotated[str, AfterValidator(_extension), _schema(EXTENSION_PATTERN)]
 Word = Annotated[
     str, AfterValidator(identifier), WithJsonSchema({"type": "string", "minLength": 1})
 ]
@@ -166,16 +180,17 @@ class Database(Part):
         default=(), description="Roles that may connect to it beside the owner."
     )
     encoding: Word | None = Field(
-        default=None, description="Its encoding, when it is created. Default: the template's, UTF8."
+        default=None,
+        description="Its encoding, when it is created; needs `template: template0`. Default: the "
+        "template's, UTF8.",
     )
     locale: Word | None = Field(
-        default=None, description="Its locale, when it is created. Default: the template's."
-    )
-    template: Literal["template0", "template1"] | None = Field(
         default=None,
-        description="What it is copied from. Default: `template0` where `encoding` or `locale` is "
-        "written, else `template1`.",
-        json_schema_extra={"default": None},
+        description="Its locale, when it is created; needs `template: template0`. Default: the "
+        "template's.",
+    )
+    template: Literal["template0", "template1"] = Field(
+        default="template1", description="What it is copied from, when it is created."
     )
     deletion_policy: Literal["retain"] = Field(
         default="retain",

@@ -94,4 +94,29 @@ def _secrets(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> It
             )
 
 
-PAIR_CHECKS: tuple[PairCheck, ...] = (_labels, _ports, _network, _secrets, vips_apart)
+def _role_secrets(
+    earlier: PostgresCluster, later: PostgresCluster, whose: str
+) -> Iterator[Finding]:
+    """Passwords of roles: a secret is the swarm's, whichever cluster made it."""
+    secrets = earlier.spec.secrets
+    taken = {secrets.replication, secrets.superuser, secrets.rest_api}
+    taken |= {role.password_secret for role in earlier.spec.roles if role.password_secret}
+    for index, role in enumerate(later.spec.roles):
+        if role.password_secret in taken:
+            yield Finding(
+                ("spec", "roles", index, "passwordSecret"),
+                f'"{role.password_secret}" is also a secret of {whose}: who learns the one '
+                "cluster's password has the other's too; write another name such as "
+                f'"{later.metadata.name}_{role.password_secret}"',
+                "warning",
+            )
+
+
+PAIR_CHECKS: tuple[PairCheck, ...] = (
+    _labels,
+    _ports,
+    _network,
+    _secrets,
+    _role_secrets,
+    vips_apart,
+)

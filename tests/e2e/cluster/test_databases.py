@@ -1,0 +1,389 @@
+"""Roles and databases on a real cluster: declared, made by hand, drifted, rotated, moved."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from queenright.adapters.docker_secrets import DockerSecrets
+from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.running_operator import ROOT
+from tests.e2e.swarm_facts import MEMBER_NODES, connect, eventually, leader_node, manifest
+from tests.lab.lab import Lab
+from tests.lab.psql import member_container
+
+pytestmark = pytest.mark.lab
+
+ROLES = """\
+  roles:
+    - {name: readers, login: false, memberOf: [pg_monitor]}
+    - name: shop
+      passwordSecret: {secret}
+      connectionLimit: 20
+      memberOf: [readers]
+"""
+DATABASES = """\
+  databases:
+    - name: shop
+      owner: shop
+      connectionLimit: 50
+      extensions: [{extensions}]
+"""
+BY_HAND = "not 'the' \"usual\" \\ $password$ of 2026"
+
+
+def text(lab: Lab, secret: str = "shop_pw", extensions: str = "vector", more: str = "") -> str:
+    roles = ROLES.replace("{secret}", secret)
+    databases = DATABASES.replace("{extensions}", extensions)
+    return manifest(lab, roles + databases + more)
+
+
+@dataclass
+class Watch:
+    """Every command line that any process of this machine was seen with."""
+
+    seen: set[bytes] = field(default_factory=set)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        while not self.over.wait(0.05):
+            for file in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    self.seen.add(file.read_bytes())
+                except OSError:
+                    continue
+
+
+@pytest.fixture(scope="module")
+def watch() -> Iterator[Watch]:
+    watch = Watch()
+    thread = threading.Thread(target=watch.run, daemon=True)
+    thread.start()
+    yield watch
+    watch.over.set()
+    thread.join(5)
+
+
+@pytest.fixture(scope="module")
+def declared(watch: Watch, deployment: Deployment) -> Deployment:
+    """The cluster with the roles and the database of the file."""
+    apply(deployment, text(deployment.lab))
+    return deployment
+
+
+def apply(deployment: Deployment, manifest_text: str) -> float:
+    """Write the file; seconds until it is carried out."""
+    since = len(list(deployment.operator.passes()))
+    deployment.operator.write(manifest_text)
+    return deployment.operator.wait_converged(since=since + 1)
+
+
+def value_of(lab: Lab, secret: str) -> str:
+    """A secret's value, as a service that has it sees it."""
+
+    async def read() -> str:
+        secrets = DockerSecrets(lab.manager.client_environment(), 10, Path("/nowhere"))
+        try:
+            return (await secrets.read_once(secret)).value
+        finally:
+            await secrets.aclose()
+
+    return asyncio.run(read())
+
+
+def logs_in(lab: Lab, user: str, password: str, database: str) -> bool:
+    try:
+        with psycopg.connect(
+            host=lab.node("node2").address,
+            port=5000,
+            user=user,
+            password=password,
+            dbname=database,
+            connect_timeout=5,
+        ) as connection:
+            return connection.execute("SELECT current_user").fetchone() == (user,)
+    except psycopg.OperationalError as error:
+        assert "authentication failed" in str(error) or "permission denied" in str(error), error
+        return False
+
+
+def sql(lab: Lab, *statements: str) -> list[tuple[object, ...]]:
+    with connect(lab, "node2") as connection:
+        found = None
+        for statement in statements:
+            found = connection.execute(statement)  # type: ignore[call-overload]
+        return found.fetchall() if found is not None and found.description else []
+
+
+def create_db(deployment: Deployment, *arguments: str, given: str = "") -> tuple[int, str]:
+    found = subprocess.run(
+        [sys.executable, "-m", "queenright", "create-db", *arguments],
+        env=deployment.operator.environment,
+        cwd=ROOT,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return found.returncode, found.stdout + found.stderr
+
+
+def catalog(lab: Lab, role: str, database: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    """What ``pg_dumpall --globals-only`` says of the role, its verifier left out, and the
+    database's row with its privileges."""
+    node, container = member_container(lab)
+    script = (
+        "export PGPASSWORD=$(cat /run/secrets/pg_superuser_pw);"
+        f" exec pg_dumpall --globals-only -h {lab.node('node2').address} -p 5000 -U postgres"
+    )
+    dumped = node.docker("exec", container, "sh", "-c", script).stdout.splitlines()
+    lines = [re.sub(r"SCRAM-SHA-256\$\S+'", "verifier'", line) for line in dumped if role in line]
+    columns = "datname, pg_get_userbyid(datdba), encoding, datcollate, datctype, datconnlimit"
+    columns += ", datallowconn, datistemplate, datacl::text"
+    return lines, sql(lab, f"SELECT {columns} FROM pg_database WHERE datname = '{database}'")
+
+
+def changes_of(deployment: Deployment, key: str, since: int) -> list[str]:
+    records = deployment.operator.audit("outcome")[since:]
+    return [
+        change["path"]
+        for record in records
+        if record["action"]["key"] == key and record["outcome"] == "done"
+        for change in record["changes"]
+    ]
+
+
+def test_the_file_is_carried_out_and_its_password_opens_the_database(declared: Deployment) -> None:
+    lab = declared.lab
+    password = value_of(lab, "shop_pw")
+    assert len(password) == 44
+    assert logs_in(lab, "shop", password, "shop")
+    assert not logs_in(lab, "shop", "x", "shop")
+    assert sql(
+        lab,
+        "SELECT rolconnlimit, rolsuper, pg_has_role('shop', 'pg_monitor', 'member') FROM pg_roles"
+        " WHERE rolname = 'shop'",
+    ) == [(20, False, True)]
+    with psycopg.connect(
+        host=lab.node("node3").address, port=5000, user="shop", password=password, dbname="shop"
+    ) as connection:
+        connection.execute("CREATE TABLE public.item (id int, at vector(3))")
+
+
+def test_create_db_makes_what_the_file_makes(declared: Deployment) -> None:
+    lab = declared.lab
+    code, told = create_db(declared, "twin", "twin", "-", given=f"{BY_HAND}\n")
+    assert code == 0, told
+    assert "is the primary" in told
+    assert logs_in(lab, "twin", BY_HAND, "twin")
+    by_hand = catalog(lab, "twin", "twin")
+    sql(lab, "DROP DATABASE twin", "DROP ROLE twin")
+    with_twin = text(lab, more="    - {name: twin, owner: twin}\n").replace(
+        "  roles:\n", "  roles:\n    - {name: twin, passwordSecret: twin_pw}\n"
+    )
+    apply(declared, with_twin)
+    assert logs_in(lab, "twin", value_of(lab, "twin_pw"), "twin")
+    assert catalog(lab, "twin", "twin") == by_hand
+    assert len(by_hand[0]) == 2, "CREATE ROLE and ALTER ROLE"
+
+
+def test_create_db_again_sets_the_password_and_keeps_the_rest(
+    declared: Deployment, tmp_path: Path
+) -> None:
+    lab = declared.lab
+    file = tmp_path / "password"
+    file.write_text("the first one\n")
+    assert create_db(declared, "again", "again user", "--password-file", str(file))[0] == 0
+    before = catalog(lab, "again user", "again")
+    sql(lab, "GRANT CONNECT ON DATABASE again TO PUBLIC")
+    file.write_text(BY_HAND)
+    code, told = create_db(declared, "again", "again user", "--password-file", str(file))
+    assert code == 0, told
+    assert logs_in(lab, "again user", BY_HAND, "again")
+    assert not logs_in(lab, "again user", "the first one", "again")
+    assert catalog(lab, "again user", "again") == before
+    trail = (declared.operator.state / "commands" / "audit.jsonl").read_text()
+    assert '"alter-role/main/again user"' in trail
+
+
+def test_create_db_warns_of_a_password_that_others_can_read(declared: Deployment) -> None:
+    code, told = create_db(declared, "open", "open_user", "seen by everybody")
+    assert code == 0, told
+    assert "can be read by others" in told
+    assert logs_in(declared.lab, "open_user", "seen by everybody", "open")
+
+
+def test_create_db_leaves_the_files_own_passwords_alone(declared: Deployment) -> None:
+    code, told = create_db(declared, "shop", "shop", "-", given=BY_HAND)
+    assert code == 1
+    assert "in the file" in told
+    assert logs_in(declared.lab, "shop", value_of(declared.lab, "shop_pw"), "shop")
+
+
+def test_drift_is_repaired_and_told(declared: Deployment) -> None:
+    lab, operator = declared.lab, declared.operator
+    since = len(operator.audit("outcome"))
+    sql(
+        lab,
+        "SET log_statement = 'none'",
+        "ALTER ROLE shop SUPERUSER CREATEDB CONNECTION LIMIT 3 PASSWORD 'an intruder''s'",
+        "GRANT pg_write_all_data TO shop",
+        "GRANT ALL ON DATABASE shop TO PUBLIC",
+        "ALTER DATABASE shop OWNER TO postgres",
+        "ALTER DATABASE shop CONNECTION LIMIT 1",
+    )
+    operator.wait_for(
+        lambda: changes_of(declared, "alter-database/main/shop", since), "the repair", 60
+    )
+    roles = changes_of(declared, "alter-role/main/shop", since)
+    assert {path.rpartition(".")[2] for path in roles} == {
+        "superuser",
+        "createDb",
+        "connectionLimit",
+        "memberOf",
+        "password",
+    }
+    databases = changes_of(declared, "alter-database/main/shop", since)
+    assert {path.rpartition(".")[2] for path in databases} == {
+        "owner",
+        "public",
+        "connectionLimit",
+    }
+    assert logs_in(lab, "shop", value_of(lab, "shop_pw"), "shop")
+    assert not logs_in(lab, "shop", "an intruder's", "shop")
+    assert sql(
+        lab,
+        "SELECT rolsuper, rolcreatedb, pg_has_role('shop', 'pg_write_all_data', 'member')"
+        " FROM pg_roles WHERE rolname = 'shop'",
+    ) == [(False, False, False)]
+
+
+def test_what_the_file_does_not_own_is_left_alone(declared: Deployment) -> None:
+    lab = declared.lab
+    sql(lab, "CREATE ROLE stranger", "GRANT CONNECT ON DATABASE shop TO stranger")
+    sql(lab, "ALTER ROLE shop SET work_mem = '8MB'", "CREATE DATABASE strange")
+    since = len(list(declared.operator.passes()))
+    declared.operator.wait_for(
+        lambda: len(list(declared.operator.passes())) >= since + 2, "two passes"
+    )
+    assert sql(
+        lab,
+        "SELECT has_database_privilege('stranger', 'shop', 'CONNECT'),"
+        " (SELECT rolconfig::text FROM pg_roles WHERE rolname = 'shop'),"
+        " has_database_privilege('stranger', 'strange', 'CONNECT')",
+    ) == [(True, "{work_mem=8MB}", True)]
+
+
+def test_another_secrets_name_changes_the_password(declared: Deployment) -> None:
+    lab = declared.lab
+    old = value_of(lab, "shop_pw")
+    apply(declared, text(lab, secret="shop_pw-2"))
+    new = value_of(lab, "shop_pw-2")
+    assert new != old
+    assert logs_in(lab, "shop", new, "shop")
+    assert not logs_in(lab, "shop", old, "shop")
+
+
+def test_an_extension_that_the_server_lacks_is_a_hold(declared: Deployment) -> None:
+    declared.operator.write(text(declared.lab, secret="shop_pw-2", extensions="vector, pg_trgm"))
+    declared.operator.wait_for(
+        lambda: "pg_trgm" in declared.operator.holds().get("extensions/main/shop", ""), "the hold"
+    )
+    apply(declared, text(declared.lab, secret="shop_pw-2"))
+
+
+def test_what_left_the_file_is_told_and_kept(declared: Deployment) -> None:
+    lab = declared.lab
+    apply(declared, text(lab, secret="shop_pw-2"))
+    declared.operator.wait_for(
+        lambda: "role/main/twin" in declared.operator.holds(), "the hold for the role"
+    )
+    assert "retain" in declared.operator.holds()["database/main/twin"]
+    assert logs_in(lab, "twin", value_of(lab, "twin_pw"), "twin")
+    sql(lab, "DROP DATABASE twin", "DROP ROLE twin")
+    declared.operator.wait_for(
+        lambda: "role/main/twin" not in declared.operator.holds(), "nothing to tell any more"
+    )
+
+
+def test_a_new_leader_has_it_all_and_is_kept_so(declared: Deployment) -> None:
+    lab, operator = declared.lab, declared.operator
+    before = catalog(lab, "shop", "shop")
+    former = leader_node(lab)
+    candidate = next(
+        f"member-{number}" for number, node in enumerate(MEMBER_NODES, 1) if node != former
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "queenright", "switchover", "--candidate", candidate, "--force"],
+        env=operator.environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    eventually(lambda: leader_node(lab) not in {"", former}, "another leader")
+    eventually(lambda: through_the_proxy(lab), "the proxies to follow", timeout_s=30)
+    assert catalog(lab, "shop", "shop") == before
+    since = len(operator.audit("outcome"))
+    sql(lab, "ALTER ROLE shop CREATEROLE")
+    operator.wait_for(
+        lambda: changes_of(declared, "alter-role/main/shop", since), "the repair at the new leader"
+    )
+
+
+def through_the_proxy(lab: Lab) -> bool:
+    try:
+        return sql(lab, "SELECT pg_is_in_recovery()") == [(False,)]
+    except psycopg.OperationalError:
+        return False
+
+
+def test_no_password_is_anywhere_but_in_its_secret(declared: Deployment, watch: Watch) -> None:
+    """Server logs, the operator's log and state, Docker's own objects, and command lines."""
+    lab, operator = declared.lab, declared.operator
+    secrets = ("shop_pw", "shop_pw-2", "twin_pw", "pg_superuser_pw", "pg_replication_pw")
+    values = {*(value_of(lab, name) for name in secrets), BY_HAND, "the first one"}
+    places: dict[str, str] = {"the operator's log": "".join(operator.lines)}
+    for file in operator.state.rglob("*"):
+        if file.is_file():
+            places[f"state: {file.name}"] = file.read_text(errors="replace")
+    for node in (lab.manager, *lab.workers):
+        containers = node.docker("ps", "-aq").stdout.split()
+        for container in containers:
+            logs = node.docker("logs", container, check=False)
+            places[f"logs of {container} on {node.name}"] = logs.stdout + logs.stderr
+        if containers:
+            places[f"containers of {node.name}"] = node.docker("inspect", *containers).stdout
+    for kind in ("service", "secret", "config", "node"):
+        ids = lab.manager.docker(kind, "ls", "-q").stdout.split()
+        places[f"every {kind}"] = lab.manager.docker(kind, "inspect", *ids).stdout
+    places["command lines"] = b"\n".join(watch.seen).decode(errors="replace")
+    assert "create-db" in places["command lines"], "the search sees what it searches"
+    assert any("CREATE ROLE" in logs for logs in places.values()), "DDL is logged, as it should be"
+    found = [
+        place
+        for place, told in places.items()
+        for value in values
+        if value in told or json.dumps(value)[1:-1] in told
+    ]
+    assert found == []
+
+
+def test_a_pass_stays_fast(declared: Deployment) -> None:
+    """No Docker call is made for what is known already: the figure is told, the calls are counted."""
+    calls = [record["api_calls"] for record in list(declared.operator.passes())[-3:]]
+    assert max(calls) <= 8, calls
+    assert httpx.get(f"http://{declared.lab.node('node2').address}:8008/patroni").status_code == 200
