@@ -11,6 +11,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.diff import diff
 from queenright.core.observed import SwarmState
 from queenright.core.resources import (
+    HOST_NETWORK,
     Attachment,
     Config,
     FileReference,
@@ -111,6 +112,29 @@ async def test_a_global_service(swarm: Swarm, name: str, labels: Labels) -> None
     service = Service(name, "known:1", mode="global", labels=labels, constraints=constraints)
     await swarm.create_service(service)
     assert (await seen(swarm, name))[1] == service
+
+
+async def test_a_service_in_the_nodes_own_network(swarm: Swarm, name: str, labels: Labels) -> None:
+    """Swarm puts an id of its own in the network's place, which it lists nowhere."""
+    service = Service(
+        name,
+        "known:1",
+        mode="global",
+        labels=labels,
+        capabilities_added=("CAP_NET_ADMIN", "CAP_NET_RAW"),
+        capabilities_dropped=("ALL",),
+        networks=(Attachment(HOST_NETWORK),),
+        constraints=("node.labels.nowhere==true",),
+        endpoint_mode="dnsrr",
+    )
+    await swarm.create_service(service)
+    state, found = await seen(swarm, name)
+    assert diff(service, found) == ()
+    live = state.service(name)
+    assert live is not None
+    changed = dataclasses.replace(service, environment={"A": "b"})
+    await swarm.update_service(live.id, live.version, changed, live.force_update)
+    assert (await seen(swarm, name))[1] == changed
 
 
 async def test_an_update_and_a_stale_one(swarm: Swarm, name: str, labels: Labels) -> None:

@@ -64,13 +64,14 @@ def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
         click.echo(str(problem), err=True)
     if not written.is_valid:
         return INVALID
-    if all(has_addresses(document) for document in written.documents):
-        clusters = [expand(document.cluster, {}) for document in written.documents]
+    documents = [document for document in written.documents if document.is_cluster]
+    if all(has_addresses(document) for document in documents):
+        clusters = [expand(document.cluster, {}) for document in documents]
     else:
         swarm = look.seen_swarm(look.take_look(settings, ()), settings)
         clusters = [
             expand_here(document, swarm) or missing_node(document, [n.name for n in swarm.nodes])
-            for document in written.documents
+            for document in documents
         ]
     if vip:
         for text in vip_texts(clusters, node):

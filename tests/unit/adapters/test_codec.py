@@ -20,6 +20,7 @@ from queenright.adapters.docker_decode import (
 from queenright.adapters.docker_encode import encode_service
 from queenright.core.observed import NEVER
 from queenright.core.resources import (
+    HOST_NETWORK,
     Attachment,
     FileReference,
     HealthCheck,
@@ -256,3 +257,11 @@ def test_recorded_services_have_nothing_unmodelled(file: Path) -> None:
 )
 def test_dockers_times(text: str | None, told: str) -> None:
     assert moment(text).isoformat() == told
+
+
+def test_the_nodes_own_network_is_asked_for_by_name_and_read_back_by_swarms_id() -> None:
+    service = Service("a", "b:1", networks=(Attachment(HOST_NETWORK),))
+    spec = encode_service(service, 0, {}, {}, {})
+    assert spec["TaskTemplate"]["Networks"] == [{"Target": "host", "Aliases": []}]
+    spec["TaskTemplate"]["Networks"] = [{"Target": "swarms-own-id"}]
+    assert decode_service_spec(spec, {"swarms-own-id": HOST_NETWORK}) == service

@@ -19,7 +19,7 @@ from queenright.cli.exits import CommandError
 from queenright.core.observed import Engine, Known, Observed, SwarmState, Unknown
 from queenright.engine.survey import Survey
 from queenright.settings import Docker, Settings
-from tests.builders import MANIFEST
+from tests.builders import MANIFEST, VIP
 from tests.unit.cli.program import ADDRESSED, PROGRAM, environment, launch, start
 
 
@@ -260,6 +260,44 @@ def test_render_needs_no_swarm_when_the_file_has_addresses(tmp_path: Path, manif
     assert member["endpoint_mode"] == "dnsrr"
     assert {"published": 5432, "target": 5432, "protocol": "tcp", "mode": "host"} in member["ports"]
     assert {file["mode"] for file in member["secrets"]} == {"0400"}
+
+
+WITH_VIP = ADDRESSED + f"  vip: {VIP}\n"
+
+
+def test_render_vip_writes_keepalived_conf_for_one_node(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(WITH_VIP)
+    for words in ((), (str(manifest),)):
+        found = start(tmp_path, "render", "vip", "--node", "node3", *words)
+        assert found.returncode == 0, found.stderr
+        assert "    unicast_src_ip 10.77.0.13\n" in found.stdout
+        assert "        10.77.0.100/32 dev eth0\n" in found.stdout
+        assert "@" not in found.stdout
+
+
+def test_render_vip_without_a_node_writes_all_of_them(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(WITH_VIP)
+    found = start(tmp_path, "render", "vip")
+    headings = [line for line in found.stdout.splitlines() if line.startswith("# --- ")]
+    assert headings == ["# --- node node2", "# --- node node3", "# --- node node4"]
+    assert "# --- config main_keepalived-" in start(tmp_path, "render").stdout
+
+
+def test_render_vip_says_what_is_amiss(tmp_path: Path, manifest: Path) -> None:
+    without = start(tmp_path, "render", "vip")
+    assert (without.returncode, without.stdout) == (65, "")
+    assert "no cluster in the files has a spec.vip" in without.stderr
+    manifest.write_text(WITH_VIP)
+    stranger = start(tmp_path, "render", "vip", "--node", "node9")
+    assert stranger.returncode == 64
+    assert "node9 is none of the proxies' nodes, which are node2, node3, node4" in stranger.stderr
+    assert start(tmp_path, "render", "--node", "node2").returncode == 64
+    assert start(tmp_path, "render", "vip", "a.yaml", "b.yaml").returncode == 64
+    further = WITH_VIP.replace(
+        "proxy:3.0-alpine\n", "proxy:3.0-alpine\n    nodes: [node1, node2]\n"
+    )
+    manifest.write_text(further)
+    assert start(tmp_path, "render", "vip").returncode == 69  # node1's address only swarm knows
 
 
 def test_render_asks_the_swarm_for_addresses(tmp_path: Path, manifest: Path) -> None:

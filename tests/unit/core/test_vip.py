@@ -9,7 +9,7 @@ import pytest
 
 from queenright.core.actions import RemoveService, UpdateService
 from queenright.core.guards import first_refusal
-from queenright.core.observed import Observed
+from queenright.core.observed import Node, Observed, SwarmState
 from queenright.core.planner import make_retirement_plan
 from queenright.core.resources import DELETION_POLICY_LABEL, ROLE_LABEL, VRRP_LABEL
 from queenright.core.vip import CAPABILITIES, NO_INTERFACE_STATUS, DesiredVip
@@ -156,6 +156,29 @@ def test_its_config_goes_once_no_service_has_it() -> None:
     observed = without(three_nodes(text=WITH_VIP), "main_vip")
     actions, _ = summary(plan_for(observed))
     assert f"remove-config/{wanted().config.name}" in actions
+
+
+def test_it_starts_anew_only_when_the_removed_one_has_ended_everywhere() -> None:
+    """Swarm forgets a removed service at once, and its tasks when they have ended."""
+    whole = dataclasses.replace(three_nodes(text=WITH_VIP), images=found_images())
+    orphan = dataclasses.replace(
+        task("main_vip", "node3"), service_id="id-removed", desired_state="remove"
+    )
+    observed = without(whole, "main_vip")
+    ending = with_swarm(observed, tasks=(*swarm_of(observed).tasks, orphan))
+    plan = plan_for(ending, WITH_VIP)
+    assert summary(plan) == ([], ["create-service/main_vip"])
+    assert "on node3" in plan.holds[0].reason
+    down = with_swarm(ending, nodes=with_down(swarm_of(ending), "node3"))
+    assert "create-service/main_vip" in summary(plan_for(down, WITH_VIP))[0]
+    assert summary(plan_for(observed, WITH_VIP))[0] == ["create-service/main_vip"]
+
+
+def with_down(swarm: SwarmState, name: str) -> tuple[Node, ...]:
+    return tuple(
+        dataclasses.replace(node, state="down") if node.name == name else node
+        for node in swarm.nodes
+    )
 
 
 @pytest.mark.parametrize("field", ["role", "volume", "cluster"])

@@ -39,18 +39,13 @@ def priorities(cluster: PostgresCluster) -> dict[str, int]:
     return {node: max(1, HIGHEST_PRIORITY - step * rank) for rank, node in enumerate(ranked)}
 
 
-def render_keepalived_conf(
-    cluster: PostgresCluster,
-    vip: Vip,
-    nodes: Mapping[str, str],
-    password_file: str = PASSWORD_FILE,
-) -> str:
+def render_keepalived_conf(cluster: PostgresCluster, vip: Vip, nodes: Mapping[str, str]) -> str:
     """The text for all nodes; ``nodes`` has each proxy node's address by its name."""
     name, check = cluster.metadata.name, vip.check
     longest_s = check.fall * (check.timeout_s + PAUSE_S)
     asked = f"{cluster.spec.proxies.ports.statistics} {check.fall} {check.timeout_s:g}"
     password = (
-        f"    authentication {{\n        auth_type PASS\n        include {password_file}\n    }}\n"
+        f"    authentication {{\n        auth_type PASS\n        include {PASSWORD_FILE}\n    }}\n"
         if vip.has_password
         else ""
     )
@@ -117,6 +112,11 @@ def for_node(text: str, node: str) -> str:
         elif (found[3] == node) != bool(found[2]):
             kept.append(found[1] + found[4])
     return "\n".join(kept) + "\n"
+
+
+def for_host(text: str, node: str) -> str:
+    """The same for a keepalived that is a daemon of the host."""
+    return for_node(text, node).replace(PASSWORD_FILE, HOST_PASSWORD_FILE)
 
 
 def vrrp_identity(cluster: PostgresCluster, vip: Vip, nodes: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ nodes would not hear each other, and each side would hold the address.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from queenright.core.actions import Action, RemoveService
 from queenright.core.observed import LiveService
@@ -17,6 +18,8 @@ from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL, VIP_ROLE, VRRP_
 from queenright.core.servicing import plan_service
 from queenright.core.situation import Situation
 from queenright.core.vip import NO_INTERFACE_STATUS, DesiredVip
+
+LOOKS_AGAIN = timedelta(seconds=1)
 
 
 def plan_vip(situation: Situation) -> Iterator[Action | Hold]:
@@ -43,9 +46,30 @@ def plan_vip(situation: Situation) -> Iterator[Action | Hold]:
     if live is not None and differs_in_identity(vip, live):
         yield replace_whole(situation, vip, live)
         return
+    if live is None and (node := still_ending(situation)):
+        yield Hold(
+            f"create-service/{vip.service.name}",
+            f"{vip.service.name} waits until tasks of a removed service have ended on {node}: one "
+            "of them may still have the address",
+            situation.now + LOOKS_AGAIN,
+        )
+        return
     yield from plan_service(situation, vip.service, obstacle=None)
     if live is not None:
         yield from missing_interfaces(situation, vip, live)
+
+
+def still_ending(situation: Situation) -> str:
+    """A ready node on which a task of a removed service still runs; empty when there is none.
+    Whose it was, swarm does not tell any more."""
+    swarm = situation.swarm
+    known = {live.id for live in swarm.services}
+    for task in swarm.tasks:
+        node = swarm.node_by_id(task.node_id)
+        ending = task.service_id not in known and task.state == "running"
+        if ending and node is not None and node.state == "ready":
+            return node.name
+    return ""
 
 
 def differs_in_identity(vip: DesiredVip, live: LiveService) -> bool:
