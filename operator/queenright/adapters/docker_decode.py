@@ -80,6 +80,7 @@ def decode_task(raw: Json) -> Task:
         exit_code=container.get("ExitCode"),
         slot=raw.get("Slot", 0),
         addresses=decode_addresses(raw.get("NetworksAttachments") or []),
+        image=((raw.get("Spec") or {}).get("ContainerSpec") or {}).get("Image", ""),
     )
 
 
@@ -134,6 +135,7 @@ def decode_service(raw: Json, networks: Mapping[str, str]) -> LiveService:
         force_update=spec.get("TaskTemplate", {}).get("ForceUpdate", 0),
         update_state=status.get("State", ""),
         update_message=status.get("Message", ""),
+        update_started_at=moment(status.get("StartedAt")),
         previous_configs=frozenset(c["ConfigName"] for c in previous.get("Configs") or []),
     )
 
@@ -199,8 +201,9 @@ def decode_mode(raw: Json) -> tuple[Any, int]:
     match raw:
         case {"Global": _}:
             return "global", 1
-        case {"ReplicatedJob": _}:
-            return "replicated-job", 1
+        case {"ReplicatedJob": job}:
+            completions = (job or {}).get("TotalCompletions")
+            return "replicated-job", 1 if completions is None else completions
         case {"GlobalJob": _}:
             return "global-job", 1
         case _:

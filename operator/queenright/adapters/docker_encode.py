@@ -52,14 +52,14 @@ def encode_service(
         ],
         "ForceUpdate": force_update,
     }
-    mode = "Global" if service.mode == "global" else "Replicated"
+    is_job = service.mode.endswith("-job")
     return {
         "Name": service.name,
         "Labels": dict(service.labels),
         "TaskTemplate": task,
-        "Mode": {mode: {} if mode == "Global" else {"Replicas": service.replicas}},
-        "UpdateConfig": encode_update(service.update),
-        "RollbackConfig": encode_update(service.rollback),
+        "Mode": encode_mode(service),
+        "UpdateConfig": None if is_job else encode_update(service.update),
+        "RollbackConfig": None if is_job else encode_update(service.rollback),
         "EndpointSpec": {
             "Mode": service.endpoint_mode,
             "Ports": [
@@ -73,6 +73,20 @@ def encode_service(
             ],
         },
     }
+
+
+def encode_mode(service: Service) -> Json:
+    """A job's replicas are its completions, all at once; swarm takes no update policy with one."""
+    match service.mode:
+        case "global":
+            return {"Global": {}}
+        case "global-job":
+            return {"GlobalJob": {}}
+        case "replicated-job":
+            count = service.replicas
+            return {"ReplicatedJob": {"MaxConcurrent": count, "TotalCompletions": count}}
+        case _:
+            return {"Replicated": {"Replicas": service.replicas}}
 
 
 def target_of(network: str, networks: Mapping[str, str]) -> str:

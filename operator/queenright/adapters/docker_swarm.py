@@ -203,6 +203,15 @@ class DockerSwarm:
     async def remove_service(self, service_id: str) -> None:
         await self._call(lambda sdk: sdk.remove_service(service_id))
 
+    async def service_output(self, service_id: str, lines: int) -> str:
+        def read(sdk: Any) -> str:
+            told = sdk.service_logs(
+                service_id, stdout=True, stderr=True, follow=False, tail=lines, is_tty=False
+            )
+            return b"".join(told).decode(errors="replace")
+
+        return await self._call(read)
+
     async def aclose(self) -> None:
         self._client.close()
 

@@ -82,6 +82,8 @@ class Task:
     slot: int = 0
     addresses: Mapping[str, str] = field(default_factory=dict)
     """Its address on each overlay network, by the network's name."""
+    image: str = ""
+    """What it runs, as its service said when it was made."""
 
     @property
     def is_alive(self) -> bool:
@@ -98,6 +100,7 @@ class LiveService(Live[Service]):
     force_update: int = 0
     update_state: str = ""
     update_message: str = ""
+    update_started_at: datetime = NEVER
     previous_configs: frozenset[str] = frozenset()
 
 
@@ -269,3 +272,5 @@ class Observed:
     """Roles and databases as the leader has them, by cluster name; only where some are wished."""
     readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
     """What each replica of an application says on ``/readyz``, by task id."""
+    outputs: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
+    """The last lines of jobs that have ended, by the service's id."""

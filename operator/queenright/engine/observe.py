@@ -32,6 +32,7 @@ from queenright.core.planner import expand_here, images_needed
 from queenright.core.preflight import engine_hold
 from queenright.core.spec.problems import Document
 from queenright.engine.catalogs import CatalogReading, observe_catalog
+from queenright.engine.outputs import OutputReading, observe_outputs
 from queenright.engine.replicas import ReadinessReading, observe_replicas
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
@@ -78,6 +79,7 @@ async def observe(
     raft: dict[str, RaftReading] = {}
     catalogs: dict[str, CatalogReading] = {}
     readiness: dict[str, ReadinessReading] = {}
+    outputs: dict[str, OutputReading] = {}
     apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
     async with anyio.create_task_group() as group:
         for cluster in desired:
@@ -87,6 +89,7 @@ async def observe(
         for reference in references_needed(desired, apps, swarm):
             group.start_soon(observe_image, ports, reference, images)
         group.start_soon(observe_replicas, ports, apps, swarm, readiness)
+        group.start_soon(observe_outputs, ports, swarm, outputs)
     return Observed(
         Known(swarm),
         members,
@@ -96,6 +99,7 @@ async def observe(
         raft=raft,
         catalogs=catalogs,
         readiness=readiness,
+        outputs=outputs,
     )
 
 

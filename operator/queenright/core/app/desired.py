@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from queenright.core.app.database_url import UrlTemplate, url_secret_name
+from queenright.core.app.dump_job import dump_job
 from queenright.core.app.edge import (
     edge_configs,
     edge_node_labels,
@@ -19,9 +20,8 @@ from queenright.core.app.edge import (
     edge_services,
     merged_labels,
 )
-from queenright.core.app.dump_job import dump_job
 from queenright.core.app.logins import login_role, session_options
-from queenright.core.app.web import web_service
+from queenright.core.app.web import order_of, web_service
 from queenright.core.app.wishes import wish_of
 from queenright.core.catalog import DesiredCatalog
 from queenright.core.digest import digest
@@ -80,7 +80,6 @@ class DesiredApp:
     """Most connections that its replicas hold at once, an update's surge included (spec: §8)."""
     anchor: Config
     node_labels: tuple[NodeLabels, ...]
-    node_label: str
     deletion_policy: str
     reconcile: Pausing
     upgrade: Upgrade
@@ -137,7 +136,6 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
                 *edge_node_labels(app),
             )
         ),
-        node_label=spec.placement.label if spec.placement.nodes else "",
         deletion_policy=spec.deletion_policy,
         reconcile=spec.reconcile,
         upgrade=spec.upgrade,
@@ -149,8 +147,7 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
 
 def connections_of(app: NotesApp) -> int:
     """Start-first has as many replicas more as are replaced at once."""
-    update = app.spec.update
-    surge = update.parallelism if update.order == "start-first" else 0
+    surge = app.spec.update.parallelism if order_of(app) == "start-first" else 0
     return CONNECTIONS_PER_REPLICA * (app.spec.replicas + surge)
 
 

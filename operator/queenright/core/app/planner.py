@@ -14,7 +14,11 @@ from queenright.core.actions import Action
 from queenright.core.app.desired import DesiredApp, SwarmFacts, expand_app
 from queenright.core.app.retirement import plan_app_retirement
 from queenright.core.app.rules.anchor import plan_anchor
+from queenright.core.app.rules.configs import plan_configs
+from queenright.core.app.rules.dumps import plan_dumps
+from queenright.core.app.rules.edge import plan_edge
 from queenright.core.app.rules.networks import plan_networks
+from queenright.core.app.rules.nodes import plan_nodes
 from queenright.core.app.rules.readiness import plan_readiness
 from queenright.core.app.rules.secrets import plan_secrets
 from queenright.core.app.rules.web import plan_web
@@ -32,10 +36,14 @@ from queenright.core.spec.problems import Document
 AppRule: TypeAlias = Callable[[AppSituation], Iterable[Action | Hold]]
 
 APP_RULES: tuple[AppRule, ...] = (
+    plan_nodes,
     plan_networks,
     plan_secrets,
+    plan_configs,
     plan_anchor,
+    plan_dumps,
     plan_web,
+    plan_edge,
     plan_readiness,
 )
 """In the order of a deployment: what the replicas refer to, then the replicas."""
@@ -63,7 +71,9 @@ def make_app_plan(
         return AppDecision(Plan(name, "", holds=(swarm,)))
     desired = expand_app_here(document, documents, swarm)
     cluster = cluster_here(document, documents, observed, swarm, now)
-    situation = AppSituation(desired, swarm, observed.images, now, cluster, observed.readiness)
+    situation = AppSituation(
+        desired, swarm, observed.images, now, cluster, observed.readiness, observed.outputs
+    )
     misplaced = [*placement_holds(document, swarm, is_deployed=situation.web is not None)]
     steps: list[Action | Hold] = [*misplaced]
     if not misplaced or situation.web is not None:

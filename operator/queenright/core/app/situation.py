@@ -16,12 +16,14 @@ from queenright.core.observed import (
     ImageFound,
     ImageMissing,
     Known,
+    Live,
     LiveService,
     Node,
     SwarmState,
     Task,
     Unknown,
 )
+from queenright.core.resources import APP_LABEL, NODE_LABELS_LABEL, Config
 from queenright.core.situation import Situation
 
 
@@ -37,6 +39,8 @@ class AppSituation:
     now: datetime
     cluster: Situation | None = None
     readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
+    outputs: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
+    """The last lines of its jobs that have ended, by the service's id."""
 
     def running_tasks(self, live: LiveService) -> Iterator[Task]:
         """Tasks that run for certain: alive, on a node that is not down."""
@@ -57,6 +61,39 @@ class AppSituation:
     def web(self) -> LiveService | None:
         """The replicas' service, as it is deployed."""
         return self.swarm.service(self.desired.web.name)
+
+    @property
+    def services(self) -> tuple[LiveService, ...]:
+        """All that the application has in the swarm."""
+        return tuple(
+            live
+            for live in self.swarm.services
+            if live.value.labels.get(APP_LABEL) == self.desired.name
+        )
+
+    @property
+    def configs(self) -> tuple[Live[Config], ...]:
+        """Its configs in the swarm."""
+        return tuple(
+            live
+            for live in self.swarm.configs
+            if live.value.labels.get(APP_LABEL) == self.desired.name
+        )
+
+    @property
+    def desired_label_keys(self) -> frozenset[str]:
+        return frozenset(key for item in self.desired.node_labels for key in item.labels)
+
+    @property
+    def noted_label_keys(self) -> frozenset[str]:
+        """Keys of node labels that were set for this application."""
+        anchor = self.swarm.config(self.desired.anchor.name)
+        noted = anchor.value.labels.get(NODE_LABELS_LABEL, "") if anchor else ""
+        return frozenset(key for key in noted.split(",") if key)
+
+    @property
+    def label_keys(self) -> frozenset[str]:
+        return self.desired_label_keys | self.noted_label_keys
 
     @property
     def has_started(self) -> bool:
@@ -85,6 +122,29 @@ class AppSituation:
         if self.cluster.leader is None:
             return f"cluster {desired.cluster} has no leader that every observation agrees on"
         return None
+
+    def is_ready(self, task: Task) -> bool:
+        """Whether a replica says so itself."""
+        match self.readiness.get(task.id):
+            case Known(answer):
+                return answer.is_ready
+            case _:
+                return False
+
+    def why_not_whole(self) -> str | None:
+        """Why not every wanted replica is known to serve; None when each is."""
+        live = self.web
+        if live is None:
+            return "no replica is deployed"
+        ready = sum(self.is_ready(task) for task in self.running_tasks(live))
+        if ready < live.value.replicas:
+            return f"{ready} of {live.value.replicas} replicas are known to be ready"
+        return None
+
+    def why_not_served(self) -> str | None:
+        """Why clients may not be served at all; None when at least one replica is ready."""
+        tasks = self.running_tasks(self.web) if self.web else iter(())
+        return None if any(map(self.is_ready, tasks)) else "no replica is known to be ready"
 
     def why_disturbed(self) -> str | None:
         """Why the cluster is in the middle of something; None when it is not."""

@@ -9,20 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.actions import Action
+from queenright.core.app.rollbacks import refusal
 from queenright.core.app.situation import AppSituation
+from queenright.core.app.upgrades import why_not_dumped
 from queenright.core.plan import Hold
-from queenright.core.servicing import plan_service
+from queenright.core.servicing import plan_service, watch_tasks
 
 
 def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
     desired, live = situation.desired, situation.web
-    obstacle = why_not_now(situation)
+    obstacle = why_not_now(situation) or refusal(situation) or why_not_dumped(situation)
     if live is None and obstacle is not None:
         yield Hold(f"create-service/{desired.web.name}", f"{desired.web.name} waits: {obstacle}")
         return
     if situation.missing:
         return
+    if live is not None and obstacle is not None and not any(situation.possible_tasks(live)):
+        key = f"update-service/{desired.web.name}"
+        if obstacle_to_new_ones(situation):
+            yield Hold(key, f"{desired.web.name}: {obstacle}", wants_attention=True)
+            yield from watch_tasks(situation, live)
+            return
     yield from plan_service(situation, desired.web, obstacle)
+
+
+def obstacle_to_new_ones(situation: AppSituation) -> bool:
+    """Whether not even a first replica of what the file asks for may be started: it was taken back,
+    or its database is not dumped yet."""
+    return bool(refusal(situation) or why_not_dumped(situation))
 
 
 def why_not_now(situation: AppSituation) -> str | None:
