@@ -22,16 +22,16 @@ from tests.lab.settings import LabSettings
 LONGEST_FIRST = (
     "e2e/cluster/test_faults.py",
     "e2e/cluster/test_day_two.py",
-    "e2e/cluster/test_killed_operator.py",
     "e2e/cluster/test_trouble.py",
-    "e2e/cluster/test_first_deployment.py",
+    "e2e/cluster/test_killed_operator.py",
     "e2e/cluster/test_repairs.py",
+    "e2e/cluster/test_commands.py",
+    "e2e/cluster/test_first_deployment.py",
     "contract",
     "e2e/test_images.py",
-    "e2e/cluster/test_commands.py",
-    "e2e/test_lab.py",
-    "e2e/test_route.py",
     "e2e/cluster/test_documents.py",
+    "e2e/test_route.py",
+    "e2e/test_lab.py",
     "e2e/cluster/test_operator_service.py",
 )
 """Groups by the time they take. One that is not listed starts before them all."""

@@ -162,8 +162,12 @@ def test_a_switchover_makes_the_candidate_the_leader(stage: Stage) -> None:
         )
         await deployed.until_whole()
         assert await deployed.leader() == candidate
-        found = (await deployed.statuses()).values()
-        assert {status.timeline for status in found} == {timeline + 1}
+
+        async def all_follow() -> bool:
+            found = (await deployed.statuses()).values()
+            return {status.timeline for status in found} == {timeline + 1}
+
+        await eventually(all_follow, "every member to be on the next timeline")
 
     stage(scene)
 
