@@ -219,6 +219,17 @@ class FakeSwarm:
     async def remove_service(self, service_id: str) -> None:
         await self._remove("service", service_id, self.store.remove_service)
 
+    async def service_output(self, service_id: str, lines: int) -> str:
+        """A dump that has ended says so, as the real job does."""
+        self.api_calls += 1
+        await self._come_and_go("service-output")
+        live = self.store.services.get(service_id)
+        tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
+        if live is None or not tasks or tasks[-1].state != "complete":
+            return "dump failed: pg_dump ended with exit status 1"
+        name = live.value.environment.get("DUMP_NAME", "")
+        return f"dumped name={name} bytes=12345 entries=57 removed=0"[: lines * 200]
+
     async def aclose(self) -> None:
         pass
 

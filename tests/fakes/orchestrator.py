@@ -23,6 +23,8 @@ UPDATE_REACTION_S = 0.3
 members answer well meanwhile."""
 PREPARING_S = 0.4
 STOPPING_S = 0.8
+JOB_S = 2.0
+"""How long a job's container works."""
 NOBODY_FITS = "no suitable node (scheduling constraints not satisfied on {} nodes)"
 PORT_TAKEN = "no suitable node (host-mode port already in use on 1 node)"
 MOST_KEPT = 5
@@ -46,6 +48,8 @@ class Orchestrator:
         """Service names whose containers fail so many seconds after they start."""
         self.why_not_start: Callable[[Service], str] = lambda _: ""
         """What keeps a container of this service from running at all."""
+        self.job_exit_code = 0
+        """How the containers of jobs end."""
         self._serial = 0
         self._woken = False
         store.listeners.append(lambda *_: self.wake())
@@ -254,6 +258,8 @@ class Orchestrator:
             self.after(0.3, self.fail, task, 1)
         elif live and live.value.name in self.doomed:
             self.after(self.doomed[live.value.name], self.fail, task, 1)
+        elif task.template.mode.endswith("-job"):
+            self.after(JOB_S, self.fail, task, self.job_exit_code)
         self.wake()
 
     def _start_after_delay(self, task: FakeTask) -> None:
@@ -363,9 +369,13 @@ class Orchestrator:
 
 
 def fits(node: Node, constraints: tuple[str, ...]) -> bool:
-    """Label constraints, which are all that the operator writes."""
+    """Labels and hostnames, which are all that the operator writes."""
     for constraint in constraints:
         key, _, value = constraint.partition("==")
+        if key.strip() == "node.hostname":
+            if node.name != value.strip():
+                return False
+            continue
         if node.labels.get(key.strip().removeprefix("node.labels.")) != value.strip():
             return False
     return True

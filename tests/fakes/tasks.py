@@ -47,6 +47,7 @@ class FakeTask:
             error=self.error,
             exit_code=self.exit_code,
             slot=self.slot,
+            image=self.template.image,
             addresses={
                 item.network: f"10.0.9.{1 + sum(self.id.encode()) % 250}"
                 for item in self.template.networks
