@@ -47,7 +47,7 @@ Examples:
     help=f"Again every so often; {DEFAULT_WATCH} unless told.",
 )
 def status(path: Path | None, watch: str | None, *, as_json: bool) -> int:
-    """Show members, proxies and replicas, what is held, what is wrong with the files, and the last actions.
+    """Show members, proxies and replicas, what is held or wrong with the files, the last actions.
 
     The files are those of PATH, or those that the operator reads.
     """

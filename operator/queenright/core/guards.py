@@ -17,6 +17,7 @@ from queenright.core.actions import (
     SwitchOver,
 )
 from queenright.core.catalog_guards import sql_goes_to_the_leader
+from queenright.core.app.guards import replicas_have_a_database, secrets_are_never_replaced
 from queenright.core.consequences import (
     disturbed_members,
     is_in_use,
@@ -149,6 +150,8 @@ GUARDS: tuple[Guard, ...] = (
     pauses_are_respected,
     sql_goes_to_the_leader,
     removal_is_asked_for,
+    replicas_have_a_database,
+    secrets_are_never_replaced,
 )
 
 

@@ -20,8 +20,8 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRow:
-    """One replica. ``task`` is swarm's word for it, ``ready`` its own: ``yes``, ``no``, ``unknown``,
-    or empty where it does not run."""
+    """One replica. ``task`` is swarm's word for it, ``ready`` its own: ``yes``, ``no``,
+    ``unknown``, or empty where it does not run."""
 
     slot: int
     node: str
