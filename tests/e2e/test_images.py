@@ -48,7 +48,7 @@ def containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containers]
         os.chown(path, 999, 999)
         path.chmod(0o400)
     with running_builder(LabSettings.from_environment()) as builder:
-        member, proxy, _ = product_images()
+        member, proxy, *_ = product_images()
         built = Containers(
             builder, ensure_built(builder, member), ensure_built(builder, proxy), files
         )

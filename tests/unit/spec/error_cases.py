@@ -6,6 +6,7 @@ What a person is told for each is in tests/golden/manifest_errors.txt.
 from tests.unit.spec.app_error_cases import APP_CASES
 from tests.unit.spec.databases_error_cases import DATABASES_CASES
 from tests.unit.spec.documents import BASE, edited
+from tests.unit.spec.edge_error_cases import EDGE_CASES
 from tests.unit.spec.vip_error_cases import VIP_CASES
 
 SECOND = "    - {name: member-2, node: node3}\n"
@@ -276,4 +277,5 @@ CASES: dict[str, str] = {
     ),
     "same name twice": f"{BASE}---\n{BASE}",
     **APP_CASES,
+    **EDGE_CASES,
 }

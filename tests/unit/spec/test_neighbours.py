@@ -83,7 +83,10 @@ BESIDE_A_CLUSTER = {
         ),
     ),
     "its port, by the edge": (
-        of_main(more="edge: {image: e:1, nodes: [node2], ports: {https: 8008}}"),
+        of_main(
+            more="edge: {image: e:1, nodes: [node2], ports: {https: 8008},"
+            " trustedProxies: [192.0.2.0/28]}"
+        ),
         (
             "notes.yaml:9: spec.edge.ports.https: 8008 is also used by cluster main "
             "(cluster.yaml:1) "

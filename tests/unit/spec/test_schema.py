@@ -13,6 +13,7 @@ from queenright.core.spec.reference import reference
 from queenright.core.spec.yaml_lines import read_yaml
 from tests.unit.spec.databases_error_cases import BEYOND
 from tests.unit.spec.documents import APP, BASE, edited, edited_app, loaded
+from tests.unit.spec.edge_error_cases import BEYOND as EDGE_BEYOND
 from tests.unit.spec.error_cases import CASES, PROXY
 from tests.unit.spec.test_examples import EXAMPLES
 
@@ -37,6 +38,7 @@ BEYOND_A_SCHEMA = {
     *(name for name in CASES if name.startswith("maintenance of ")),
     "maintenance while paused",
     *BEYOND,
+    *EDGE_BEYOND,
     # what the calendar knows
     *("until no such day", "until before the calendar", "failback at once"),
     # what arithmetic on a text with a unit decides

@@ -83,7 +83,11 @@ def _origin(app: NotesApp, edge: Edge) -> Iterator[Finding]:
         return  # whose ports are theirs
     served = edge.ports.https if origin.scheme == "https" else edge.ports.http
     port = origin.port or (443 if origin.scheme == "https" else 80)
-    if (edge.tls.mode == "off") == (origin.scheme == "http") and port != served:
+    if (
+        (edge.tls.mode == "off") == (origin.scheme == "http")
+        and port != served
+        and served not in SWARM_PORTS
+    ):
         message = (
             f'{served} is not where "{app.spec.origin}" leads (port {port}), unless somebody '
             "forwards it"
@@ -140,7 +144,7 @@ def _places(app: NotesApp, edge: Edge) -> Iterator[Finding]:
         if count > 1:
             index = len(edge.nodes) - 1 - edge.nodes[::-1].index(node)
             yield Finding((*nodes, index), f'"{node}" is listed twice; remove one')
-    if edge.nodes and "replicas" in edge.model_fields_set:
+    if edge.nodes and edge.replicas != 1:
         message = "has no effect with edge.nodes, each of which runs one; remove one of the two"
         yield Finding((*_EDGE, "replicas"), message, involves=(nodes,))
     if edge.nodes and edge.label == app.spec.placement.label and app.spec.placement.nodes:
