@@ -82,11 +82,16 @@ class FakeServer:
         self._set_role(role, fields)
         if "password" in fields:
             self._set_password(role.name, password)
+        if "no_password" in fields:
+            self.verifiers.pop(role.name, None)
+            self.roles[role.name] = dataclasses.replace(self.roles[role.name], has_password=False)
         self.changes.append(f"alter role {role.name}: {', '.join(fields)}")
 
     def _set_role(self, role: DesiredRole, fields: Iterable[str]) -> None:
         values: dict[str, Any] = {
-            f: getattr(role, f, False) for f in fields if f not in {"password", "member_of"}
+            f: getattr(role, f, False)
+            for f in fields
+            if f not in {"password", "no_password", "member_of"}
         }
         if role.member_of is not None and "member_of" in fields:
             values["member_of"] = tuple(sorted(role.member_of))

@@ -30,6 +30,7 @@ def decode_role(raw: Mapping[str, Any]) -> Role:
     return Role(
         name=raw["name"],
         has_password=raw["verifier"] is not None,
+        sessions=raw["sessions"],
         login=raw["login"],
         connection_limit=raw["connection_limit"],
         member_of=tuple(sorted(raw["member_of"])),

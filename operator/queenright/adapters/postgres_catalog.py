@@ -40,6 +40,7 @@ SELECT json_build_object(
       'inherit', r.rolinherit, 'create_db', r.rolcreatedb, 'create_role', r.rolcreaterole,
       'bypass_rls', r.rolbypassrls, 'replication', r.rolreplication,
       'connection_limit', r.rolconnlimit, 'verifier', r.rolpassword,
+      'sessions', (SELECT count(*) FROM pg_stat_activity a WHERE a.usesysid = r.oid),
       'valid_until', CASE WHEN isfinite(r.rolvaliduntil) THEN
           extract(epoch FROM r.rolvaliduntil) END,
       'member_of', (SELECT coalesce(json_agg(DISTINCT g.rolname), '[]') FROM pg_auth_members m
@@ -132,6 +133,9 @@ class PostgresCatalogs:
                 await grant_groups(raw, role)
             if "password" in fields:
                 await set_verifier(raw, role, password)
+            if "no_password" in fields:
+                name = sql.Identifier(role.name)
+                await raw.execute(sql.SQL("ALTER ROLE {} PASSWORD NULL").format(name))
 
     async def create_database(self, server: Server, database: DesiredDatabase) -> None:
         parts: list[sql.Composable] = [

@@ -287,7 +287,8 @@ class CreateRole(SqlDeed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterRole(SqlDeed):
-    """Set some ``fields`` of a role; ``password`` among them is read from the role's secret."""
+    """Set some ``fields`` of a role; ``password`` among them is read from the role's secret, and
+    ``no_password`` takes the password away."""
 
     role: DesiredRole
     fields: tuple[str, ...]

@@ -105,6 +105,8 @@ class Role:
     replication: bool = False
     valid_until: datetime | None = None
     why_unread: str = ""
+    sessions: int = 0
+    """How many are logged in with it now."""
 
 
 @dataclass(frozen=True, slots=True)

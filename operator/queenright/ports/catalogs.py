@@ -63,7 +63,7 @@ class Catalogs(Protocol):
         password: Password | None,
     ) -> None:
         """Set these fields of a role that is there, all or none. ``superuser`` and ``replication``
-        among them are taken away."""
+        among them are taken away, and by ``no_password`` the password is."""
         ...
 
     async def create_database(self, server: Server, database: DesiredDatabase) -> None:

@@ -9,6 +9,7 @@ good until the last replica that uses it is gone.
 from __future__ import annotations
 
 import hashlib
+import re
 
 from queenright.core.spec.app_database import AppDatabase
 
@@ -27,3 +28,8 @@ def login_role(database: AppDatabase) -> str:
 def session_options(database: AppDatabase) -> str:
     """What a connection asks for at its start (libpq's ``options``): to act as the owner."""
     return f"-c role={database.role}"
+
+
+def is_login_of(role: str, owner: str) -> bool:
+    """Whether a role is one that logs in for this owner, now or formerly."""
+    return re.fullmatch(rf"{re.escape(owner)}_[0-9a-f]{{{_DIGITS}}}", role) is not None

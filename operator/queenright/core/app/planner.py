@@ -17,6 +17,7 @@ from queenright.core.app.rules.anchor import plan_anchor
 from queenright.core.app.rules.configs import plan_configs
 from queenright.core.app.rules.dumps import plan_dumps
 from queenright.core.app.rules.edge import plan_edge
+from queenright.core.app.rules.logins import plan_logins
 from queenright.core.app.rules.networks import plan_networks
 from queenright.core.app.rules.nodes import plan_nodes
 from queenright.core.app.rules.readiness import plan_readiness
@@ -45,6 +46,7 @@ APP_RULES: tuple[AppRule, ...] = (
     plan_web,
     plan_edge,
     plan_readiness,
+    plan_logins,
 )
 """In the order of a deployment: what the replicas refer to, then the replicas."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.actions import Action, CreateSecret
+from queenright.core.app.logins import is_login_of
 from queenright.core.catalog import Catalog, DesiredRole
 from queenright.core.catalog_steps import database_steps, role_steps, sql_target
 from queenright.core.observed import Known, Unknown
@@ -105,6 +106,8 @@ def vanished(situation: Situation, catalog: Catalog) -> Iterator[Hold]:
             )
             yield Hold(f"database/{scope}/{name}", reason, is_news=True)
     for name in sorted(note.roles):
+        if any(is_login_of(name, owner.name) for owner in wished.roles):
+            continue  # its application says what becomes of it
         if wished.role(name) is None and catalog.role(name) is not None:
             reason = (
                 f"role {name} is no longer in the file, and is kept as it is, its password and "
