@@ -22,7 +22,7 @@ class FakeSecrets:
     is_unavailable: bool = False
     verdicts: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    async def read(self, name: str) -> Password:
+    async def read(self, name: str, secret_id: str = "") -> Password:
         await anyio.sleep(READ_S)
         if self.is_unavailable:
             raise UnavailableError(f"secret {name} can't be read: timed out")

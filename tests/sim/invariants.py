@@ -16,7 +16,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.notes import PRIMARY_LABEL
 from queenright.core.observed import LiveService
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
-from queenright.core.resources import Secret, Service
+from queenright.core.resources import VRRP_LABEL, Secret, Service
 from queenright.core.situation import UPDATE_LIMIT
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
@@ -124,6 +124,7 @@ class Invariants:
             case "update-service", (str(service_id), Service() as service, int(force)):
                 live = self.world.store.services.get(service_id)
                 if live:
+                    self._keeps_nodes_hearing(live, service)
                     tasks = self.world.containers(live.value.name)
                     changes = restarts(live, service, force)
                     self._disturbs(live, tasks if changes else surplus(tasks, service))
@@ -135,10 +136,23 @@ class Invariants:
                 self._labels(action)
             case "create-secret", Secret(name):
                 self._new_secret(name)
+            case "remove-service", str(service_id) if self._is_keepalived(service_id):
+                pass
             case (("remove-service" | "remove-network"), _) if not self.removal_is_wanted:
                 self.violated(f"{kind} {what}")
             case _:
                 pass
+
+    def _is_keepalived(self, service_id: str) -> bool:
+        """Its service holds nothing, and goes where the file has no address, or to be made anew."""
+        live = self.world.store.services.get(service_id)
+        return live is not None and live.value.name == "main_vip"
+
+    def _keeps_nodes_hearing(self, live: LiveService, service: Service) -> None:
+        """Old and new nodes of a rolled update hear each other; else each side has the address."""
+        old, new = (value.labels.get(VRRP_LABEL) for value in (live.value, service))
+        if old and new != old:
+            self.violated(f"{service.name} is rolled from {old} to {new}")
 
     def _labels(self, action: LabelNode) -> None:
         """Tasks that a label held on the node are stopped when it goes."""
@@ -215,7 +229,8 @@ class Invariants:
         )
 
     def _new_secret(self, name: str) -> None:
-        if any(not volume.is_empty for volume in self.world.patroni_model.volumes.values()):
+        with_data = any(not volume.is_empty for volume in self.world.patroni_model.volumes.values())
+        if with_data and name.startswith("pg_"):  # no other opens data
             self.violated(f"secret {name} is made although there is data")
 
 

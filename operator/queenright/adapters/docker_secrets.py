@@ -65,11 +65,13 @@ class DockerSecrets:
         self._known: dict[str, Password] = {}
         self._verdicts: dict[tuple[str, bytes], bool] = {}
 
-    async def read(self, name: str) -> Password:
+    async def read(self, name: str, secret_id: str = "") -> Password:
         mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
         if mounted is not None:
             return mounted
         async with self._lock:
+            if secret_id in self._known:
+                return self._known[secret_id]
             secret_id = await self._id_of(name)
             await self._remove_what_was_left()
             if secret_id not in self._known:

@@ -42,7 +42,8 @@ async def observe_catalog(
     if leader is None:
         return Unknown("there is no leader that every observation agrees on")
     try:
-        superuser = await ports.secrets.read(cluster.superuser_secret)
+        live = swarm.secret(cluster.superuser_secret)
+        superuser = await ports.secrets.read(cluster.superuser_secret, live.id if live else "")
         server = Server(leader.address, cluster.postgresql_port, superuser)
         found = await ports.catalogs.read(server, question)
     except PortError as error:

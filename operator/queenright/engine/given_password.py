@@ -21,8 +21,8 @@ class GivenPassword:
     ports: Ports
     password: Password
 
-    async def read(self, name: str) -> Password:
-        return self.password if name == GIVEN else await self.ports.secrets.read(name)
+    async def read(self, name: str, secret_id: str = "") -> Password:
+        return self.password if name == GIVEN else await self.ports.secrets.read(name, secret_id)
 
     async def read_once(self, name: str) -> Password:
         return self.password if name == GIVEN else await self.ports.secrets.read_once(name)

@@ -10,8 +10,9 @@ from queenright.ports.patroni import Password
 class Secrets(Protocol):
     """Reads the value of a secret, when something has to be done with it."""
 
-    async def read(self, name: str) -> Password:
-        """The secret's value without surrounding whitespace (spec: database-cluster §2.3).
+    async def read(self, name: str, secret_id: str = "") -> Password:
+        """The secret's value without surrounding whitespace (spec: database-cluster §2.3). With the
+        id that was just observed, a value that is held already costs no call.
 
         Raises UnavailableError when it can't be read now, RejectedError when there is none.
         """

@@ -154,9 +154,9 @@ async def test_an_engine_that_allows_no_such_service_is_told(tmp_path: Path) -> 
     assert str(tmp_path / NAME) in str(found)
 
 
-async def test_without_a_service_that_has_it_there_is_no_image(tmp_path: Path) -> None:
+async def test_without_a_cluster_there_is_no_image(tmp_path: Path) -> None:
     engine = Engine()
-    engine.services = [FOREIGN, PROXY]
+    engine.services = [FOREIGN]
     found, there = await read(engine, tmp_path)
     assert isinstance(found, UnavailableError)
     assert not any(asked.startswith("POST") for asked in there.asked)
@@ -184,12 +184,13 @@ def test_only_readers_beyond_any_read_are_left_behind() -> None:
     [
         ([FOREIGN, MEMBER, PROXY], "proxy@sha256:2"),
         ([MEMBER, service("another", "proxy", "second")], "member@sha256:1"),
-        ([PROXY, FOREIGN], ""),
+        ([PROXY, FOREIGN], "proxy@sha256:2"),
+        ([FOREIGN], ""),
         ([], ""),
         ([{}, {"Spec": None}, MEMBER], "member@sha256:1"),
     ],
 )
-def test_the_image_is_that_of_the_cluster_that_has_the_secret(
+def test_the_image_is_that_of_the_cluster_that_has_the_secret_or_of_any(
     services: list[Json], image: str
 ) -> None:
     assert reader_image(services, NAME) == image
