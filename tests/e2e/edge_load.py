@@ -10,10 +10,12 @@ import contextlib
 import ssl
 import threading
 import time
-from types import TracebackType
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 BODY = b"x" * 20_000
+GOOD = (200, 201)
 
 
 class Target(Protocol):
@@ -39,10 +41,15 @@ class Load:
         writers: int = 2,
         read: str = "/",
         write: str = "/echo",
+        body: bytes = BODY,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        pause_s: float = 0.005,
     ) -> None:
         self.target, self.host = target, host
         self.readers, self.writers = readers, writers
         self._paths = {"GET": read, "POST": write}
+        self._body, self._pause_s = body, pause_s
+        self._headers = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         self.failed: list[str] = []
         self.served_by: set[str] = set()
         self.count = 0
@@ -105,14 +112,14 @@ class Load:
                 continue
             self.count += 1
             self.longest_s = max(self.longest_s, time.monotonic() - begun)
-            if status != 200:
+            if status not in GOOD:
                 self.failed.append(f"{method}: {status} {body[:80]!r}")
             elif method == "GET":
                 self.served_by.add(body.decode(errors="replace").rpartition(".")[2])
             if not keep:
                 connection[1].close()
                 connection = None
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(self._pause_s)
         if connection is not None:
             connection[1].close()
             with contextlib.suppress(OSError):
@@ -121,11 +128,10 @@ class Load:
     async def _ask(
         self, method: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> tuple[int, bytes, bool]:
-        body = BODY if method == "POST" else b""
+        body = self._body if method == "POST" else b""
         writer.write(
             f"{method} {self._paths[method]} HTTP/1.1\r\nHost: {self.host}\r\n"
-            f"Content-Length: {len(body)}\r\nContent-Type: application/octet-stream\r\n"
-            "\r\n".encode()
+            f"Content-Length: {len(body)}\r\n{self._headers}\r\n".encode()
             + body
         )
         first = await reader.readline()

@@ -16,8 +16,12 @@ from queenright.core.actions import (
     RemoveService,
     SwitchOver,
 )
+from queenright.core.app.guards import (
+    is_dump,
+    replicas_have_a_database,
+    secrets_are_never_replaced,
+)
 from queenright.core.catalog_guards import sql_goes_to_the_leader
-from queenright.core.app.guards import replicas_have_a_database, secrets_are_never_replaced
 from queenright.core.consequences import (
     disturbed_members,
     is_in_use,
@@ -115,7 +119,9 @@ def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     """Services and networks go only with a cluster that has no document, and configs only while
     no service refers to them. keepalived's service holds nothing, and may go by itself."""
     for action in plan.actions:
-        if isinstance(action, RemoveService) and is_keepalived(action, observed):
+        if isinstance(action, RemoveService) and (
+            is_keepalived(action, observed) or is_dump(action, observed)
+        ):
             continue
         if isinstance(action, RemoveService | RemoveNetwork) and plan.desired_digest:
             return Refusal("removal-is-asked-for", f"{action.key} while its document is there")

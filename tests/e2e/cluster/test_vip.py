@@ -144,7 +144,7 @@ def test_the_password_is_nowhere_but_in_its_secret(vip: Vip) -> None:
     "fields",
     [
         {},
-        {"peers": "multicast", "interface": "lo", "prefixLength": "24"},
+        {"peers": "multicast", "prefixLength": "24"},
         {"authentication": "none", "advertInterval": "10ms", "preempt": "true"},
         {"downTimerAdverts": "1", "check": "{interval: 3s, timeout: 2500ms, fall: 10, rise: 100}"},
     ],

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from queenright.core.actions import CreateSecret, CreateUrlSecret
+from queenright.core.actions import CreateSecret, CreateUrlSecret, RemoveService
+from queenright.core.app.dump_job import DUMP_ROLE
 from queenright.core.consequences import stops, swarm_of
 from queenright.core.observed import Known, LiveService, Observed
 from queenright.core.plan import Plan, Refusal
@@ -59,3 +60,13 @@ def is_led(cluster: str, observed: Observed) -> bool:
                 case _:
                     pass
     return False
+
+
+def is_dump(action: RemoveService, observed: Observed) -> bool:
+    """Whether the service is the job of a dump that runs no more; what it wrote is on a volume."""
+    swarm = swarm_of(observed)
+    found = [live for live in swarm.services if live.id == action.id] if swarm else []
+    jobs = [live for live in found if live.value.labels.get(ROLE_LABEL) == DUMP_ROLE]
+    return bool(jobs) and not any(
+        task.is_alive for live in jobs for task in (swarm.tasks_of(live.id) if swarm else ())
+    )

@@ -1,0 +1,177 @@
+"""Documents and observations of an application: converged beside its cluster, and otherwise.
+
+``served()`` is the observation of the converged application that ``APP`` describes, on the
+converged cluster of ``builders``. Everything here is a value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from queenright.core.app.desired import DesiredApp, SwarmFacts, expand_app
+from queenright.core.app.planner import make_app_plan
+from queenright.core.app.readiness import Readiness
+from queenright.core.app.wishes import wishes_of
+from queenright.core.catalog import Catalog, Database, Role
+from queenright.core.observed import ImageFound, Known, Live, LiveService, Observed, Task, Unknown
+from queenright.core.plan import Plan
+from queenright.core.planner import make_plan
+from queenright.core.resources import IMAGE_LABEL, Secret, Service
+from queenright.core.spec.loading import load
+from queenright.core.spec.problems import Document
+from tests.builders import (
+    DIGESTS,
+    FILE,
+    LONG_AGO,
+    MANIFEST,
+    NOW,
+    bare_swarm,
+    nodes,
+    swarm_of,
+    task,
+    three_nodes,
+    with_swarm,
+)
+
+APP_FILE = "/etc/queenright/notes.yaml"
+APP_IMAGE = "10.77.0.1:5000/queenright-notes:1.0.100"
+NEXT_IMAGE = "10.77.0.1:5000/queenright-notes:1.0.101"
+APP_DIGESTS = {APP_IMAGE: f"sha256:{'c' * 64}", NEXT_IMAGE: f"sha256:{'d' * 64}"}
+APP = f"""\
+apiVersion: queenright/v1alpha1
+kind: NotesApp
+metadata:
+  name: notes
+spec:
+  image: {APP_IMAGE}
+  origin: https://notes.example.org
+  database: {{cluster: main}}
+"""
+WEB = "notes_web"
+PASSWORD = "notes_db_password"  # a secret's name
+PASSWORD_ID = "id-notes_db_password"  # as above
+KEY = "app_encryption_key"
+REPLICA_NODES = {1: "node3", 2: "node4"}
+
+
+def app_manifest(**spec: object) -> str:
+    """``APP`` with further lines of spec, each a YAML flow value by its field."""
+    return APP + "".join(f"  {name}: {value}\n" for name, value in spec.items())
+
+
+@cache
+def documents(text: str = APP, cluster: str | None = MANIFEST) -> tuple[Document, ...]:
+    """The application's document last; without its cluster's where that is None."""
+    files = {APP_FILE: text, FILE: cluster or MANIFEST}
+    loaded = load(files)
+    assert not loaded.errors, loaded.errors
+    found = sorted(loaded.documents, key=lambda one: one.is_app)
+    return tuple(one for one in found if one.is_app or cluster is not None)
+
+
+@cache
+def desired_app(text: str = APP, password_id: str = PASSWORD_ID) -> DesiredApp:
+    cluster, app = documents(text)
+    ids = {PASSWORD: password_id} if password_id else {}
+    facts = SwarmFacts(ids, {node.name: node.address for node in nodes()})
+    return expand_app(app.app, cluster.cluster, facts)
+
+
+def pinned_app(service: Service) -> Service:
+    image = f"{service.image}@{APP_DIGESTS[service.image]}"
+    return dataclasses.replace(service, image=image, labels={**service.labels, IMAGE_LABEL: image})
+
+
+def catalog(text: str = APP) -> Catalog:
+    """What the leader has, as the application wishes it."""
+    wished = wishes_of(documents(text))["main"]
+    roles = tuple(
+        Role(
+            role.name,
+            verifier="as wished" if role.password_secret else "not asked",
+            has_password=bool(role.password_secret),
+            login=role.login,
+            member_of=role.member_of or (),
+        )
+        for role in wished.roles
+    )
+    databases = tuple(Database(d.name, d.owner, connect=d.connect) for d in wished.databases)
+    return Catalog(roles, databases)
+
+
+def undeployed(text: str = APP) -> Observed:
+    """The cluster is whole and has the role and the database; of the application nothing is."""
+    observed = three_nodes()
+    secrets = (*swarm_of(observed).secrets, Live(PASSWORD_ID, 50, secret(PASSWORD)))
+    images = {ref: Known(found) for ref, found in images_found().items()}
+    return dataclasses.replace(
+        with_swarm(observed, secrets=secrets),
+        catalogs={"main": Known(catalog(text))},
+        images={**observed.images, **images},
+    )
+
+
+def images_found() -> dict[str, ImageFound]:
+    return {reference: ImageFound(found) for reference, found in {**DIGESTS, **APP_DIGESTS}.items()}
+
+
+def secret(name: str) -> Secret:
+    return Secret(name)
+
+
+def served(text: str = APP) -> Observed:
+    """The converged application: two replicas, each of which says that it is ready."""
+    observed, wanted = undeployed(text), desired_app(text)
+    swarm = swarm_of(observed)
+    web = LiveService(f"id-{WEB}", 200, pinned_app(wanted.web), LONG_AGO, LONG_AGO)
+    replicas = tuple(replica(slot) for slot in range(1, wanted.web.replicas + 1))
+    secrets = (wanted.key, wanted.url_secret)
+    observed = with_swarm(
+        observed,
+        services=(*swarm.services, web),
+        tasks=(*swarm.tasks, *replicas),
+        networks=(*swarm.networks, Live("id-app-network", 0, wanted.network)),
+        secrets=(*swarm.secrets, *(Live(f"id-{s.name}", 50, s) for s in secrets)),
+        configs=(*swarm.configs, Live(f"id-{wanted.anchor.name}", 60, wanted.anchor)),
+    )
+    ready = {found.id: Known(Readiness(200)) for found in replicas}
+    return dataclasses.replace(observed, readiness=ready)
+
+
+def replica(slot: int, **fields: Any) -> Task:
+    node = REPLICA_NODES.get(slot, "node2")
+    return task(WEB, node, slot, addresses={"notes_app": f"10.0.9.{slot}"}, **fields)
+
+
+def with_readiness(observed: Observed, slot: int, reading: Readiness | Unknown) -> Observed:
+    found = reading if isinstance(reading, Unknown) else Known(reading)
+    return dataclasses.replace(observed, readiness={**observed.readiness, replica(slot).id: found})
+
+
+def with_secret(observed: Observed, name: str) -> Observed:
+    secrets = (*swarm_of(observed).secrets, Live(f"id-{name}", 50, secret(name)))
+    return with_swarm(observed, secrets=secrets)
+
+
+def app_plan(
+    observed: Observed, text: str = APP, now: datetime = NOW, cluster: str | None = MANIFEST
+) -> Plan:
+    """The application's plan, its cluster's document among them unless ``cluster`` is None."""
+    found = documents(text, cluster)
+    return make_app_plan(found[-1], found, observed, now).plan
+
+
+def cluster_plan(observed: Observed, text: str = APP) -> Plan:
+    """The plan of the cluster that has the application's database."""
+    found = documents(text)
+    return make_plan(found[0], observed, NOW, wishes=wishes_of(found)["main"]).plan
+
+
+def bare() -> Observed:
+    """A swarm in which nothing of ours is; the images are in their registry."""
+    observed = bare_swarm()
+    images = {ref: Known(found) for ref, found in images_found().items()}
+    return dataclasses.replace(observed, images={**observed.images, **images})

@@ -1,0 +1,48 @@
+"""What no plan may do to an application, whatever its rules say."""
+
+from __future__ import annotations
+
+from queenright.core.actions import Action, CreateSecret, RestartService
+from queenright.core.guards import first_refusal
+from queenright.core.observed import Observed
+from queenright.core.plan import Plan, Refusal
+from queenright.core.resources import Secret
+from tests.app_builders import KEY, WEB, app_manifest, app_plan, served
+from tests.builders import live, status, with_member
+
+
+def refusal_of(action: Action, observed: Observed) -> Refusal | None:
+    return first_refusal(Plan("notes", "digest", (action,)), observed)
+
+
+def leaderless() -> Observed:
+    return with_member(served(), "member-1", status("member-1", "nobody"))
+
+
+def test_an_update_is_let_through_while_the_database_is_led() -> None:
+    plan = app_plan(served(), app_manifest(maxAttachment="512M"))
+    assert plan.actions
+    assert first_refusal(plan, served()) is None
+
+
+def test_no_replica_is_replaced_while_nobody_leads() -> None:
+    plan = app_plan(served(), app_manifest(maxAttachment="512M"))
+    refusal = first_refusal(plan, leaderless())
+    assert refusal is not None
+    assert refusal.guard == "replicas-have-a-database"
+    assert "no member of main is known to hold the leader lock" in refusal.reason
+
+
+def test_what_an_action_says_of_itself_counts_for_nothing() -> None:
+    found = live(served(), WEB)
+    restart = RestartService(found.id, found.version, found.value, 1, reason="", disturbs="")
+    refusal = refusal_of(restart, leaderless())
+    assert refusal is not None
+    assert refusal.guard == "replicas-have-a-database"
+
+
+def test_a_secret_that_is_there_is_never_made_again() -> None:
+    refusal = refusal_of(CreateSecret(Secret(KEY), reason=""), served())
+    assert refusal is not None
+    assert refusal.guard == "secrets-are-never-replaced"
+    assert refusal_of(CreateSecret(Secret("another"), reason=""), served()) is None

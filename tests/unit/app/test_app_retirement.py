@@ -1,0 +1,78 @@
+"""An application whose document is gone: held, or removed in order; its data and secrets stay."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from queenright.core.app.planner import make_app_retirement_plan
+from queenright.core.app.retirement import owned_apps
+from queenright.core.guards import first_refusal
+from queenright.core.observed import Observed
+from queenright.core.plan import Plan
+from queenright.core.resources import DELETION_POLICY_LABEL, RETIRING_LABEL
+from queenright.core.retirement import ABSENCE, owned_clusters
+from tests.app_builders import WEB, app_plan, desired_app, served
+from tests.builders import NOW, summary, swarm_of, with_config_labels, with_swarm, without
+
+ANCHOR = "notes_application"
+
+
+def retire(observed: Observed) -> Plan:
+    return make_app_retirement_plan("notes", observed, NOW).plan
+
+
+def to_be_removed(since: str = (NOW - ABSENCE).isoformat()) -> Observed:
+    labels = {
+        **desired_app().anchor.labels,
+        DELETION_POLICY_LABEL: "remove",
+        RETIRING_LABEL: since,
+    }
+    return with_config_labels(served(), ANCHOR, labels)
+
+
+def test_neither_kind_takes_the_others_objects_for_its_own() -> None:
+    swarm = swarm_of(served())
+    assert owned_apps(swarm) == {"notes"}
+    assert owned_clusters(swarm) == {"main"}
+
+
+def test_it_is_kept_unless_its_owner_had_said_otherwise() -> None:
+    plan = retire(served())
+    assert summary(plan) == ([], ["retire/notes"])
+    assert plan.holds[0].wants_attention
+
+
+def test_its_services_go_first_and_what_stays_is_named() -> None:
+    plan = retire(to_be_removed())
+    assert summary(plan) == ([f"remove-service/{WEB}"], [])
+    reason = plan.actions[0].reason
+    url = desired_app().url_secret.name
+    assert f"these stay: secret app_encryption_key, secret {url}, and its database" in reason
+    assert first_refusal(plan, to_be_removed()) is None
+
+
+def test_then_the_network_and_the_anchor_last() -> None:
+    observed = without(to_be_removed(), WEB)
+    actions, _ = summary(retire(observed))
+    assert actions == ["remove-network/notes_app", f"remove-config/{ANCHOR}"]
+
+
+def test_the_wait_is_noted_first_and_over_when_the_document_is_back() -> None:
+    assert summary(retire(to_be_removed("")))[0] == [f"label-config/{ANCHOR}"]
+    assert summary(retire(to_be_removed(NOW.isoformat())))[1] == ["retire/notes"]
+    assert f"label-config/{ANCHOR}" in summary(app_plan(to_be_removed()))[0]
+
+
+def test_a_removal_while_the_document_is_there_is_refused() -> None:
+    plan = dataclasses.replace(retire(to_be_removed()), desired_digest="there")
+    refusal = first_refusal(plan, to_be_removed())
+    assert refusal is not None
+    assert refusal.guard == "removal-is-asked-for"
+
+
+def test_the_clusters_network_stays() -> None:
+    observed = without(to_be_removed(), WEB)
+    names = {live.value.name for live in swarm_of(observed).networks}
+    assert names == {"main_patroni", "notes_app"}
+    gone = with_swarm(observed, networks=())
+    assert "remove-network/notes_app" not in summary(retire(gone))[0]
