@@ -12,29 +12,28 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypedDict
 
 from queenright.core.app.database_url import UrlTemplate
-from queenright.core.catalog import DesiredDatabase, DesiredRole
+from queenright.core.deeds import Deed, FieldChange
 from queenright.core.resources import Config, Network, Secret, Service
+from queenright.core.sql_actions import (
+    AlterDatabase,
+    AlterRole,
+    CreateDatabase,
+    CreateExtension,
+    CreateRole,
+    SqlAction,
+    SqlDeed,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """One field that differs; ``old`` and ``new`` are texts for people, never a secret."""
-
-    path: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """What all actions share.
-
-    ``disturbs`` names the running service whose task this stops or restarts, else it is empty.
-    """
-
-    reason: str
-    changes: tuple[FieldChange, ...] = ()
-    disturbs: str = ""
+# fmt: off
+__all__ = (
+    "Action", "AdjustService", "AlterDatabase", "AlterRole", "Asked", "CreateConfig",
+    "CreateDatabase", "CreateExtension", "CreateNetwork", "CreateRole", "CreateSecret",
+    "CreateService", "CreateUrlSecret", "Deed", "FailOver", "FieldChange", "LabelConfig",
+    "LabelNode", "PatchSettings", "PatroniAction", "PatroniDeed", "RemoveConfig",
+    "RemoveNetwork", "RemoveService", "RestartPostgres", "RestartService", "SqlAction",
+    "SqlDeed", "SwarmAction", "SwitchOver", "UpdateService",
+)
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,74 +262,6 @@ class RestartPostgres(PatroniDeed):
         return f"restart-postgres/{self.cluster}_{self.member}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SqlDeed(Deed):
-    """What deeds over SQL share: the leader's PostgreSQL, and the swarm secret with the superuser's
-    password."""
-
-    cluster: str
-    host: str
-    port: int
-    secret: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateRole(SqlDeed):
-    """Make a role, with the password in its secret."""
-
-    role: DesiredRole
-
-    @property
-    def key(self) -> str:
-        return f"create-role/{self.cluster}/{self.role.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterRole(SqlDeed):
-    """Set some ``fields`` of a role; ``password`` among them is read from the role's secret, and
-    ``no_password`` takes the password away."""
-
-    role: DesiredRole
-    fields: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        return f"alter-role/{self.cluster}/{self.role.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateDatabase(SqlDeed):
-    """Make a database, closed to the public."""
-
-    database: DesiredDatabase
-
-    @property
-    def key(self) -> str:
-        return f"create-database/{self.cluster}/{self.database.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterDatabase(SqlDeed):
-    """Set some ``fields`` of a database; ``public`` takes everybody's access away."""
-
-    database: DesiredDatabase
-    fields: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        return f"alter-database/{self.cluster}/{self.database.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateExtension(SqlDeed):
-    database: str
-    extension: str
-
-    @property
-    def key(self) -> str:
-        return f"create-extension/{self.cluster}/{self.database}/{self.extension}"
-
-
 SwarmAction: TypeAlias = (
     LabelNode
     | CreateNetwork
@@ -346,5 +277,4 @@ SwarmAction: TypeAlias = (
     | RemoveService
 )
 PatroniAction: TypeAlias = PatchSettings | SwitchOver | FailOver | RestartPostgres
-SqlAction: TypeAlias = CreateRole | AlterRole | CreateDatabase | AlterDatabase | CreateExtension
 Action: TypeAlias = SwarmAction | CreateUrlSecret | PatroniAction | SqlAction

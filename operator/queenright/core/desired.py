@@ -167,18 +167,6 @@ def expand(
     )
     preferred = preferred_member(cluster).name
     haproxy, route = proxy_configs(cluster, addresses, owned)
-    anchor = Config(
-        f"{scope}_cluster",
-        ANCHOR_TEXT,
-        {
-            **owned,
-            DELETION_POLICY_LABEL: spec.deletion_policy,
-            NODE_LABELS_LABEL: f"{spec.node_labels.member},{spec.node_labels.proxy}",
-            MEMBERS_LABEL: encode_places(
-                [Place(member.name, member.node, addresses[member.name]) for member in spec.members]
-            ),
-        },
-    )
     members = tuple(
         DesiredMember(
             name=member.name,
@@ -208,7 +196,7 @@ def expand(
         follower_template=follower_template,
         haproxy=haproxy,
         route=route,
-        anchor=anchor,
+        anchor=anchor_of(cluster, addresses),
         node_labels=tuple(node_labels(cluster)),
         member_label=spec.node_labels.member,
         proxy_label=spec.node_labels.proxy,
@@ -223,6 +211,19 @@ def expand(
         catalog=merged(catalog_of(cluster), wishes),
         vip=vip,
     )
+
+
+def anchor_of(cluster: PostgresCluster, addresses: Mapping[str, str]) -> Config:
+    """The config whose labels keep what can't be derived from the swarm."""
+    scope, spec = cluster.metadata.name, cluster.spec
+    places = [Place(member.name, member.node, addresses[member.name]) for member in spec.members]
+    labels = {
+        CLUSTER_LABEL: scope,
+        DELETION_POLICY_LABEL: spec.deletion_policy,
+        NODE_LABELS_LABEL: f"{spec.node_labels.member},{spec.node_labels.proxy}",
+        MEMBERS_LABEL: encode_places(places),
+    }
+    return Config(f"{scope}_cluster", ANCHOR_TEXT, labels)
 
 
 def policy_of(cluster: PostgresCluster) -> Policy:
