@@ -14,7 +14,7 @@ from tests.bench.failover import bench_failover
 from tests.bench.first_deployment import bench_first_deployment
 from tests.bench.running import bench_memory, bench_pass, bench_reaction
 from tests.bench.switchover import bench_switchover
-from tests.bench.vip import bench_vip
+from tests.bench.vip import bench_vip, bench_vip_fine
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 from tests.lab.settings import LabError, LabSettings
@@ -27,6 +27,7 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "switchover": bench_switchover,
     "failover": bench_failover,
     "vip": bench_vip,
+    "vip-fine": bench_vip_fine,
 }
 
 

@@ -11,11 +11,11 @@ import anyio
 
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import LiveService
-from queenright.core.resources import Service
+from queenright.core.resources import HOST_NETWORK, Service
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
-from tests.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE
+from tests.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE, VIP_IMAGE
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
 from tests.fakes.fake_patroni import FakePatroni
@@ -108,6 +108,10 @@ class World:
             return "no configuration file"
         if reference == PROXY_IMAGE:
             return ""
+        if reference == VIP_IMAGE:
+            networks = [item.network for item in service.networks]
+            ready = networks == [HOST_NETWORK] and "NODE_NAME" in service.environment
+            return "" if ready and service.secrets else "FATAL: node or secret is missing"
         missing = MEMBER_VARIABLES - {*service.environment}
         if missing or not service.secrets:
             return f"FATAL: {sorted(missing)} or a secret is missing"

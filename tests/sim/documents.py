@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from tests.builders import DIGESTS, MANIFEST, MEMBER_IMAGE, manifest
+from tests.builders import DIGESTS, MANIFEST, MEMBER_IMAGE, VIP, manifest
 
 NEXT_IMAGE = "10.77.0.1:5000/queenright-member:16.1"
 UNSTARTABLE_IMAGE = "10.77.0.1:5000/queenright-member:16.2"
@@ -37,6 +37,9 @@ LASTING: tuple[tuple[str, dict[str, str]], ...] = (
     (MEMBER_IMAGE, {"patroni": "{ttl: 20s, loopWait: 5s, retryTimeout: 5s}"}),
     (MEMBER_IMAGE, {"patroni": "{maximumLagOnFailover: 2MB}"}),
     (NEXT_IMAGE, {}),
+    (MEMBER_IMAGE, {"vip": VIP}),
+    (MEMBER_IMAGE, {"vip": VIP.replace("routerId: 51", "routerId: 52")}),
+    (MEMBER_IMAGE, {"vip": VIP.replace("routerId: 51", "routerId: 51, preempt: true")}),
 )
 """What may stay for good: the image, and further fields of spec."""
 WISHES: tuple[dict[str, str], ...] = (

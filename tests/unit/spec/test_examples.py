@@ -9,6 +9,7 @@ import pytest
 from queenright.core.spec import load
 from queenright.core.spec.problems import path_text
 from tests.unit.spec.documents import document, loaded
+from tests.unit.spec.vip_error_cases import with_vip
 
 ROOT = Path(__file__).parents[3] / "manifests"
 EXAMPLES = sorted([ROOT / "cluster.yaml", *(ROOT / "examples").glob("*.yaml")])
@@ -38,6 +39,15 @@ def test_the_full_example_writes_every_field_with_its_default() -> None:
         member["address"] = None
     assert full_dump == minimal_dump
     assert not {path for path in leaves(full_dump, ()) if path not in full.origin.lines}
+
+
+def test_the_virtual_addresss_example_writes_every_field_with_its_default() -> None:
+    example = loaded((ROOT / "examples/virtual-address.yaml").read_text()).documents[0]
+    dumped = example.cluster.spec.model_dump(mode="json", by_alias=True)["vip"]
+    paths = leaves({"spec": {"vip": dumped}}, ())
+    assert not {path for path in paths if path not in example.origin.lines}
+    bare = document(with_vip()).cluster.spec.model_dump(mode="json", by_alias=True)["vip"]
+    assert {**dumped, "image": bare["image"]} == bare
 
 
 def test_the_applications_full_example_writes_every_field() -> None:

@@ -16,6 +16,7 @@ from tests.unit.spec.documents import APP, BASE, edited, edited_app, loaded
 from tests.unit.spec.edge_error_cases import BEYOND as EDGE_BEYOND
 from tests.unit.spec.error_cases import CASES, PROXY
 from tests.unit.spec.test_examples import EXAMPLES
+from tests.unit.spec.vip_error_cases import BEYOND as VIP_BEYOND
 
 ROOT = Path(__file__).parents[3]
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -39,6 +40,7 @@ BEYOND_A_SCHEMA = {
     "maintenance while paused",
     *BEYOND,
     *EDGE_BEYOND,
+    *VIP_BEYOND,
     # what the calendar knows
     *("until no such day", "until before the calendar", "failback at once"),
     # what arithmetic on a text with a unit decides

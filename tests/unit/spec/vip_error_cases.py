@@ -71,3 +71,15 @@ VIP_CASES: dict[str, str] = {
         ("queenright-proxy:3.0-alpine\n", "queenright-proxy:3.0-alpine\n" + ONE_PROXY)
     ),
 }
+
+BEYOND = {
+    # what takes more than one field
+    *("vip address outside lanSubnet", "vip address the network's", "vip address the broadcast's"),
+    *("vip address a member's", "vip secret the superuser's", "vip on one node"),
+    *("vip advertInterval fine with a password", "vip advertInterval too long with a password"),
+    *("vip memory below the reservation", "member called vip"),
+    # what arithmetic on a text with a unit decides, and what is only unwise
+    *("vip advertInterval too fine", "vip advertInterval zero", "vip advertInterval too long"),
+    *("vip check half a second", "vip memory below Docker's least", "vip downTimerAdverts one"),
+}
+"""Cases that no JSON Schema can refuse."""
