@@ -114,6 +114,27 @@ async def test_a_global_service(swarm: Swarm, name: str, labels: Labels) -> None
     assert (await seen(swarm, name))[1] == service
 
 
+async def test_a_job(swarm: Swarm, name: str, labels: Labels) -> None:
+    """It has no update policy, which swarm refuses, and nothing to say before it runs."""
+    service = Service(
+        name,
+        "known:1",
+        mode="replicated-job",
+        labels=labels,
+        constraints=("node.labels.nowhere==true",),
+        restart=RestartPolicy("none"),
+    )
+    await swarm.create_service(service)
+    state, found = await seen(swarm, name)
+    assert found == service
+    live = state.service(name)
+    assert live is not None
+    assert "dumped" not in await swarm.service_output(live.id, 5)
+    await swarm.remove_service(live.id)
+    with pytest.raises(ConflictError):
+        await swarm.service_output(live.id, 5)
+
+
 async def test_a_service_in_the_nodes_own_network(swarm: Swarm, name: str, labels: Labels) -> None:
     """Swarm puts an id of its own in the network's place, which it lists nowhere."""
     service = Service(

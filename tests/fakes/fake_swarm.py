@@ -224,8 +224,10 @@ class FakeSwarm:
         self.api_calls += 1
         await self._come_and_go("service-output")
         live = self.store.services.get(service_id)
+        if live is None:
+            raise ConflictError(f"service {service_id} not found")
         tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
-        if live is None or not tasks or tasks[-1].state != "complete":
+        if not tasks or tasks[-1].state != "complete":
             return "dump failed: pg_dump ended with exit status 1"
         name = live.value.environment.get("DUMP_NAME", "")
         return f"dumped name={name} bytes=12345 entries=57 removed=0"[: lines * 200]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,13 @@ SERVICES = st.builds(
 )
 
 
+JOBS = SERVICES.map(
+    lambda service: dataclasses.replace(
+        service, mode="replicated-job", replicas=1, update=UpdatePolicy(), rollback=UpdatePolicy()
+    )
+)
+
+
 def encode(service: Service) -> dict[str, Any]:
     networks = {item.network: f"id-{item.network}" for item in service.networks}
     configs = {item.name: f"id-{item.name}" for item in service.configs}
@@ -138,13 +146,13 @@ def decode(spec: dict[str, Any], service: Service) -> Service:
     return decode_service_spec(spec, {f"id-{i.network}": i.network for i in service.networks})
 
 
-@given(SERVICES)
+@given(SERVICES | JOBS)
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_what_is_written_is_read_back_equal(service: Service) -> None:
     assert decode(encode(service), service) == service
 
 
-@given(SERVICES)
+@given(SERVICES | JOBS)
 @settings(max_examples=50, deadline=None, derandomize=True)
 def test_defaults_that_docker_leaves_out_make_no_difference(service: Service) -> None:
     """The engine omits empty values when it answers."""
