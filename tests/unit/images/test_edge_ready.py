@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from images.edge.queenright_edge.ready import (
@@ -71,6 +71,7 @@ def test_a_name_that_dns_has_lost_is_no_news(nothing: frozenset[str] | None) -> 
 answers = st.dictionaries(st.sampled_from([A, B, C]), st.sampled_from(Answer))
 
 
+@settings(deadline=None)
 @given(st.lists(answers, min_size=1, max_size=12))
 def test_whoever_serves_was_listed_and_has_answered(history: list[dict[str, Answer]]) -> None:
     known: dict[str, Replica] = {}
@@ -89,6 +90,7 @@ def test_whoever_serves_was_listed_and_has_answered(history: list[dict[str, Answ
             assert {*served} == ready
 
 
+@settings(deadline=None)
 @given(answers, answers)
 def test_the_last_word_counts(first: dict[str, Answer], last: dict[str, Answer]) -> None:
     """Ready and not ready take effect at once, whatever was before."""

@@ -158,6 +158,13 @@ def _places(app: NotesApp, edge: Edge) -> Iterator[Finding]:
             "give them one certificate by mode: certificate"
         )
         yield Finding((*_TLS, "mode"), message, "warning", (nodes, (*_EDGE, "replicas")))
+    if count > 1 and edge.tls.mode == "acme":
+        message = (
+            f"acme: each of the {count} edges gets certificates of its own, and the authority asks "
+            "one of them for what another was told to show; run one, or give them one certificate "
+            "by mode: certificate"
+        )
+        yield Finding((*_TLS, "mode"), message, "warning", (nodes, (*_EDGE, "replicas")))
     if edge.publish == "ingress":
         message = (
             "ingress hides the clients' addresses from the edge: all share one allowance of "
