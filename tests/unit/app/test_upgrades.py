@@ -143,6 +143,15 @@ def test_a_dump_once_noted_is_not_taken_again_though_its_job_is_gone() -> None:
     assert keys(plan) == ([f"update-service/{WEB} !{WEB}"], [])
 
 
+def test_a_dump_is_good_for_one_upgrade() -> None:
+    labels = {**desired_app().anchor.labels, DUMPED_FOR_LABEL: "x", LAST_DUMP_LABEL: "told"}
+    plan = app_plan(with_config_labels(served(), ANCHOR, labels))
+    assert keys(plan) == ([f"label-config/{ANCHOR}"], [])
+    (step,) = (step for step in plan.actions if isinstance(step, LabelConfig))
+    assert DUMPED_FOR_LABEL not in step.config.labels
+    assert step.config.labels[LAST_DUMP_LABEL] == "told"
+
+
 def test_a_job_that_has_served_is_removed_and_its_dumps_stay() -> None:
     observed = with_service(with_job("complete", OUTPUT), WEB, image=AFTER)
     value = dataclasses.replace(

@@ -173,13 +173,15 @@ def version_of(image: str) -> str:
 
 
 def dump_notes(situation: AppSituation) -> Mapping[str, str | None]:
-    """What the anchor's labels should say of the dump that is done."""
+    """What the anchor's labels should say of the dump that is done; None for a label that is over:
+    a dump is good for the one upgrade that it was taken for."""
     run, upgrade = wanted_run(situation), upgrade_of(situation)
-    if run is None or upgrade is None or run.state != "done" or run.live is None:
-        return {}
-    key = run.job.name.rpartition("-")[2]
     anchor = situation.swarm.config(situation.desired.anchor.name)
-    if anchor is not None and anchor.value.labels.get(DUMPED_FOR_LABEL) == key:
+    dumped_for = anchor.value.labels.get(DUMPED_FOR_LABEL) if anchor else None
+    if run is None or upgrade is None:
+        return {DUMPED_FOR_LABEL: None} if dumped_for else {}
+    key = run.job.name.rpartition("-")[2]
+    if run.state != "done" or run.live is None or dumped_for == key:
         return {}
     told = f"{result_of(situation, run)}, before {version_of(upgrade.after)}"
     return {DUMPED_FOR_LABEL: key, LAST_DUMP_LABEL: told}
