@@ -5,6 +5,7 @@ A password is only ever given to libpq, never put into a connection string, a st
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
@@ -20,6 +21,7 @@ FOR_GOOD = ("28", "3D", "42", "22", "23")
 """SQLSTATE classes that the same statement meets again: authorization, no such database, syntax or
 access rule, data, integrity."""
 SCRAM = "scram-sha-256"
+logging.getLogger("psycopg").setLevel(logging.ERROR)  # warns of each statement that is given up
 
 
 class PostgresConnection:

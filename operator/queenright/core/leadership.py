@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from queenright.core.actions import Action, PatchSettings, SwitchOver
+from queenright.core.backoff import hold_back
 from queenright.core.candidates import best_candidate, why_not_lead
 from queenright.core.desired import DesiredMember
 from queenright.core.notes import LeaderNote, MoveKind, MoveNote, Notes, ReturnNote
@@ -213,15 +214,13 @@ def step_towards(
     situation: Situation, notes: Notes, leader: DesiredMember, timeline: int, move: Move
 ) -> Lead:
     """The next step of a wanted move from the leader on this timeline: why not now, the proxies'
-    hint, or the move itself."""
+    hint, or the move itself. While patience holds the move back, nothing is told of it."""
     key = f"switchover/{situation.desired.name}"
     if obstacle := why_not_lead(situation, move.to):
         reason = f"{move.why}; the lead does not move to {move.to.name} now: {obstacle}"
         return Lead(notes, (Hold(key, reason, wants_attention=True),))
     if notes != situation.notes:
         return Lead(notes)
-    if isinstance(told := tell_proxies(situation, leader, move), PatchSettings | Hold):
-        return Lead(notes, (told,))
     noted = MoveNote(leader.name, move.to.name, timeline, situation.now, move.kind)
     step = SwitchOver(
         **situation.desired.asked(leader),
@@ -231,6 +230,10 @@ def step_towards(
         reason=f"the lead moves from {leader.name} to {move.to.name}: {move.why}",
         disturbs=leader.service.name,
     )
+    waits = isinstance(hold_back(step, situation.attempts, situation.now), Hold)
+    told = None if waits else tell_proxies(situation, leader, move)
+    if told is not None:
+        return Lead(notes, (told,))
     return Lead(replace(notes, move=noted), (step,))
 
 

@@ -120,6 +120,7 @@ def observed_situation(
         now,
         observed.raft,
         observed.touched_s_ago,
+        observed.attempts,
         observed.catalogs.get(name, Unknown("not asked yet")),
     )
 

@@ -17,6 +17,7 @@ from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.membership import decode_places, strays
 from queenright.core.notes import Notes, read_notes
 from queenright.core.observed import (
+    Attempt,
     ImageFound,
     ImageMissing,
     Known,
@@ -52,6 +53,7 @@ class Situation:
     now: datetime
     raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
     touched_s_ago: Mapping[str, float] = field(default_factory=dict)
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)
     catalog: Known[Catalog] | Unknown = Unknown("not asked yet")  # noqa: RUF009 (frozen itself)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from queenright.core.actions import LabelConfig, PatchSettings, SwitchOver
 from queenright.core.guards import first_refusal
 from queenright.core.notes import LeaderNote, MoveNote, ReturnNote, read_notes
-from queenright.core.observed import Observed, RaftStatus, Unknown
+from queenright.core.observed import Attempt, Observed, RaftStatus, Unknown
 from queenright.core.plan import Plan
 from queenright.core.published import ROUTE_KEY, Route
 from tests.builders import (
@@ -85,6 +85,16 @@ class TestAWish:
 
     def test_an_old_hint_is_told_anew(self) -> None:
         plan = plan_for(told(at_start(), NOW - timedelta(minutes=5)), WISH)
+        assert summary(plan) == (["route/main"], [])
+
+    def test_the_proxies_are_told_nothing_while_patience_holds_the_move_back(self) -> None:
+        waits = {"switchover/main": Attempt(11, NOW - timedelta(seconds=60), "it failed")}
+        for old in (timedelta(seconds=31), timedelta(minutes=5)):
+            observed = told(at_start(), NOW - old)
+            plan = plan_for(dataclasses.replace(observed, attempts=waits), WISH)
+            assert summary(plan) == ([], ["switchover/main"])
+        late = {"switchover/main": Attempt(11, NOW - timedelta(minutes=7), "it failed")}
+        plan = plan_for(dataclasses.replace(at_start(), attempts=late), WISH)
         assert summary(plan) == (["route/main"], [])
 
     def test_one_that_is_true_already_is_noted(self) -> None:
