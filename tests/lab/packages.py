@@ -34,6 +34,7 @@ _UNITS: Mapping[str, tuple[str, ...]] = {
     "containerd": ("containerd.service",),
     "docker-registry": ("docker-registry.service",),
     "haproxy": ("haproxy.service",),
+    "caddy": ("caddy.service",),
 }
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _LOCK = Path("/run/queenright-lab-packages.lock")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import ssl
+import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,8 +50,26 @@ spec:
   edge:
     image: {edge}
     nodes: [{nodes}]
-    tls: internal
+    tls: {tls}
 """
+#: The application's own space, by a domain of its own.
+SPACE_HOST = "team.example.org"
+AUTHORITY = """\
+{{
+    admin off
+    storage file_system {storage}
+    skip_install_trust
+    auto_https disable_redirects
+    http_port 9480
+    https_port {port}
+}}
+https://{address}:{port} {{
+    bind {address}
+    tls internal
+    acme_server
+}}
+"""
+AUTHORITY_PORT = 9443
 
 
 @dataclass(frozen=True)
@@ -70,8 +91,9 @@ class Site:
     headers: dict[str, str]
     pages: str = ""
 
-    def write(self, image: str = "", attachment: str = "1G") -> None:
+    def write(self, image: str = "", attachment: str = "1G", tls: str = "internal") -> None:
         text = APP.format(
+            tls=tls,
             image=image or self.images["notes"],
             host=HOST,
             attachment=attachment,
@@ -166,6 +188,44 @@ def site(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
 
 
+@contextmanager
+def authority(site: Site, directory: Path) -> Iterator[Path]:
+    """A real ACME authority on the LAN, which finds the hosts at node2; its root certificate."""
+    address = site.lab.registry.partition(":")[0]
+    config, hosts, log = (directory / name for name in ("Caddyfile", "hosts", "log"))
+    storage = directory / "authority"
+    config.write_text(
+        AUTHORITY.format(storage=storage, address=address, port=AUTHORITY_PORT), encoding="utf-8"
+    )
+    hosts.write_text(f"{site.lab.node('node2').address} {HOST} {SPACE_HOST}\n")
+    script = 'mount --bind "$1" /etc/hosts && exec caddy run --adapter caddyfile --config "$2"'
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", script, "sh", str(hosts), str(config)],
+            stdout=output, stderr=output, env={**os.environ, "HOME": str(directory)},
+        )  # fmt: skip
+    root = storage / "pki/authorities/local/root.crt"
+    try:
+        eventually(root.exists, "the authority's root certificate")
+        yield root
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def is_trusted(address: str, host: str, root: Path) -> bool:
+    """Whether the certificate that is shown for a host is one of this root's."""
+    context = ssl.create_default_context(cafile=str(root))
+    try:
+        with (
+            socket.create_connection((address, 443), timeout=15) as plain,
+            context.wrap_socket(plain, server_hostname=host),
+        ):
+            return True
+    except OSError:
+        return False
+
+
 @pytest.fixture
 def served(site: Site) -> Site:
     """Served by two replicas, with nothing under way."""
@@ -226,3 +286,20 @@ def test_a_broken_image_is_taken_back_under_load(served: Site, tmp_path: Path) -
     assert_no_request_failed(loads)
     assert served.image() == good
     eventually(lambda: "swarm took back" in json.dumps(served.operator.holds()), "the log's story")
+
+
+def test_certificates_come_from_an_authority(served: Site, tmp_path: Path) -> None:
+    """By ACME: the main host's at the start, a space domain's once the application says yes."""
+    node = served.lab.node("node2")
+    with authority(served, tmp_path) as root:
+        served.lab.manager.docker("secret", "create", "acme_root", str(root))
+        address = served.lab.registry.partition(":")[0]
+        directory = f"https://{address}:{AUTHORITY_PORT}/acme/local/directory"
+        served.write(tls=f"{{mode: acme, directory: '{directory}', directoryRoot: acme_root}}")
+        eventually(lambda: is_trusted(node.address, HOST, root), "the main host's", 120)
+        assert not is_trusted(node.address, SPACE_HOST, root), "nobody said that it may"
+        change = {"domain": SPACE_HOST, "site_enabled": True}
+        space = served.pages.removesuffix("/nodes")
+        answer = served.request("PATCH", space, json=change)
+        assert answer.status_code == 200, answer.text
+        eventually(lambda: is_trusted(node.address, SPACE_HOST, root), "the space's", 60)
