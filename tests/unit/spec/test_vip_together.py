@@ -32,8 +32,8 @@ def test_a_router_id_is_unique_in_a_network_and_free_in_another() -> None:
     first = BASE + vip("10.77.0.100", 51)
     assert told(first, OTHER + vip("10.77.0.101", 51)) == [
         (
-            "b.yaml:17: spec.vip.routerId: 51 is also the router id of cluster main (a.yaml:1), in the "
-            "same network: each would take the other's adverts for its own; write another"
+            "b.yaml:17: spec.vip.routerId: 51 is also the router id of cluster main (a.yaml:1), in "
+            "the same network: each would take the other's adverts for its own; write another"
         )
     ]
     assert told(first, ELSEWHERE + vip("10.78.0.101", 51)) == []
@@ -43,8 +43,8 @@ def test_an_address_has_one_owner() -> None:
     first = BASE + vip("10.77.0.100", 51)
     assert told(first, OTHER + vip("10.77.0.100", 52)) == [
         (
-            'b.yaml:17: spec.vip.address: "10.77.0.100" is also the virtual address of cluster main '
-            "(a.yaml:1); write another"
+            'b.yaml:17: spec.vip.address: "10.77.0.100" is also the virtual address of cluster '
+            "main (a.yaml:1); write another"
         )
     ]
 
@@ -56,15 +56,15 @@ def test_no_member_of_another_cluster_has_it(owner_first: bool) -> None:
         problems = told(owner, OTHER + vip("10.77.0.100", 52))
         assert problems == [
             (
-                'b.yaml:17: spec.vip.address: "10.77.0.100" is the address of member-2 of cluster main '
-                "(a.yaml:1); write one that no node has"
+                'b.yaml:17: spec.vip.address: "10.77.0.100" is the address of member-2 of cluster '
+                "main (a.yaml:1); write one that no node has"
             )
         ]
     else:
         problems = told(OTHER + vip("10.77.0.100", 52), owner)
         assert problems == [
             (
-                'b.yaml:9: spec.members[1].address: "10.77.0.100" is the virtual address of cluster '
-                "other (a.yaml:1)"
+                'b.yaml:9: spec.members[1].address: "10.77.0.100" is the virtual address of '
+                "cluster other (a.yaml:1)"
             )
         ]
