@@ -62,6 +62,21 @@ def sql_target(situation: Situation) -> Target:
     )
 
 
+def why_no_sql(situation: Situation) -> str | None:
+    """Why nothing is changed over SQL now."""
+    leader = situation.leader
+    if leader is None:
+        return "there is no leader that every observation agrees on"
+    if (move := situation.notes.move) is not None:
+        return f"the lead is moving from {move.leader} to {move.candidate}"
+    raft = situation.raft_of(leader)
+    if raft is None:
+        return f"the Raft node of {leader.name} does not answer"
+    if not raft.has_quorum:
+        return f"the Raft node of {leader.name} has no quorum"
+    return None
+
+
 def role_steps(target: Target, role: DesiredRole, catalog: Catalog) -> Iterator[Action | Hold]:
     scope = target["cluster"]
     live = catalog.role(role.name)

@@ -12,6 +12,7 @@ from queenright.core.app.dump_job import NAME_VARIABLE
 from queenright.core.app.rollbacks import NOTES, ROLLED_BACK_WHY_LABEL
 from queenright.core.app.upgrades import ATTEMPT_AGAIN, DUMPED_FOR_LABEL, LAST_DUMP_LABEL
 from queenright.core.catalog import Role
+from queenright.core.guards import first_refusal
 from queenright.core.observed import Known, Live, LiveService, Observed, Unknown
 from queenright.core.plan import Hold, Plan
 from queenright.core.resources import Service
@@ -32,11 +33,13 @@ from tests.app_builders import (
 from tests.builders import (
     NOW,
     live,
+    status,
     summary,
     swarm_of,
     task,
     with_config_labels,
     with_live_service,
+    with_member,
     with_node,
     with_service,
     with_swarm,
@@ -321,6 +324,16 @@ def test_the_former_login_is_retired_when_nobody_uses_it() -> None:
     assert keys(plan) == ([f"alter-role/main/{former_login()}"], [])
     assert plan.actions[0].fields == ("login", "no_password")  # type: ignore[union-attr]
     assert [change.new for change in plan.actions[0].changes] == ["false", "(absent)"]
+    assert first_refusal(plan, rotated()) is None
+
+
+def test_no_login_is_retired_on_a_member_that_does_not_prove_to_lead() -> None:
+    plan = app_plan(rotated(), ROTATED)
+    leaderless = with_member(rotated(), "member-1", status("member-1", "nobody"))
+    refusal = first_refusal(plan, leaderless)
+    assert refusal is not None
+    assert refusal.guard == "sql-goes-to-the-leader"
+    assert keys(app_plan(leaderless, ROTATED))[0] == []
 
 
 def test_a_former_login_in_use_stays_good() -> None:

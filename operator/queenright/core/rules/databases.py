@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from queenright.core.actions import Action, CreateSecret
 from queenright.core.app.logins import is_login_of
 from queenright.core.catalog import Catalog, DesiredRole
-from queenright.core.catalog_steps import database_steps, role_steps, sql_target
+from queenright.core.catalog_steps import database_steps, role_steps, sql_target, why_no_sql
 from queenright.core.observed import Known, Unknown
 from queenright.core.plan import Hold
 from queenright.core.resources import CLUSTER_LABEL, Secret
@@ -71,27 +71,12 @@ def missing_secret(situation: Situation, role: DesiredRole, catalog: Catalog) ->
 
 
 def actions_or_why_not(situation: Situation, actions: list[Action]) -> Iterator[Action | Hold]:
-    obstacle = why_not_now(situation)
+    obstacle = why_no_sql(situation)
     for action in actions:
         if obstacle is None or isinstance(action, CreateSecret):
             yield action
         else:
             yield Hold(action.key, f"{action.reason}. Not done yet: {obstacle}")
-
-
-def why_not_now(situation: Situation) -> str | None:
-    """Why nothing is changed over SQL now."""
-    leader = situation.leader
-    if leader is None:
-        return "there is no leader that every observation agrees on"
-    if (move := situation.notes.move) is not None:
-        return f"the lead is moving from {move.leader} to {move.candidate}"
-    raft = situation.raft_of(leader)
-    if raft is None:
-        return f"the Raft node of {leader.name} does not answer"
-    if not raft.has_quorum:
-        return f"the Raft node of {leader.name} has no quorum"
-    return None
 
 
 def vanished(situation: Situation, catalog: Catalog) -> Iterator[Hold]:

@@ -14,7 +14,7 @@ from queenright.core.actions import Action, AlterRole, FieldChange
 from queenright.core.app.logins import is_login_of
 from queenright.core.app.situation import AppSituation
 from queenright.core.catalog import DesiredRole, Role
-from queenright.core.catalog_steps import HIDDEN, sql_target
+from queenright.core.catalog_steps import HIDDEN, sql_target, why_no_sql
 from queenright.core.observed import Known
 from queenright.core.plan import Hold
 
@@ -47,6 +47,8 @@ def why_in_use(situation: AppSituation) -> str | None:
     """Why replicas may still use another password than the file's; None when none does."""
     desired, live = situation.desired, situation.web
     if (why := situation.why_no_database()) is not None:
+        return why
+    if situation.cluster is not None and (why := why_no_sql(situation.cluster)) is not None:
         return why
     if live is None:
         return f"{desired.web.name} is not in the swarm"
