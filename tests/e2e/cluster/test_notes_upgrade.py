@@ -1,0 +1,315 @@
+"""Another version of the notes application, and another password: what comes first, what becomes
+of a version that does not run, and that nobody who comes through the edge notices any of it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.e2e.edge_load import Load
+from tests.e2e.notes_client import APP, secrets_of
+from tests.e2e.running_operator import RunningOperator
+from tests.e2e.swarm_facts import (
+    MEMBER_NODES,
+    connect,
+    container_of,
+    eventually,
+    is_whole,
+    manifest,
+    read_secret,
+    service,
+)
+from tests.lab.lab import Lab
+from tests.lab.product_images import publish
+
+pytestmark = [pytest.mark.lab, pytest.mark.images]
+
+WEB = "notes_web"
+EDGE_NODE = "node1"
+HTTPS = 8443
+DUMP_NODE = MEMBER_NODES[-1]
+QUIET_S = 5
+"""How long the load goes on after a change is done."""
+
+
+@dataclass
+class Door:
+    """Where the edge is."""
+
+    address: str
+    https: int = HTTPS
+
+
+@dataclass
+class Notes:
+    """A deployed application behind its edge, and the images that there are of it."""
+
+    lab: Lab
+    operator: RunningOperator
+    images: dict[str, str]
+    edge: str
+    present: str = ""
+    """The image in the file."""
+
+    @property
+    def member_image(self) -> str:
+        return self.images["member"]
+
+    def write(self, image: str, extra: str = "") -> None:
+        """The application's file with another image, or with more under ``spec``."""
+        self.present = image
+        text = APP.format(image=self.images[image]).replace("  publish: host\n", "")
+        self.operator.write(
+            text
+            + "  healthCheck: {interval: 2s}\n  update: {monitor: 15s}\n"
+            + "  encryptionKey: {backedUp: true}\n"
+            + f"  edge: {{image: {self.edge}, nodes: [{EDGE_NODE}], tls: internal, "
+            + f"ports: {{http: 8080, https: {HTTPS}}}}}\n"
+            + extra,
+            "notes.yaml",
+        )
+
+    def load(self) -> Load:
+        """Readers of a page that asks the database each time."""
+        door = Door(self.lab.node(EDGE_NODE).address)
+        return Load(door, readers=4, writers=0, read="/readyz")
+
+    def runs(self, image: str) -> bool:
+        """Whether swarm is done, and all replicas that run are of this image."""
+        listed = self.lab.manager.docker(
+            "service", "ps", WEB, "--no-trunc", "--filter", "desired-state=running",
+            "--format", "{{.Image}} {{.CurrentState}}", check=False,
+        ).stdout  # fmt: skip
+        tasks = [line.split() for line in listed.splitlines()]
+        state = (service(self.lab, WEB).get("UpdateStatus") or {}).get("State", "")
+        return (
+            len(tasks) == 2
+            and all(task[0].startswith(self.images[image]) for task in tasks)
+            and all(task[1] == "Running" for task in tasks)
+            and state in {"", "completed", "rollback_completed"}
+        )
+
+    def reasons(self, action: str) -> list[str]:
+        """Why the operator did something, as its log tells it."""
+        return [
+            str(record.get("reason", ""))
+            for record in self.operator.audit("intent")
+            if str(record["action"]["key"]).startswith(action)
+        ]
+
+    def dumps(self) -> list[str]:
+        """Names of the files in the dumps' volume."""
+        found = self.lab.node(DUMP_NODE).docker(
+            "run", "--rm", "--user", "0:0", "-v", "notes_dumps:/dumps:ro",
+            "--entrypoint", "ls", self.member_image, "-1A", "/dumps",
+        )  # fmt: skip
+        return sorted(found.stdout.split())
+
+
+def variant(lab: Lab, image: str, tag: str, change: str) -> str:
+    """The image with one instruction more, under another tag in the lab's registry."""
+    node = lab.manager
+    node.docker("pull", "--quiet", image)
+    container = node.docker("create", image).stdout.strip()
+    address = f"{image.rpartition(':')[0]}:{tag}"
+    node.docker("commit", "--change", change, container, address)
+    node.docker("rm", container)
+    node.docker("push", "--quiet", address)
+    return address
+
+
+@pytest.fixture(scope="module")
+def notes(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notes]:
+    images = publish(lab.registry, ["member", "proxy", "notes", "edge"], lab.settings)
+    lab.reset()
+    made = {
+        "member": images["member"],
+        "first": images["notes"],
+        "second": variant(lab, images["notes"], "9.0.2", "LABEL version=2"),
+        "third": variant(lab, images["notes"], "9.0.3", "LABEL version=3"),
+        "broken": variant(
+            lab,
+            images["notes"],
+            "9.0.666",
+            'CMD ["sh", "-c", "sleep 1; echo out of order >&2; exit 7"]',
+        ),
+    }
+    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
+    operator.write(manifest(lab))
+    found = Notes(lab, operator, made, images["edge"])
+    found.write("first")
+    with operator:
+        eventually(lambda: found.runs("first"), "both replicas", 240)
+        operator.wait_converged(240)
+        yield found
+        said = "".join(operator.lines) + specifications(lab)
+        for secret in passwords(lab):
+            assert secret not in said
+
+
+def specifications(lab: Lab) -> str:
+    """All that the swarm shows of services and configs: environment, arguments, labels."""
+    found = ""
+    for kind in ("service", "config"):
+        ids = lab.manager.docker(kind, "ls", "-q").stdout.split()
+        found += lab.manager.docker(kind, "inspect", *ids).stdout
+    return found
+
+
+def passwords(lab: Lab) -> list[str]:
+    """What the application's own secrets say, and the superuser's."""
+    found = [read_secret(lab, "pg_superuser_pw")]
+    for node in lab.nodes:
+        container = container_of(node, WEB)
+        if container:
+            files = [f"/run/secrets/{name}" for name in ("app_database_url", "app_encryption_key")]
+            texts = [node.docker("exec", container, "cat", file).stdout for file in files]
+            url, key = (text.strip() for text in texts)
+            found += [key, unquote(url.partition("@")[0].rpartition(":")[2])]
+    assert len(found) > 2
+    return found
+
+
+@pytest.fixture
+def settled(notes: Notes) -> Notes:
+    eventually(lambda: is_whole(notes.lab), "a whole cluster", 120)
+    return notes
+
+
+def test_another_version_comes_after_a_dump_that_was_read_back(settled: Notes) -> None:
+    notes = settled
+    with notes.load() as load:
+        began = time.monotonic()
+        notes.write("second")
+        eventually(lambda: notes.runs("second"), "the second version", 180)
+        took_s = time.monotonic() - began
+        time.sleep(QUIET_S)
+    print(f"dumped and replaced in {took_s:.1f} s; {load.summary}")
+    assert load.count > 100
+    assert load.failed == []
+    (name,) = notes.dumps()
+    assert re.fullmatch(r"notes-\d{8}T\d{6}Z-.+\.dump", name)
+    told = [text for text in notes.reasons("label-config/notes_application") if name in text]
+    assert told, "the log names the dump"
+    assert re.search(r"\(\d+[KM]?, \d+ entries read back\) in volume notes_dumps on node4", told[0])
+    listed = notes.lab.node(DUMP_NODE).docker(
+        "run", "--rm", "--user", "0:0", "-v", "notes_dumps:/dumps:ro",
+        "--entrypoint", "pg_restore", notes.member_image, "--list", f"/dumps/{name}",
+    )  # fmt: skip
+    assert "TABLE DATA public" in listed.stdout
+    eventually(lambda: not jobs(notes.lab), "the job to be removed", 60)
+
+
+def jobs(lab: Lab) -> list[str]:
+    named = lab.manager.docker("service", "ls", "--format", "{{.Name}}").stdout.split()
+    return [name for name in named if name.startswith("notes_dump")]
+
+
+def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(settled: Notes) -> None:
+    notes = settled
+    with notes.load() as load:
+        began = time.monotonic()
+        notes.write("broken")
+        eventually(
+            lambda: any("took back" in text for text in notes.operator.holds().values()),
+            "the operator to say so",
+            180,
+        )
+        eventually(lambda: notes.runs("second"), "the second version again", 120)
+        took_s = time.monotonic() - began
+        time.sleep(QUIET_S)
+    print(f"tried and taken back in {took_s:.1f} s; {load.summary}")
+    assert load.failed == []
+    (story,) = (text for text in notes.reasons("label-config") if "took back" in text)
+    assert notes.images["broken"] in story
+    assert "non-zero exit (7)" in story
+    tried = len(notes.reasons("update-service/notes_web"))
+    notes.operator.stop()
+    notes.operator.start()
+    held = "update-service/notes_web"
+    notes.operator.wait_for(
+        lambda: "not tried again" in notes.operator.holds().get(held, ""), "the hold, remembered"
+    )
+    time.sleep(10)
+    assert len(notes.reasons("update-service/notes_web")) == tried
+    assert notes.runs("second")
+    notes.write("third")
+    eventually(lambda: notes.runs("third"), "the third version", 180)
+    notes.operator.wait_for(
+        lambda: not any("took back" in text for text in notes.operator.holds().values()),
+        "nothing to be said of it any more",
+    )
+
+
+def logins(lab: Lab) -> dict[str, tuple[bool, bool, int]]:
+    """Roles of the application: whether each may log in, has a password, and how many have."""
+    with connect(lab, MEMBER_NODES[0]) as connection:
+        found = connection.execute(
+            "SELECT rolname, rolcanlogin, rolpassword IS NOT NULL, (SELECT count(*) FROM"
+            " pg_stat_activity WHERE usesysid = r.oid) FROM pg_authid r WHERE rolname ~ '^notes'"
+        ).fetchall()
+    return {name: (login, password, sessions) for name, login, password, sessions in found}
+
+
+def test_the_password_changes_while_the_application_runs(settled: Notes) -> None:
+    notes = settled
+    before = logins(notes.lab)
+    (old,) = (name for name, (login, _, _) in before.items() if login)
+    url = secrets_of(notes.lab, WEB)["app_database_url"]
+    rotated = "{cluster: main, passwordSecret: notes_db_password_2}"
+    with notes.load() as load:
+        began = time.monotonic()
+        text = (notes.operator.manifests / "notes.yaml").read_text()
+        notes.operator.write(text.replace("{cluster: main}", rotated), "notes.yaml")
+        eventually(
+            lambda: logins(notes.lab).get(old) == (False, False, 0), "the old one's end", 240
+        )
+        took_s = time.monotonic() - began
+        time.sleep(QUIET_S)
+    print(f"the password changed in {took_s:.1f} s; {load.summary}")
+    assert load.failed == []
+    after = logins(notes.lab)
+    (new,) = (name for name, (login, _, _) in after.items() if login)
+    assert new != old
+    assert after[new][2] > 0
+    assert after["notes"] == (False, False, 0)
+    assert secrets_of(notes.lab, WEB)["app_database_url"] != url
+    with connect(notes.lab, MEMBER_NODES[0]) as connection:
+        databases = connection.execute(
+            "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'notes'"
+        ).fetchall()
+    assert databases == [("notes",)]
+
+
+def test_a_dump_that_fails_keeps_the_version_unless_the_file_says_otherwise(
+    settled: Notes,
+) -> None:
+    notes = settled
+    database = "{cluster: main, passwordSecret: notes_db_password_2}"
+
+    before = notes.present
+    after = "second" if before == "third" else "third"
+
+    def write(dump: str) -> None:
+        notes.write(after, f"  upgrade: {{dump: {dump}}}\n")
+        path: Path = notes.operator.manifests / "notes.yaml"
+        notes.operator.write(path.read_text().replace("{cluster: main}", database), "notes.yaml")
+
+    write("{mode: required, path: /nowhere}")
+    notes.operator.wait_for(
+        lambda: (
+            "the dump before it failed" in notes.operator.holds().get(f"update-service/{WEB}", "")
+        ),
+        "the upgrade to be held",
+        90,
+    )
+    assert notes.runs(before)
+    write("{mode: attempted, path: /nowhere}")
+    eventually(lambda: notes.runs(after), "the version, without a dump", 180)
