@@ -1,4 +1,5 @@
-"""The demonstration: a bare swarm becomes a running cluster, because a file says so.
+"""The demonstration: a bare swarm becomes a running cluster and an application on it, because two
+files say so.
 
 Brings up the lab, builds the images, deploys the operator's stack, and follows what it does until
 the cluster has converged. Repeated on a running lab it changes nothing that is right already.
@@ -12,8 +13,11 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from tests.lab.lab import Lab
 from tests.lab.node import docker_command
@@ -27,6 +31,13 @@ DESIRED = ROOT / ".demo"
 STACK = "queenright"
 LIMIT_S = 240.0
 STUCK_S = 45.0
+IMAGES = ("member", "proxy", "vip", "edge", "operator", "notes")
+FILES = ("cluster.yaml", "notes.yaml")
+NEWS = "key/"
+"""Holds for which nothing is waited: a reminder, which `make status` shows."""
+SITE = "notes.example.org"
+SERVED = (httpx.codes.OK, httpx.codes.SEE_OTHER)
+_NOTES_IMAGE = re.compile(r"\S+/queenright-notes:\S+")
 _ADDRESS = re.compile(r" \(http:[^)]*\)")
 
 
@@ -36,14 +47,15 @@ def main() -> int:
     try:
         lab = Lab(LabSettings.from_environment())
         lab.up()
-        write_desired_state(lab)
-        check_desired_state(lab)
         say("building the images (minutes the first time, cached afterwards)")
-        images = publish(lab.registry, settings=lab.settings)
+        images = publish(lab.registry, IMAGES, lab.settings)
+        write_desired_state(lab, images)
+        check_desired_state(lab)
         ready = time.monotonic()
         deploy_operator(lab, images["operator"])
         follow(lab)
         check_clients(lab)
+        check_application(lab)
     except LabError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
@@ -56,15 +68,17 @@ def main() -> int:
     return 0
 
 
-def write_desired_state(lab: Lab) -> None:
-    """A copy of the example for this lab, to be edited; one that is there is kept."""
+def write_desired_state(lab: Lab, images: Mapping[str, str]) -> None:
+    """A copy of the examples for this lab, to be edited; what is there is kept."""
     DESIRED.mkdir(exist_ok=True)
-    target = DESIRED / "cluster.yaml"
-    if not target.exists():
-        text = (ROOT / "manifests" / "cluster.yaml").read_text()
-        text = text.replace("10.77.0.1:5000", lab.registry)
-        target.write_text(text.replace("10.77.0.0/24", str(lab.settings.subnet)))
-    say(f"the desired state is {target}")
+    for name in FILES:
+        target = DESIRED / name
+        if not target.exists():
+            text = (ROOT / "manifests" / name).read_text()
+            text = _NOTES_IMAGE.sub(images["notes"], text)
+            text = text.replace("10.77.0.1:5000", lab.registry)
+            target.write_text(text.replace("10.77.0.0/24", str(lab.settings.subnet)))
+    say(f"the desired state is {DESIRED}: {', '.join(FILES)}")
 
 
 def check_desired_state(lab: Lab) -> None:
@@ -104,17 +118,21 @@ def follow(lab: Lab) -> None:
     said: set[str] = set()
     moving = began
     while time.monotonic() < deadline:
-        clusters = status_of(lab).get("clusters", [])
+        told = status_of(lab)
+        clusters = [*told.get("clusters", []), *told.get("applications", [])]
         if clusters and all(cluster["converged"] for cluster in clusters):
             return
         waited_for = [
             part
             for cluster in clusters
             for hold in cluster["plan"]["holds"]
+            if not hold["key"].startswith(NEWS)
             for part in _ADDRESS.sub("", hold["reason"]).split("; ")
         ]
         plans = [cluster["plan"] for cluster in clusters]
-        holds = [hold for plan in plans for hold in plan["holds"]]
+        holds = [
+            hold for plan in plans for hold in plan["holds"] if not hold["key"].startswith(NEWS)
+        ]
         if not holds or not all(hold["wants_attention"] for hold in holds):
             moving = time.monotonic()
         elif time.monotonic() - moving > STUCK_S:
@@ -166,9 +184,34 @@ def check_clients(lab: Lab) -> None:
     say(f"read through port 5001 of {node}")
 
 
+def check_application(lab: Lab) -> None:
+    """The main site through the edge, over TLS with the edge's own certificate."""
+    deadline = time.monotonic() + LIMIT_S
+    while (status := site_status(lab)) not in SERVED:
+        if time.monotonic() > deadline:
+            raise LabError(f"https://{SITE}/ answers {status or 'nothing'}")
+        time.sleep(0.3)
+    say(f"https://{SITE}/ answers through the edge on {lab.manager.name}")
+
+
+def site_status(lab: Lab) -> int:
+    """What the main site's sign-in page answers through the edge; 0 where nobody does."""
+    request = httpx.Request(
+        "GET",
+        f"https://{lab.manager.address}/login",
+        headers={"host": SITE},
+        extensions={"sni_hostname": SITE},
+    )
+    try:
+        with httpx.Client(verify=False, timeout=5, trust_env=False) as client:  # noqa: S501  # its own CA
+            return client.send(request).status_code
+    except httpx.HTTPError:
+        return 0
+
+
 def farewell(lab: Lab) -> str:
     node, other = lab.settings.node_names[2], lab.settings.node_names[3]
-    address = lab.node(node).address
+    address, edge = lab.node(node).address, lab.manager.address
     return f"""\
 Look     make status                     members, proxies, holds, last actions
          make plan                       what it would do now, and why
@@ -179,13 +222,18 @@ Connect  make psql                       read-write, port 5000 ({address}:5000 f
          make psql PORT=5001             read-only, the replicas in turn
          http://{address}:7000/        the proxies' statistics page
 
-Edit     {DESIRED / "cluster.yaml"}
+Notes    curl -kL --resolve {SITE}:443:{edge} https://{SITE}/
+         in a browser: "{edge} {SITE}" in /etc/hosts, then https://{SITE}/ ; the first visitor
+         makes the administrator's account
+
+Edit     {DESIRED / "cluster.yaml"}   {DESIRED / "notes.yaml"}
          for example  spec.proxies.maxConnections: 400  or a member that is not there
          then look at the log: the edit's file and line, what it changed, and why
 
 Break    eval "$(make -s lab-env)" && docker service rm main_proxy
          docker service update --env-add ODD=1 main_member-3
          make lab-fault NODE={other} FAULT=power-cut     (and FAULT=start)
+         the leader's node (make status): pages can be written again after half a minute
 
 End      make lab-down                   images stay cached; make lab-purge removes them too
 """
