@@ -20,7 +20,6 @@ import httpx
 
 from tests.bench.figures import spread
 from tests.bench.running import converged
-from tests.bench.write_gap import Writer
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     container_of,
@@ -30,6 +29,7 @@ from tests.e2e.swarm_facts import (
     manifest,
     read_secret,
 )
+from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
 
 RUNS = 20
@@ -78,19 +78,19 @@ def measure(lab: Lab, move: Move) -> tuple[float, float]:
     settle(lab)
     source = leader_node(lab)
     target = next(node for node in MOVING if node != source)
-    addresses = [lab.node(node).address for node in MEMBER_NODES]
+    now = time.time_ns()
     with (
-        Writer(lab, [lab.node(CLIENT_NODE).address], 5000) as through_proxy,
-        Writer(lab, addresses, 5432) as at_members,
+        Writer(lab, CLIENT_NODE, f"proxy {now}") as through_proxy,
+        Writer(lab, CLIENT_NODE, f"members {now}", members=MEMBER_NODES) as at_members,
     ):
         time.sleep(0.5)
         began = time.monotonic()
         move(lab, source, target)
         eventually(lambda: leader_node(lab) == target, f"{MOVING[target]} to lead", 60)
         moved = time.monotonic()
-        eventually(lambda: through_proxy.successes[-1] > moved, "a write after the move", 60)
+        eventually(lambda: through_proxy.rows[-1][1] > moved, "a write after the move", 60)
         time.sleep(1)
-    return through_proxy.gap_s(began), at_members.gap_s(began)
+    return through_proxy.longest_gap_s(began), at_members.longest_gap_s(began)
 
 
 def by_patronictl(lab: Lab, source: str, target: str) -> None:

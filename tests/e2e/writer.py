@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -22,15 +22,24 @@ TABLE = "CREATE TABLE IF NOT EXISTS acknowledged (writer text, id bigint, PRIMAR
 
 
 class Writer:
-    """Inserts numbers, one each ``period_s``, through ``host:port``; reads and writes no other."""
+    """Inserts numbers, one each ``period_s``, through a node's port 5000 or, where ``members`` are
+    nodes, at whichever of their members takes writes. A database knows each ``name`` once."""
 
-    def __init__(self, lab: Lab, node: str, name: str, port: int = 5000, period_s: float = 0.02):
+    def __init__(
+        self,
+        lab: Lab,
+        node: str,
+        name: str,
+        period_s: float = 0.02,
+        members: Sequence[str] = (),
+    ):
         self.name = name
         self.period_s = period_s
         self.rows: list[tuple[int, float]] = []
         self._where: dict[str, Any] = {
-            "host": lab.node(node).address,
-            "port": port,
+            "host": ",".join(lab.node(place).address for place in members or [node]),
+            "port": 5432 if members else 5000,
+            "target_session_attrs": "read-write" if members else "any",
             "user": "postgres",
             "password": read_secret(lab, "pg_superuser_pw"),
             "dbname": "postgres",
@@ -40,7 +49,7 @@ class Writer:
         }
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
-        with connect(lab, node, port) as connection:
+        with connect(lab, node) as connection:
             connection.execute(TABLE)
 
     def __enter__(self) -> Writer:
