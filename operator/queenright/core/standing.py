@@ -40,7 +40,20 @@ def standing(
         *held_lines("Maintenance", "maintenance", plan),
         *held_lines("Reconcile", "reconcile", plan),
         *restart_lines(desired, observed),
+        *vip_lines(desired, swarm),
     )
+
+
+def vip_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Line]:
+    """On which nodes keepalived runs. Which of them has the address, only they know."""
+    if desired.vip is None:
+        return
+    live = swarm.service(desired.vip.service.name)
+    tasks = swarm.tasks_of(live.id) if live else ()
+    up = {t.node_id for t in tasks if t.state == "running" and swarm.runs(t)}
+    names = sorted(node.name for node in swarm.nodes if node.id in up)
+    text = f"keepalived runs on {', '.join(names)}" if names else "keepalived runs nowhere"
+    yield Line("Virtual IP", f"{desired.vip.address}, {text}", wants_attention=not names)
 
 
 def told_here(key: str) -> bool:
