@@ -273,3 +273,19 @@ def test_the_nodes_own_network_is_asked_for_by_name_and_read_back_by_swarms_id()
     assert spec["TaskTemplate"]["Networks"] == [{"Target": "host", "Aliases": []}]
     spec["TaskTemplate"]["Networks"] = [{"Target": "swarms-own-id"}]
     assert decode_service_spec(spec, {"swarms-own-id": HOST_NETWORK}) == service
+
+
+def test_a_tasks_addresses_are_told_by_the_networks_name() -> None:
+    attachment = {
+        "Network": {"ID": "x", "Spec": {"Name": "notes_app"}},
+        "Addresses": ["10.0.9.7/24"],
+    }
+    raw = {"ID": "t", "NetworksAttachments": [attachment, {"Network": {}}, {}]}
+    assert decode_task(raw).addresses == {"notes_app": "10.0.9.7"}
+
+
+def test_a_health_check_with_the_images_own_test_comes_back() -> None:
+    check = HealthCheck((), interval_s=5, timeout_s=5, start_period_s=60, retries=3)
+    service = Service("notes_web", "image", health_check=check)
+    raw = encode_service(service, 0, {}, {}, {})
+    assert decode_service_spec(raw, {}).health_check == check

@@ -261,3 +261,21 @@ def test_the_plan_does_not_depend_on_the_order_of_the_lists() -> None:
     text = app_manifest(maxAttachment="512M")
     other = dataclasses.replace(observed, swarm=Known(turned))
     assert app_plan(observed, text) == app_plan(other, text)
+
+
+def pending(present: str) -> Observed:
+    """The file's max_connections waits for a restart of the leader."""
+    waits = status(
+        "member-1",
+        "member-1",
+        pending_restart=True,
+        pending_changes={"max_connections": (present, "200")},
+    )
+    return with_member(without(served(), WEB), "member-1", waits)
+
+
+def test_a_server_that_does_not_take_all_connections_yet_is_waited_for() -> None:
+    """Three times 12 for two replicas and a surge, 1 for a dump, 3 that are reserved."""
+    held = hold(app_plan(pending("39")), f"create-service/{WEB}")
+    assert "need 37 connections, and its server has max_connections 39, 3" in held.reason
+    assert f"create-service/{WEB}" in summary(app_plan(pending("40")))[0]

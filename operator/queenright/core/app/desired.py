@@ -21,7 +21,7 @@ from queenright.core.app.edge import (
     merged_labels,
 )
 from queenright.core.app.logins import login_role, session_options
-from queenright.core.app.web import order_of, web_service
+from queenright.core.app.web import web_service
 from queenright.core.app.wishes import wish_of
 from queenright.core.catalog import DesiredCatalog
 from queenright.core.digest import digest
@@ -36,7 +36,7 @@ from queenright.core.resources import (
     Service,
 )
 from queenright.core.spec.app_database import Upgrade
-from queenright.core.spec.notes_app import CONNECTIONS_PER_REPLICA, NotesApp
+from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.operations import Pausing
 from queenright.core.spec.postgres_cluster import PostgresCluster
 
@@ -76,8 +76,6 @@ class DesiredApp:
     cluster: str
     """The cluster that has the database; empty where it is elsewhere."""
     catalog: DesiredCatalog
-    connections: int
-    """Most connections that its replicas hold at once, an update's surge included (spec: §8)."""
     anchor: Config
     node_labels: tuple[NodeLabels, ...]
     deletion_policy: str
@@ -125,7 +123,6 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
         given_secrets=given_secrets(app),
         cluster=spec.database.cluster or "",
         catalog=wish_of(app),
-        connections=connections_of(app),
         anchor=anchor_of(app),
         node_labels=merged_labels(
             (
@@ -143,12 +140,6 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
         configs=edge_configs(app),
         others=edge_services(app),
     )
-
-
-def connections_of(app: NotesApp) -> int:
-    """Start-first has as many replicas more as are replaced at once."""
-    surge = app.spec.update.parallelism if order_of(app) == "start-first" else 0
-    return CONNECTIONS_PER_REPLICA * (app.spec.replicas + surge)
 
 
 def given_secrets(app: NotesApp) -> tuple[str, ...]:

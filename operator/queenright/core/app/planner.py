@@ -32,6 +32,8 @@ from queenright.core.plan import Hold, Plan
 from queenright.core.planner import arrange, situation_of
 from queenright.core.preflight import placement_holds, swarm_or_hold
 from queenright.core.situation import Situation
+from queenright.core.spec.neighbours import connections_needed
+from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.problems import Document
 
 AppRule: TypeAlias = Callable[[AppSituation], Iterable[Action | Hold]]
@@ -74,7 +76,14 @@ def make_app_plan(
     desired = expand_app_here(document, documents, swarm)
     cluster = cluster_here(document, documents, observed, swarm, now)
     situation = AppSituation(
-        desired, swarm, observed.images, now, cluster, observed.readiness, observed.outputs
+        desired,
+        swarm,
+        observed.images,
+        now,
+        cluster,
+        observed.readiness,
+        observed.outputs,
+        sum(connections_needed(app) for app in sharers(desired, documents)),
     )
     misplaced = [*placement_holds(document, swarm, is_deployed=situation.web is not None)]
     steps: list[Action | Hold] = [*misplaced]
@@ -83,6 +92,13 @@ def make_app_plan(
     if desired.reconcile.is_paused(now):
         steps = [*only_told(desired, steps)]
     return AppDecision(arrange(name, desired.digest, steps, observed, now), desired)
+
+
+def sharers(desired: DesiredApp, documents: Iterable[Document]) -> Iterator[NotesApp]:
+    """The applications that share its cluster, itself among them."""
+    for document in documents:
+        if document.is_app and document.app.spec.database.cluster == (desired.cluster or None):
+            yield document.app
 
 
 def cluster_here(

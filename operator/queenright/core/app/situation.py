@@ -41,6 +41,8 @@ class AppSituation:
     readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
     outputs: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
     """The last lines of its jobs that have ended, by the service's id."""
+    connections: int = 0
+    """Connections that all applications of its cluster need at their busiest (spec: §8)."""
 
     def running_tasks(self, live: LiveService) -> Iterator[Task]:
         """Tasks that run for certain: alive, on a node that is not down."""
@@ -122,6 +124,31 @@ class AppSituation:
         if self.cluster.leader is None:
             return f"cluster {desired.cluster} has no leader that every observation agrees on"
         return None
+
+    def why_too_few_connections(self) -> str | None:
+        """Why the server that runs does not take all connections yet, though the file's will: it
+        waits for a restart."""
+        cluster = self.cluster
+        leader = cluster.leader if cluster else None
+        status = cluster.status(leader) if cluster and leader else None
+        present, _ = (status.pending_changes if status else {}).get("max_connections", ("", ""))
+        if not (cluster and present.isdecimal()):
+            return None
+        parameters = cluster.desired.settings.get("postgresql", {}).get("parameters", {})
+        reserved = sum(
+            int(parameters.get(name, default))
+            for name, default in (
+                ("superuser_reserved_connections", 3),
+                ("reserved_connections", 0),
+            )
+        )
+        if int(present) - reserved >= self.connections:
+            return None
+        return (
+            f"the applications of cluster {cluster.desired.name} need {self.connections} "
+            f"connections, and its server has max_connections {present}, {reserved} of them "
+            "reserved, until it is restarted"
+        )
 
     def is_ready(self, task: Task) -> bool:
         """Whether a replica says so itself."""

@@ -46,5 +46,6 @@ def why_not_now(situation: AppSituation) -> str | None:
     return (
         situation.why_no_database()
         or situation.why_not_in_catalog()
+        or situation.why_too_few_connections()
         or (situation.why_disturbed() if situation.web is not None else None)
     )
