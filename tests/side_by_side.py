@@ -22,6 +22,7 @@ from tests.lab.settings import LabSettings
 LONGEST_FIRST = (
     "e2e/cluster/test_faults.py",
     "e2e/cluster/test_day_two.py",
+    "e2e/cluster/test_notes.py",
     "e2e/cluster/test_trouble.py",
     "e2e/cluster/test_killed_operator.py",
     "e2e/cluster/test_repairs.py",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +11,10 @@ import yaml
 
 from queenright.cli import look
 from queenright.cli.exits import INVALID, OK, CommandError
+from queenright.core.app.desired import DesiredApp
+from queenright.core.app.planner import expand_app_here
 from queenright.core.desired import DesiredCluster, expand
+from queenright.core.observed import Engine, SwarmState
 from queenright.core.planner import expand_here
 from queenright.core.render.keepalived_conf import for_host
 from queenright.core.resources import Service
@@ -47,7 +50,8 @@ VIP = "vip"
 @click.option("--services", is_flag=True, help="Also the services, as YAML.")
 @click.option("--node", metavar="NODE", help="With vip: for this node alone.")
 def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
-    """Show the configs that would be deployed: Patroni's template and HAProxy's configuration.
+    """Show the configs that would be deployed: Patroni's template and HAProxy's configuration, and
+    of applications the edge's.
 
     With the word vip, keepalived's configuration in its place, written out for each node, or for
     one: for hosts on which keepalived runs as a daemon. (A path of that name is ./vip.)
@@ -65,6 +69,7 @@ def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
     if not written.is_valid:
         return INVALID
     documents = [document for document in written.documents if document.is_cluster]
+    swarm = SwarmState(Engine())
     if all(has_addresses(document) for document in documents):
         clusters = [expand(document.cluster, {}) for document in documents]
     else:
@@ -80,8 +85,24 @@ def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
     for cluster in clusters:
         show_configs(cluster)
         if services:
-            show_services(cluster)
+            show_services(cluster.services)
+    for document in written.documents:
+        if document.is_app:
+            show_app(expand_app_here(document, documents, swarm), services=services)
     return OK
+
+
+def show_app(app: DesiredApp, *, services: bool) -> None:
+    """The application's configs, and its connection string without the password. The name of the
+    string's secret depends on the password's in the swarm."""
+    if app.url is not None:
+        click.echo(f"# --- connection string of {app.name}")
+        click.echo(f"# {app.url.text}")
+    for config in app.configs:
+        click.echo(f"# --- config {config.name}")
+        click.echo(config.data.decode())
+    if services:
+        show_services(app.services)
 
 
 def has_addresses(document: Document) -> bool:
@@ -129,8 +150,8 @@ def show_configs(cluster: DesiredCluster) -> None:
         click.echo(config.data.decode())
 
 
-def show_services(cluster: DesiredCluster) -> None:
-    for service in cluster.services:
+def show_services(services: Iterable[Service]) -> None:
+    for service in services:
         click.echo(f"# --- service {service.name}")
         click.echo(yaml.safe_dump(written_out(service), sort_keys=False, allow_unicode=True))
 
