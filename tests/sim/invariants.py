@@ -53,8 +53,10 @@ class Invariants:
         self.violations.append(f"at {self.world.now_s:.1f} s: {text}")
 
     def _note_wish(self, kind: str, name: str, _: str) -> None:
+        """A note that outlives its wish by a pass honours nothing."""
         live = self.world.store.configs.get(name) if kind == "config" else None
-        if live is not None and (noted := live.value.labels.get(PRIMARY_LABEL)):
+        noted = live.value.labels.get(PRIMARY_LABEL) if live is not None else None
+        if noted and f"primary: {noted}" in self.world.last_good_text:
             self.honoured_s[noted] = self.world.now_s
 
     def check_verb(self, verb: Verb) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 
+from queenright.core.notes import PRIMARY_LABEL
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY, Route
 from queenright.core.situation import UPDATE_LIMIT
-from tests.builders import NODE_OF
+from tests.builders import FILE, NODE_OF, manifest
+from tests.fakes.fake_patroni import Verb
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
@@ -71,6 +75,35 @@ def test_a_pause_lifted_before_the_pass_is_held_against_it() -> None:
         assert "Patroni is not paused" in text
 
     run_virtual(main)
+
+
+async def switchover_after(wish: str) -> list[str]:
+    """member-1 was noted as leading by the file's wish; ``wish`` is in force when the anchor is
+    written again; then it is wished, it fails, and the operator asks for its return."""
+    world, invariants = await deployed()
+    first, _, third = sorted(NODE_OF)
+    world.manifests.write(FILE, manifest(primary=first))
+    world.last_good.save({FILE: manifest(primary=wish)} if wish else {FILE: manifest()})
+    anchor = world.store.configs["main_cluster"]
+    noted = replace(anchor.value, labels={**anchor.value.labels, PRIMARY_LABEL: first})
+    await anyio.sleep(1)
+    world.store.label_config(anchor.id, anchor.version, noted)
+    await anyio.sleep(1)
+    world.last_good.save({FILE: manifest(primary=first)})
+    world.patroni_model.switch_over("main", third)
+    await anyio.sleep(10)
+    await look(world)
+    asked = next(i for i in world.patroni_model.of_cluster("main") if i.name == third)
+    invariants.check_verb(Verb("switchover", asked, leader=third, candidate=first))
+    return [text for text in invariants.violations if "fought" in text]
+
+
+def test_a_wish_that_was_honoured_is_not_wished_again_after_a_failover() -> None:
+    assert len(run_virtual(lambda: switchover_after("member-1"))) == 1
+
+
+def test_a_note_of_a_wish_that_is_withdrawn_honours_nothing() -> None:
+    assert run_virtual(lambda: switchover_after("")) == []
 
 
 async def stuck_update(world: World) -> str:
