@@ -5,12 +5,14 @@ of a version that does not run, and that nobody who comes through the edge notic
 from __future__ import annotations
 
 import re
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+import psycopg
 import pytest
 
 from tests.e2e.edge_load import Load
@@ -188,6 +190,10 @@ def test_another_version_comes_after_a_dump_that_was_read_back(settled: Notes) -
     with notes.load() as load:
         began = time.monotonic()
         notes.write("second")
+        # Whoever is killed while the dump is taken goes on with this very dump.
+        eventually(lambda: jobs(notes.lab), "the dump's job", 60)
+        notes.operator.stop(signal.SIGKILL)
+        notes.operator.start()
         eventually(lambda: notes.runs("second"), "the second version", 180)
         took_s = time.monotonic() - began
         time.sleep(QUIET_S)
@@ -286,6 +292,23 @@ def test_the_password_changes_while_the_application_runs(settled: Notes) -> None
             "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'notes'"
         ).fetchall()
     assert databases == [("notes",)]
+    assert foreign_tables(notes.lab) == []
+
+
+def foreign_tables(lab: Lab) -> list[str]:
+    """The application's tables that somebody else than the owner of its database owns."""
+    with psycopg.connect(
+        host=lab.node(MEMBER_NODES[0]).address,
+        port=5000,
+        user="postgres",
+        password=read_secret(lab, "pg_superuser_pw"),
+        dbname="notes",
+    ) as connection:
+        found = connection.execute(
+            "SELECT tablename, tableowner FROM pg_tables WHERE schemaname = 'public'"
+        ).fetchall()
+    assert len(found) > 5
+    return [str(name) for name, owner in found if owner != "notes"]
 
 
 def test_a_dump_that_fails_keeps_the_version_unless_the_file_says_otherwise(
