@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from queenright.core.actions import Action, CreateSecret, RestartService
+from queenright.core.actions import Action, CreateSecret, RemoveService, RestartService
 from queenright.core.guards import first_refusal
 from queenright.core.observed import Observed
 from queenright.core.plan import Plan, Refusal
@@ -46,3 +46,10 @@ def test_a_secret_that_is_there_is_never_made_again() -> None:
     assert refusal is not None
     assert refusal.guard == "secrets-are-never-replaced"
     assert refusal_of(CreateSecret(Secret("another"), reason=""), served()) is None
+
+
+def test_an_application_that_is_described_keeps_its_services() -> None:
+    found = live(served(), WEB)
+    refusal = refusal_of(RemoveService(found.id, WEB, reason=""), served())
+    assert refusal is not None
+    assert refusal.guard == "removal-is-asked-for"

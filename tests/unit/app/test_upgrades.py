@@ -9,6 +9,7 @@ import pytest
 
 from queenright.core.actions import CreateService, LabelConfig
 from queenright.core.app.dump_job import NAME_VARIABLE
+from queenright.core.app.planner import make_app_plan
 from queenright.core.app.rollbacks import NOTES, ROLLED_BACK_WHY_LABEL
 from queenright.core.app.upgrades import ATTEMPT_AGAIN, DUMPED_FOR_LABEL, LAST_DUMP_LABEL
 from queenright.core.catalog import Role
@@ -26,11 +27,13 @@ from tests.app_builders import (
     app_plan,
     catalog,
     desired_app,
+    documents,
     replica,
     served,
     with_secret,
 )
 from tests.builders import (
+    MANIFEST,
     NOW,
     live,
     status,
@@ -188,6 +191,14 @@ def test_a_dump_that_does_not_end_has_failed() -> None:
     observed = with_job("pending", made=NOW - timedelta(hours=2))
     plan = app_plan(observed, NEXT)
     assert "update-service" not in "".join(keys(plan)[0])
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+def test_a_dump_that_does_not_end_is_taken_away_and_attempted_again(state: str) -> None:
+    observed = with_job(state, made=NOW - timedelta(hours=30))
+    plan = app_plan(observed, NEXT)
+    assert keys(plan)[0] == [f"remove-service/{job_of().name}"]
+    assert first_refusal(plan, observed) is None
 
 
 def test_where_the_file_says_so_a_failed_dump_stops_nothing() -> None:
@@ -370,3 +381,31 @@ def test_before_the_new_password_is_in_use_nothing_is_retired() -> None:
     )
     plan = app_plan(with_service(observed, WEB, secrets=tuple(sorted(files))), ROTATED)
     assert keys(plan)[0] == [f"update-service/{WEB} !{WEB}"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"login": False, "verifier": "none", "has_password": False}, "may not log in yet"),
+        ({"verifier": "none", "has_password": False}, "does not have the password of its secret"),
+        ({"verifier": "another"}, "does not have the password of its secret"),
+        ({"member_of": ()}, "is no member of notes yet"),
+    ],
+)
+def test_back_to_the_former_password_waits_until_its_login_is_good_again(
+    fields: dict[str, object], why: str
+) -> None:
+    """The file turns back after the former login was retired, and SQL can't be done now."""
+    observed = with_secret(rotated(**fields), desired_app(APP).url_secret.name)  # type: ignore[arg-type]
+    plan = app_plan(observed, APP)
+    assert f"update-service/{WEB} !{WEB}" not in keys(plan)[0]
+    assert why in told(plan, f"update-service/{WEB}")
+    good = with_secret(rotated(verifier="as wished"), desired_app(APP).url_secret.name)
+    assert keys(app_plan(good, APP))[0] == [f"update-service/{WEB} !{WEB}"]
+
+
+def test_a_role_of_the_clusters_own_file_is_no_former_login() -> None:
+    cluster = MANIFEST + f"  roles:\n    - {{name: {former_login()}, passwordSecret: shop_pw}}\n"
+    found = documents(ROTATED, cluster)
+    plan = make_app_plan(found[-1], found, rotated(), NOW).plan
+    assert keys(plan) == ([], [])

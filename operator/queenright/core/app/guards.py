@@ -63,10 +63,13 @@ def is_led(cluster: str, observed: Observed) -> bool:
 
 
 def is_dump(action: RemoveService, observed: Observed) -> bool:
-    """Whether the service is the job of a dump that runs no more; what it wrote is on a volume."""
+    """Whether the service is a dump's job, ended or not: what it has written is on a volume or in a
+    directory, and a dump that is not finished does not have its final name."""
     swarm = swarm_of(observed)
-    found = [live for live in swarm.services if live.id == action.id] if swarm else []
-    jobs = [live for live in found if live.value.labels.get(ROLE_LABEL) == DUMP_ROLE]
-    return bool(jobs) and not any(
-        task.is_alive for live in jobs for task in (swarm.tasks_of(live.id) if swarm else ())
+    found = [live.value for live in swarm.services if live.id == action.id] if swarm else []
+    return bool(found) and all(
+        APP_LABEL in service.labels
+        and service.labels.get(ROLE_LABEL) == DUMP_ROLE
+        and service.mode == "replicated-job"
+        for service in found
     )

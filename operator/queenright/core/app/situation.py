@@ -12,6 +12,7 @@ from datetime import datetime
 
 from queenright.core.app.desired import DesiredApp
 from queenright.core.app.readiness import Readiness
+from queenright.core.catalog import DesiredRole, Role
 from queenright.core.observed import (
     ImageFound,
     ImageMissing,
@@ -192,9 +193,25 @@ class AppSituation:
                 for role in self.desired.catalog.roles:
                     if not catalog.has_role(role.name):
                         return f"cluster {self.desired.cluster} has no role {role.name} yet"
+                    if why := why_no_login(role, catalog.role(role.name)):
+                        return f"cluster {self.desired.cluster}: {why}"
                 for database in self.desired.catalog.databases:
                     if catalog.database(database.name) is None:
                         return f"cluster {self.desired.cluster} has no database {database.name} yet"
                 return None
             case Unknown(why):
                 return f"roles and databases of cluster {self.desired.cluster} are unknown: {why}"
+
+
+def why_no_login(wished: DesiredRole, live: Role | None) -> str | None:
+    """Why nobody can log in as the role, and act for its owner, yet: one that was retired, say, and
+    is asked for again; None when they can, as far as is known."""
+    if live is None or not wished.login:
+        return None
+    if not live.login:
+        return f"role {wished.name} may not log in yet"
+    if live.verifier in {"none", "another"}:
+        return f"role {wished.name} does not have the password of its secret yet"
+    if not {*(wished.member_of or ())} <= {*live.member_of}:
+        return f"role {wished.name} is no member of {', '.join(wished.member_of or ())} yet"
+    return None

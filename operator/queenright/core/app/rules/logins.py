@@ -31,13 +31,14 @@ def plan_logins(situation: AppSituation) -> Iterator[Action | Hold]:
 
 
 def former_logins(situation: AppSituation) -> Iterator[Role]:
-    """Roles that logged in for the application, and that its file no longer asks for."""
-    wished = situation.desired.catalog
-    owner = next((role.name for role in wished.roles if not role.login), "")
-    catalog = situation.cluster.catalog if situation.cluster else None
-    if not owner or not isinstance(catalog, Known):
+    """Roles that logged in for the application, and that neither its file nor another one asks
+    for."""
+    cluster, own = situation.cluster, situation.desired.catalog
+    owner = next((role.name for role in own.roles if not role.login), "")
+    if not owner or cluster is None or not isinstance(cluster.catalog, Known):
         return
-    for role in catalog.value.roles:
+    wished = cluster.desired.catalog  # of all files
+    for role in cluster.catalog.value.roles:
         is_former = is_login_of(role.name, owner) and wished.role(role.name) is None
         if is_former and (role.login or role.has_password):
             yield role
