@@ -163,6 +163,24 @@ def test_a_replica_of_the_database_that_is_down_is_no_obstacle() -> None:
     assert summary(plan)[0] == [f"update-service/{WEB} !{WEB}"]
 
 
+@pytest.mark.parametrize("gone", ["no address", "no node"])
+def test_a_proxys_node_that_is_not_seen_disturbs_nobody(gone: str) -> None:
+    """Another list of hosts would be another string, and every replica would be started anew."""
+    observed = with_node(served(), "node3", address="")
+    if gone == "no node":
+        assert isinstance(observed.swarm, Known)
+        swarm = observed.swarm.value
+        kept = tuple(node for node in swarm.nodes if node.name != "node3")
+        observed = dataclasses.replace(
+            observed, swarm=Known(dataclasses.replace(swarm, nodes=kept))
+        )
+    plan = app_plan(observed)
+    assert plan.actions == ()
+    (held,) = (found for found in plan.holds if found.key.startswith("create-secret/"))
+    assert "stays as it is" in held.reason
+    assert held.wants_attention
+
+
 def test_a_hand_change_is_taken_back() -> None:
     plan = app_plan(with_service(served(), WEB, read_only=False))
     (update,) = plan.actions

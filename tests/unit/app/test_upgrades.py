@@ -275,6 +275,25 @@ def test_the_former_image_in_the_file_again_leaves_nothing_to_do_but_to_forget()
     assert (actions, holds) == ([f"label-config/{ANCHOR}"], [])
 
 
+def without_an_address(observed: Observed) -> Observed:
+    """Swarm does not tell the address of a proxy's node for a while."""
+    return with_node(observed, "node3", address="")
+
+
+@pytest.mark.parametrize("cluster", [None, MANIFEST])
+def test_what_is_not_seen_for_a_while_is_no_other_wish(cluster: str | None) -> None:
+    """Neither a proxy's address nor the cluster's document: the rollback stays noted, and so does
+    the dump."""
+    noted = without_an_address(as_noted(rolled_back(), NEXT))
+    assert keys(app_plan(noted, NEXT, cluster=cluster))[0] == []
+    key = job_of().name.rpartition("-")[2]
+    labels = {**desired_app().anchor.labels, DUMPED_FOR_LABEL: key, LAST_DUMP_LABEL: "x"}
+    dumped = with_config_labels(served(), ANCHOR, labels)
+    assert keys(app_plan(without_an_address(dumped), NEXT, cluster=cluster))[0] == []
+    unresolved = dataclasses.replace(dumped, images={})
+    assert keys(app_plan(unresolved, NEXT))[0] == []
+
+
 def test_a_file_that_moved_on_meanwhile_is_not_blamed() -> None:
     other = dataclasses.replace(
         replica(1), id="task-failed", state="failed", image="other:1@sha256:0"

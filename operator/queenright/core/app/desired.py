@@ -180,9 +180,9 @@ def url_template(
 
 
 def way_in(cluster: PostgresCluster, facts: SwarmFacts) -> tuple[str, ...]:
-    """The addresses that clients use."""
-    vip = getattr(cluster.spec, "vip", None)
-    if vip is not None:
-        return (str(vip.address),)
-    nodes = cluster.spec.proxies.nodes
-    return tuple(facts.addresses[node] for node in nodes if facts.addresses.get(node))
+    """The addresses that clients use: the virtual one first, where there is one, and every proxy
+    behind it, so that nobody is cut off while it comes, moves or goes. None while one of them is
+    not known: the replicas are not started anew for what was not seen."""
+    vip = (str(cluster.spec.vip.address),) if cluster.spec.vip is not None else ()
+    proxies = [facts.addresses.get(node, "") for node in cluster.spec.proxies.nodes]
+    return (*vip, *proxies) if all(proxies) else ()

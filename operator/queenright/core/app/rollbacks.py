@@ -119,6 +119,8 @@ def rollback_notes(situation: AppSituation) -> Mapping[str, str | None]:
     if fresh is not None:
         return fresh.labels
     note, wanted = noted(situation), wanted_digest(situation)
+    if situation.missing:
+        return {}  # what is not there now is no other wish
     if wanted and note.get(ROLLED_BACK_LABEL, wanted) != wanted:
         return {ROLLED_BACK_LABEL: None, ROLLED_BACK_WHY_LABEL: None}
     return {}

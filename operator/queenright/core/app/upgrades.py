@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from queenright.core.app.dump_job import DUMP_ROLE, NAME_VARIABLE, place_of
-from queenright.core.app.rollbacks import refusal
+from queenright.core.app.rollbacks import refusal, wanted_digest
 from queenright.core.app.situation import AppSituation
 from queenright.core.digest import digest
 from queenright.core.observed import Known, LiveService, Task
@@ -179,7 +179,8 @@ def dump_notes(situation: AppSituation) -> Mapping[str, str | None]:
     anchor = situation.swarm.config(situation.desired.anchor.name)
     dumped_for = anchor.value.labels.get(DUMPED_FOR_LABEL) if anchor else None
     if run is None or upgrade is None:
-        return {DUMPED_FOR_LABEL: None} if dumped_for else {}
+        is_known = not situation.missing and wanted_digest(situation)
+        return {DUMPED_FOR_LABEL: None} if dumped_for and is_known else {}
     key = run.job.name.rpartition("-")[2]
     if run.state != "done" or run.live is None or dumped_for == key:
         return {}

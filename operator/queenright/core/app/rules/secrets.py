@@ -65,8 +65,8 @@ def plan_url(situation: AppSituation) -> Iterator[Action | Hold]:
     if not desired.url.hosts:
         yield Hold(
             f"create-secret/{desired.url_secret.name}",
-            f"no node of the proxies of cluster {desired.cluster} is in the swarm, so that there "
-            "is no address to reach the database by",
+            f"the address of a node of proxies.nodes of cluster {desired.cluster} is not known, so "
+            "that there is no connection string to make: what is deployed stays as it is",
             wants_attention=True,
         )
         return
