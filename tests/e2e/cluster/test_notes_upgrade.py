@@ -70,7 +70,7 @@ class Notes:
         text = APP.format(image=self.images[image]).replace("  publish: host\n", "")
         self.operator.write(
             text
-            + "  healthCheck: {interval: 2s}\n  update: {monitor: 15s}\n"
+            + "  healthCheck: {interval: 2s, startPeriod: 20s}\n  update: {monitor: 15s}\n"
             + "  encryptionKey: {backedUp: true}\n"
             + f"  edge: {{image: {self.edge}, nodes: [{EDGE_NODE}], tls: internal, "
             + f"ports: {{http: 8080, https: {HTTPS}}}}}\n"
@@ -142,6 +142,7 @@ def notes(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notes]
             "9.0.666",
             'CMD ["sh", "-c", "sleep 1; echo out of order >&2; exit 7"]',
         ),
+        "deaf": variant(lab, images["notes"], "9.0.667", 'CMD ["sleep", "3600"]'),
     }
     operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
     operator.write(manifest(lab))
@@ -218,24 +219,30 @@ def jobs(lab: Lab) -> list[str]:
     return [name for name in named if name.startswith("notes_dump")]
 
 
-def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(settled: Notes) -> None:
-    notes = settled
+@pytest.mark.parametrize(
+    ("image", "why", "good"),
+    [("broken", "non-zero exit (7)", "third"), ("deaf", "unhealthy container", "first")],
+)
+def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
+    settled: Notes, image: str, why: str, good: str
+) -> None:
+    notes, before = settled, settled.present
     with notes.load() as load:
         began = time.monotonic()
-        notes.write("broken")
+        notes.write(image)
         eventually(
             lambda: any("took back" in text for text in notes.operator.holds().values()),
             "the operator to say so",
             180,
         )
-        eventually(lambda: notes.runs("second"), "the second version again", 120)
+        eventually(lambda: notes.runs(before), "the former version again", 120)
         took_s = time.monotonic() - began
         time.sleep(QUIET_S)
     print(f"tried and taken back in {took_s:.1f} s; {load.summary}")
     assert load.failed == []
-    (story,) = (text for text in notes.reasons("label-config") if "took back" in text)
-    assert notes.images["broken"] in story
-    assert "non-zero exit (7)" in story
+    stories = [text for text in notes.reasons("label-config") if "took back" in text]
+    (story,) = (text for text in stories if notes.images[image] in text)
+    assert why in story
     tried = len(notes.reasons("update-service/notes_web"))
     notes.operator.stop()
     notes.operator.start()
@@ -245,9 +252,9 @@ def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(settled: 
     )
     time.sleep(10)
     assert len(notes.reasons("update-service/notes_web")) == tried
-    assert notes.runs("second")
-    notes.write("third")
-    eventually(lambda: notes.runs("third"), "the third version", 180)
+    assert notes.runs(before)
+    notes.write(good)
+    eventually(lambda: notes.runs(good), "a good version", 180)
     notes.operator.wait_for(
         lambda: not any("took back" in text for text in notes.operator.holds().values()),
         "nothing to be said of it any more",
