@@ -15,7 +15,7 @@ from queenright.core.plan import Refusal
 from queenright.core.spec.problems import Document
 from queenright.engine.attempts import Attempts
 from queenright.engine.execute import Result, execute
-from queenright.engine.survey import Survey, View, survey
+from queenright.engine.survey import AppView, ClusterView, Survey, View, survey
 from queenright.engine.world import Ports
 
 
@@ -69,13 +69,17 @@ async def reconcile(
     *,
     doctrine: Doctrine = DOCTRINE,
 ) -> PassResult:
-    """One pass over every cluster and every application."""
+    """One pass over every cluster and every application. An application whose cluster was disturbed
+    in this very pass waits for the next one, which sees what has come of it."""
     found = await survey(
         ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
     )
     seen_at_s = anyio.current_time()
     results, refusals = [], []
+    disturbed: set[str] = set()
     for view in found.views:
+        if isinstance(view, AppView) and view.desired and view.desired.cluster in disturbed:
+            continue
         if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
             refuse(ports, view, trigger, refusal, memory)
             refusals.append(refusal)
@@ -85,6 +89,8 @@ async def reconcile(
         memory.attempts.record(result.tried, ports.clock.now())
         memory.note(result)
         results.append(result)
+        if isinstance(view, ClusterView) and any(action.disturbs for action, _ in result.tried):
+            disturbed.add(view.name)
     remember(memory, found, ports)
     return PassResult(found, tuple(results), tuple(refusals))
 
