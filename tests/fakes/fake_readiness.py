@@ -1,4 +1,4 @@
-"""The ``ReadinessProbe`` port on the fake swarm: a replica is ready if its database has a leader."""
+"""The ``ReadinessProbe`` port on the fake swarm: a replica is ready while its database is led."""
 
 from __future__ import annotations
 

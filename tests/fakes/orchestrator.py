@@ -114,7 +114,9 @@ class Orchestrator:
         for task in tasks:
             if task.slot > live.value.replicas:
                 self._retire(task, "remove")
-        changing = any(t.waits_for or t.desired == "ready" for t in tasks if t.wants_to_run)
+        changing = any(
+            t.waits_for or t.replaces or t.desired == "ready" for t in tasks if t.wants_to_run
+        )
         for slot in range(1, live.value.replicas + 1):
             mine = [task for task in tasks if task.slot == slot]
             changing = self._keep_one(live, mine, slot, "", changing=changing)
@@ -149,8 +151,11 @@ class Orchestrator:
         elif (current.template, current.force_update) != (template, live.force_update):
             if not changing or not current.has_container:
                 fresh = self._create(live, slot, node_id)
-                fresh.desired, fresh.waits_for = "ready", current.id
-                self._retire(current, "shutdown")
+                if live.value.update.order == "start-first" and current.has_container:
+                    fresh.replaces = current.id
+                else:
+                    fresh.desired, fresh.waits_for = "ready", current.id
+                    self._retire(current, "shutdown")
             return True
         return changing
 
@@ -253,6 +258,9 @@ class Orchestrator:
         task.desired, task.waits_for = "running", ""
         task.has_container, task.up_since_s = True, self.now_s
         self._move(task, "running", "")
+        if former := self.store.tasks.get(task.replaces):
+            self._retire(former, "shutdown")
+        task.replaces = ""
         live = self.store.services.get(task.service_id)
         if self.why_not_start(task.template):
             self.after(0.3, self.fail, task, 1)

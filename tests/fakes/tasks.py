@@ -31,6 +31,8 @@ class FakeTask:
     up_since_s: float = 0.0
     waits_for: str = ""
     """Id of the task that has to end before this one may start (a stop-first update)."""
+    replaces: str = ""
+    """Id of the task that is stopped once this one runs (a start-first update)."""
 
     @property
     def wants_to_run(self) -> bool:

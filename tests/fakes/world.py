@@ -11,7 +11,7 @@ import anyio
 
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import LiveService
-from queenright.core.resources import HOST_NETWORK, Service
+from queenright.core.resources import APP_LABEL, HOST_NETWORK, Service
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
@@ -61,6 +61,8 @@ class World:
     """The operator's own."""
     startable: frozenset[str] = frozenset(DIGESTS)
     """References of images that every node can pull."""
+    owners: list[asyncio.Task[None]] = field(default_factory=list)
+    """People who are at work until the world is calm."""
     rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,8 @@ class World:
         reference = service.image.partition("@")[0]
         if reference not in self.startable:
             return f"No such image: {service.image}"
+        if APP_LABEL in service.container_labels:
+            return "" if len(service.secrets) > 1 else "a secret is missing"
         if not service.configs:
             return "no configuration file"
         if reference == PROXY_IMAGE:
@@ -124,7 +128,8 @@ class World:
     @property
     def last_good_text(self) -> str:
         """The text in force, as the operator keeps it."""
-        return next(iter(self.last_good.saved.values()), MANIFEST)
+        kept = self.last_good.saved
+        return kept.get(FILE, next(iter(kept.values()), MANIFEST))
 
     @property
     def changes(self) -> int:

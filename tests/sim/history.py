@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -15,6 +15,7 @@ from queenright.core.published import ROUTE_KEY
 from queenright.engine.survey import survey
 from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
+from tests.app_builders import APP_FILE, documents
 from tests.builders import FILE, desired, document
 from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
@@ -126,6 +127,8 @@ def calm(script: Script, world: World) -> None:
     stays done; the file is one that may stay."""
     rng = script.rng(Step(-1, 0.0, "calm"))
     agreed = world.patroni_model.consensus("main")
+    for owner in world.owners:
+        owner.cancel()
     world.swarm.faults, world.patroni.faults = Faults(), VerbFaults()
     world.patroni.deaf, world.patroni_model.other_wins = 0.0, 0.0
     world.patroni_model.slow.clear()
@@ -147,8 +150,15 @@ def calm(script: Script, world: World) -> None:
 
 async def plan_now(world: World, doctrine: Doctrine) -> Plan:
     """What an operator without memory would do now."""
-    found = await survey(world.ports, [document(world.manifests.files[FILE])], doctrine=doctrine)
-    return found.clusters[0].plan
+    described = [document(world.manifests.files[FILE])]
+    if APP_FILE in world.manifests.files:
+        described = [*documents(world.manifests.files[APP_FILE], world.manifests.files[FILE])]
+    found = await survey(world.ports, described, doctrine=doctrine)
+    (plan,) = (view.plan for view in found.clusters)
+    for app in found.apps:
+        holds = tuple(hold for hold in app.plan.holds if not hold.is_news)
+        plan = replace(plan, actions=plan.actions + app.plan.actions, holds=plan.holds + holds)
+    return plan
 
 
 def is_as_desired(plan: Plan) -> bool:

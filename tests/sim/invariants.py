@@ -16,7 +16,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.notes import PRIMARY_LABEL
 from queenright.core.observed import LiveService
 from queenright.core.published import PAUSE_KEY, ROUTE_KEY
-from queenright.core.resources import VRRP_LABEL, Secret, Service
+from queenright.core.resources import APP_LABEL, VRRP_LABEL, Secret, Service
 from queenright.core.situation import UPDATE_LIMIT
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
@@ -120,8 +120,16 @@ class Invariants:
         if "reconcile: paused" in text and saved_s < self.world.swarm.observed_at_s:
             self.violated(f"{kind} while the file pauses the operator")
 
+    def _is_an_applications(self, what: object) -> bool:
+        """An application has a pause of its own."""
+        value = what[1] if isinstance(what, tuple) else what
+        stored = [*self.world.store.configs.values(), *self.world.store.services.values()]
+        value = next((live.value for live in stored if live.id == what), value)
+        return APP_LABEL in getattr(value, "labels", {})
+
     def _judge(self, kind: str, what: object) -> None:
-        self._is_active(kind)
+        if not self._is_an_applications(what):
+            self._is_active(kind)
         match kind, what:
             case "update-service", (str(service_id), Service() as service, int(force)):
                 live = self.world.store.services.get(service_id)

@@ -124,6 +124,10 @@ class AppSituation:
             return f"cluster {desired.cluster}, which has its database, is not deployed yet"
         if self.cluster.leader is None:
             return f"cluster {desired.cluster} has no leader that every observation agrees on"
+        raft = self.cluster.raft_of(self.cluster.leader)
+        if raft is None or not raft.has_quorum:
+            # One that was cut off, or frozen, goes on calling itself the leader for a while.
+            return f"the Raft node of {self.cluster.leader.name}, which leads, affirms no quorum"
         return None
 
     def why_too_few_connections(self) -> str | None:
