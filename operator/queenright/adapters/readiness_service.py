@@ -38,6 +38,8 @@ CONCURRENT_CALLS = 4
 ASK_S = 3.0
 START_S = 5.0
 POLL_S = 0.2
+AGAIN_S = 60.0
+"""After its service ended at once (an image without Python, say), another is not made earlier."""
 
 ASKING = """
 import http.client, json, os, sys, threading, time
@@ -77,6 +79,9 @@ class ReadinessService:
         self._lock = anyio.Lock()
         self._containers: dict[str, str] = {}
         self._services: dict[str, str] | None = None
+        self._made: set[str] = set()
+        self._failed: dict[str, tuple[str, float, str]] = {}
+        """By network: the image with which our service ended, until when that counts, and why."""
 
     async def keep(self, networks: Iterable[str]) -> None:
         """Take down what is on other networks; what can't be removed now is removed later."""
@@ -90,15 +95,27 @@ class ReadinessService:
             await self._remove(network)
 
     async def ask(self, network: str, targets: Sequence[Target]) -> Mapping[str, Reading]:
+        container = ""
         try:
             container = await self._container(network, targets[0].image)
             places = [f"{target.address}:{target.port}" for target in targets]
             said = await self._call(lambda sdk: asked(sdk, container, places))
         except PortError as error:
-            self._containers.pop(network, None)
+            is_gone = isinstance(error, ConflictError)
+            await self._forget(network, container, is_gone=is_gone)
             why = f"nobody could ask from within network {network}: {error}"
             return {target.task_id: Unknown(why) for target in targets}
         return readings(said, targets)
+
+    async def _forget(self, network: str, container: str, *, is_gone: bool) -> None:
+        """Where the engine here has no such container, its time is over, or it is on another node,
+        where an operator was before: its service is made anew, here."""
+        async with self._lock:
+            if self._containers.get(network, "") != container:
+                return  # there is another one by now
+            self._containers.pop(network, None)
+            if is_gone and container:
+                await self._remove(network)
 
     async def _listed(self) -> dict[str, str]:
         """Service ids by network: the engine's word the first time, our own memory afterwards."""
@@ -115,13 +132,19 @@ class ReadinessService:
                 return self._containers[network]
             services = await self._listed()
             if network not in services:
+                self._refuse_too_early(network, image)
                 services[network] = await self._created(network, image)
             try:
-                self._containers[network] = await self._started(services[network])
+                self._containers[network] = await self._started(network, image, services[network])
             except ConflictError:
                 self._services = None  # somebody has removed it
                 raise
             return self._containers[network]
+
+    def _refuse_too_early(self, network: str, image: str) -> None:
+        failed, until, why = self._failed.get(network, ("", 0.0, ""))
+        if failed == image and anyio.current_time() < until:
+            raise UnavailableError(why)
 
     async def _created(self, network: str, image: str) -> str:
         if not self._may_create:
@@ -130,9 +153,10 @@ class ReadinessService:
         node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
         wanted = probe_service(network, image, node_id)
         made: Json = await self._call(lambda sdk: sdk.create_service(**wanted))
+        self._made.add(str(made["ID"]))
         return str(made["ID"])
 
-    async def _started(self, service_id: str) -> str:
+    async def _started(self, network: str, image: str, service_id: str) -> str:
         """The service's container; UnavailableError in swarm's words when it does not start."""
         waits_for = ""
         with anyio.move_on_after(START_S):
@@ -144,8 +168,11 @@ class ReadinessService:
                     if found := container_id(tasks or []):
                         return found
                 except ValueError as error:
+                    why = f"its service ended: {error}"
+                    if service_id in self._made:
+                        self._failed[network] = (image, anyio.current_time() + AGAIN_S, why)
                     await self._remove_id(service_id)
-                    raise UnavailableError(f"its service ended: {error}") from error
+                    raise UnavailableError(why) from error
                 waits_for = what_it_waits_for(tasks or [])
                 await anyio.sleep(POLL_S)
         raise UnavailableError(f"its service has not started yet: {waits_for}")
@@ -166,6 +193,7 @@ class ReadinessService:
         except PortError as error:
             log.warning("a readiness probe is not removed yet", error=str(error))
             return
+        self._made.discard(service_id)
         self._services = {
             network: known
             for network, known in (self._services or {}).items()
