@@ -297,3 +297,16 @@ def test_a_server_that_does_not_take_all_connections_yet_is_waited_for() -> None
     held = hold(app_plan(pending("39")), f"create-service/{WEB}")
     assert "need 37 connections, and its server has max_connections 39, 3" in held.reason
     assert f"create-service/{WEB}" in summary(app_plan(pending("40")))[0]
+
+
+def test_no_replica_is_added_that_the_server_does_not_take_yet() -> None:
+    """Four times 12 for three replicas and a surge, 1 for a dump, 3 that are reserved."""
+    text = app_manifest(replicas=3)
+    few, enough = (
+        with_member(served(), "member-1", pending(present).members["main_member-1"].value)  # type: ignore[union-attr]
+        for present in ("51", "52")
+    )
+    plan = app_plan(few, text)
+    assert plan.actions == ()
+    assert "stays at 2: the applications" in hold(plan, "replicas/notes").reason
+    assert summary(app_plan(enough, text))[0] == [f"adjust-service/{WEB}"]

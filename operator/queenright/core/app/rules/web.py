@@ -6,6 +6,7 @@ not become ready; and none is started before all that it refers to is there.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from queenright.core.actions import Action
@@ -30,7 +31,14 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
             yield Hold(key, f"{desired.web.name}: {obstacle}", wants_attention=True)
             yield from watch_tasks(situation, live)
             return
-    yield from plan_service(situation, desired.web, obstacle)
+    wanted = desired.web
+    few = situation.why_too_few_connections()
+    if live is not None and few is not None and wanted.replicas > live.value.replicas:
+        yield Hold(
+            f"replicas/{desired.name}", f"{wanted.name} stays at {live.value.replicas}: {few}"
+        )
+        wanted = dataclasses.replace(wanted, replicas=live.value.replicas)
+    yield from plan_service(situation, wanted, obstacle)
 
 
 def obstacle_to_new_ones(situation: AppSituation) -> bool:
