@@ -108,7 +108,7 @@ BASE_IMAGES = {
         BaseImage(POSTGRES, _POSTGRES),
         BaseImage(HAPROXY, _HAPROXY),
         BaseImage(PYTHON, _PYTHON),
-        BaseImage(DEBIAN_SLIM, f"FROM {DEBIAN}\nCMD [\"bash\"]\n"),
+        BaseImage(DEBIAN_SLIM, f'FROM {DEBIAN}\nCMD ["bash"]\n'),
     )
 }
 ROOTFS_DIGEST = hashlib.sha256(f"{_EPOCH}\0{_DPKG}\0{_APT}".encode()).hexdigest()[:16]

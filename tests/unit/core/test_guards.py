@@ -169,4 +169,6 @@ def test_every_guard_is_in_force() -> None:
         "pauses_are_respected",
         "sql_goes_to_the_leader",
         "removal_is_asked_for",
+        "replicas_have_a_database",
+        "secrets_are_never_replaced",
     ]
