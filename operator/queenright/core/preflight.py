@@ -7,7 +7,7 @@ at all is created for a cluster that is not deployed yet.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from queenright.core.desired import DesiredCluster
 from queenright.core.observed import (
@@ -22,7 +22,7 @@ from queenright.core.observed import (
     Unknown,
 )
 from queenright.core.plan import Hold
-from queenright.core.resources import CLUSTER_LABEL, Service
+from queenright.core.resources import APP_LABEL, CLUSTER_LABEL, Service
 from queenright.core.services import service_name
 from queenright.core.situation import Situation
 from queenright.core.spec.placement import placement_problems
@@ -67,6 +67,24 @@ def in_order(swarm: SwarmState) -> SwarmState:
         secrets=tuple(sorted(swarm.secrets, key=lambda live: live.value.name)),
         configs=tuple(sorted(swarm.configs, key=lambda live: live.value.name)),
     )
+
+
+def foreign_app_services(
+    name: str, services: Iterable[Service], anchor: str, swarm: SwarmState
+) -> Iterator[Hold]:
+    """Services under an application's names that somebody else has deployed, a stack of the same
+    name, say: they are not taken over."""
+    if swarm.config(anchor) is not None:
+        return
+    for service in services:
+        live = swarm.service(service.name)
+        if live is not None and live.value.labels.get(APP_LABEL) != name:
+            yield Hold(
+                f"preflight/service/{service.name}",
+                f"service {service.name} is there already, and was not deployed by this operator: "
+                "remove it, or give the application another metadata.name",
+                wants_attention=True,
+            )
 
 
 LABEL_FIELDS = "spec.nodeLabels"

@@ -9,10 +9,18 @@ from queenright.core.app.retirement import owned_apps
 from queenright.core.guards import first_refusal
 from queenright.core.observed import Observed
 from queenright.core.plan import Plan
-from queenright.core.resources import DELETION_POLICY_LABEL, RETIRING_LABEL
+from queenright.core.resources import DELETION_POLICY_LABEL, NODE_LABELS_LABEL, RETIRING_LABEL
 from queenright.core.retirement import ABSENCE, owned_clusters
-from tests.app_builders import WEB, app_plan, desired_app, served
-from tests.builders import NOW, summary, swarm_of, with_config_labels, with_swarm, without
+from tests.app_builders import WEB, app_manifest, app_plan, desired_app, documents, served
+from tests.builders import (
+    NOW,
+    summary,
+    swarm_of,
+    with_config_labels,
+    with_node,
+    with_swarm,
+    without,
+)
 
 ANCHOR = "notes_application"
 
@@ -76,3 +84,21 @@ def test_the_clusters_network_stays() -> None:
     assert names == {"main_patroni", "notes_app"}
     gone = with_swarm(observed, networks=())
     assert "remove-network/notes_app" not in summary(retire(gone))[0]
+
+
+def test_a_node_label_that_another_application_wants_stays() -> None:
+    """One that was given another name, say, with its edge placed by the same key."""
+    labels = {
+        **desired_app().anchor.labels,
+        DELETION_POLICY_LABEL: "remove",
+        RETIRING_LABEL: (NOW - ABSENCE).isoformat(),
+        NODE_LABELS_LABEL: "edge,web",
+    }
+    observed = with_config_labels(without(served(), WEB), ANCHOR, labels)
+    observed = with_node(observed, "node2", labels={"edge": "true", "web": "true"})
+    edge = "{image: edge:1, nodes: [node2], label: edge}"
+    other = app_manifest(edge=edge, placement="{nodes: [node2], label: web}")
+    named = documents(other.replace("name: notes", "name: other"))
+    assert "label-node/node2" in summary(retire(observed))[0]
+    plan = make_app_retirement_plan("notes", observed, NOW, named).plan
+    assert "label-node/node2" not in summary(plan)[0]

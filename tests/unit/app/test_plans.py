@@ -310,3 +310,14 @@ def test_no_replica_is_added_that_the_server_does_not_take_yet() -> None:
     assert plan.actions == ()
     assert "stays at 2: the applications" in hold(plan, "replicas/notes").reason
     assert summary(app_plan(enough, text))[0] == [f"adjust-service/{WEB}"]
+
+
+@pytest.mark.parametrize("labels", [{}, {"com.docker.stack.namespace": "notes"}])
+def test_a_service_that_somebody_else_deployed_is_not_taken_over(labels: dict[str, str]) -> None:
+    """A stack called notes with a service called web has the very name."""
+    foreign = with_service(without(served(), "notes_application"), WEB, labels=labels)
+    plan = app_plan(foreign, app_manifest(maxAttachment="512M"))
+    assert summary(plan) == ([], [f"preflight/service/{WEB}"])
+    assert "was not deployed by this operator" in plan.holds[0].reason
+    ours = with_service(served(), WEB, labels=labels)
+    assert summary(app_plan(ours))[0] == [f"adjust-service/{WEB}"]

@@ -30,7 +30,7 @@ from queenright.core.observed import Observed, SwarmState
 from queenright.core.pinning import unresolved_image
 from queenright.core.plan import Hold, Plan
 from queenright.core.planner import arrange, situation_of
-from queenright.core.preflight import placement_holds, swarm_or_hold
+from queenright.core.preflight import foreign_app_services, placement_holds, swarm_or_hold
 from queenright.core.situation import Situation
 from queenright.core.spec.neighbours import connections_needed
 from queenright.core.spec.notes_app import NotesApp
@@ -85,6 +85,9 @@ def make_app_plan(
         observed.outputs,
         sum(connections_needed(app) for app in sharers(desired, documents)),
     )
+    foreign = [*foreign_app_services(name, desired.services, desired.anchor.name, swarm)]
+    if foreign:
+        return AppDecision(arrange(name, desired.digest, foreign, observed, now), desired)
     misplaced = [*placement_holds(document, swarm, is_deployed=situation.web is not None)]
     steps: list[Action | Hold] = [*misplaced]
     if not misplaced or situation.web is not None:
@@ -164,10 +167,11 @@ def make_app_retirement_plan(
     if isinstance(swarm, Hold):
         return AppDecision(Plan(app, "", holds=(swarm,)))
     claimed = frozenset(
-        (node, document.app.spec.placement.label)
+        (item.node, key)
         for document in documents
         if document.is_app
-        for node in document.app.spec.placement.nodes
+        for item in expand_app_here(document, (), swarm).node_labels
+        for key in item.labels
     )
     steps = plan_app_retirement(app, swarm, now, claimed)
     return AppDecision(arrange(app, "", steps, observed, now))
