@@ -231,6 +231,17 @@ def test_a_replica_that_does_not_run_is_missed() -> None:
     assert hold(plan, "replicas/notes").reason == "1 of 2 replicas of notes run: no suitable node"
 
 
+@pytest.mark.parametrize(("waits_s", "needs_a_person"), [(10, False), (120, True)])
+def test_a_replica_that_has_no_place_needs_a_person(waits_s: int, needs_a_person: bool) -> None:
+    """Two on a node that has the port once, say: swarm would wait for ever."""
+    since = NOW - timedelta(seconds=waits_s)
+    error = "no suitable node (host-mode port already in use on 1 node)"
+    waiting = replica(2, state="pending", error=error, node_id="", at=since)
+    held = hold(app_plan(with_tasks(served(), WEB, replica(1), waiting)), "replicas/notes")
+    assert held.reason == f"1 of 2 replicas of notes run: {error}"
+    assert held.wants_attention is needs_a_person
+
+
 def test_what_runs_on_a_dead_node_does_not_run() -> None:
     plan = app_plan(with_node(served(), "node4", state="down"))
     assert hold(plan, "replicas/notes").reason.startswith("1 of 2 replicas of notes run")

@@ -28,14 +28,18 @@ def plan_readiness(situation: AppSituation) -> Iterator[Action | Hold]:
             yield hold
     wanted = live.value.replicas
     if len(running) < wanted:
-        waits = [task for task in situation.swarm.tasks_of(live.id) if task.is_alive]
-        why = next((task.error for task in waits if task.error and task.state != "running"), "")
-        since = max((task.at for task in running), default=live.updated_at)
+        waits = [
+            task
+            for task in situation.swarm.tasks_of(live.id)
+            if task.is_alive and task.state != "running"
+        ]
+        why = next((task.error for task in waits if task.error), "")
+        since = max((task.at for task in waits or running), default=live.updated_at)
         yield Hold(
             f"replicas/{situation.desired.name}",
             f"{len(running)} of {wanted} replicas of {situation.desired.name} run"
             + (f": {why}" if why else ""),
-            wants_attention=situation.now - since > STARTS and not running,
+            wants_attention=situation.now - since > STARTS and bool(waits or not running),
         )
 
 
