@@ -128,7 +128,9 @@ def judge_switchover(
     elif model.last_near_s.get(chosen.service, -1.0) < looked_at_s:
         yield f"the lead is to move to {verb.candidate}, which lags too far behind"
     maintained = document(world.last_good_text).cluster.spec.maintenance.nodes
-    if NODE_OF[verb.candidate] in maintained and "until" not in world.last_good_text:
+    was_known = world.last_good.saved_at_s < world.swarm.observed_at_s
+    is_meant = was_known and "until" not in world.last_good_text
+    if NODE_OF[verb.candidate] in maintained and is_meant:
         yield f"the lead is to move to {verb.candidate}, whose node is in maintenance"
     if leader is not None and leader.name == verb.leader and agreed.changed_at_s < looked_at_s:
         yield from judge_need(world, verb, honoured_s)

@@ -106,6 +106,33 @@ def test_a_note_of_a_wish_that_is_withdrawn_honours_nothing() -> None:
     assert run_virtual(lambda: switchover_after("")) == []
 
 
+async def move_into_maintenance(*, edited_during_the_pass: bool) -> list[str]:
+    """A move to a replica whose node is in maintenance by a text that was taken up before the pass
+    began to look, or after."""
+    world, invariants = await deployed()
+    leader = world.leader()
+    assert leader is not None
+    candidate, _ = sorted(name for name in NODE_OF if name != leader.name)
+    if edited_during_the_pass:
+        await look(world)
+        await anyio.sleep(0.4)
+    world.last_good.save({FILE: manifest(maintenance=f"{{nodes: [{NODE_OF[candidate]}]}}")})
+    await anyio.sleep(0.4)
+    if not edited_during_the_pass:
+        await look(world)
+    verb = Verb("switchover", leader, leader=leader.name, candidate=candidate)
+    invariants.check_verb(verb)
+    return [text for text in invariants.violations if "in maintenance" in text]
+
+
+def test_a_maintenance_that_is_in_force_when_a_pass_begins_is_to_be_minded() -> None:
+    assert len(run_virtual(lambda: move_into_maintenance(edited_during_the_pass=False))) == 1
+
+
+def test_a_maintenance_that_is_written_during_a_pass_is_minded_by_the_next() -> None:
+    assert run_virtual(lambda: move_into_maintenance(edited_during_the_pass=True)) == []
+
+
 async def stuck_update(world: World) -> str:
     """A replica that was given a second task by hand, which no node can take, and two changes after
     that: swarm's first update waits for that task for ever, and the second does not get to the
