@@ -22,7 +22,11 @@ from tests.lab.settings import LabSettings
 LONGEST_FIRST = (
     "e2e/cluster/test_faults.py",
     "e2e/cluster/test_day_two.py",
+    "e2e/cluster/test_databases.py",
+    "e2e/cluster/test_vip.py",
+    "e2e/cluster/test_notes_upgrade.py",
     "e2e/cluster/test_notes.py",
+    "e2e/cluster/test_edge_rollout.py",
     "e2e/cluster/test_trouble.py",
     "e2e/cluster/test_killed_operator.py",
     "e2e/cluster/test_repairs.py",
@@ -32,6 +36,7 @@ LONGEST_FIRST = (
     "e2e/test_images.py",
     "e2e/cluster/test_documents.py",
     "e2e/test_route.py",
+    "e2e/test_edge.py",
     "e2e/test_lab.py",
     "e2e/cluster/test_operator_service.py",
 )
