@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from queenright import __version__
 from tests.lab.product_images import ROOT, product_images
 
 
 def test_the_contracts_tags() -> None:
-    references = [image.reference for image in product_images()]
-    assert references[:2] == ["queenright-member:16", "queenright-proxy:3.0-alpine"]
-    assert references[2].startswith("queenright-operator:")
+    member, proxy, vip, edge, operator = [image.reference for image in product_images()]
+    assert (member, proxy) == ("queenright-member:16", "queenright-proxy:3.0-alpine")
+    assert (vip, edge) == ("queenright-vip:2.2", "queenright-edge:2.6")
+    assert operator == f"queenright-operator:{__version__}"
 
 
 def test_digests_are_steady_and_differ() -> None:
