@@ -64,7 +64,7 @@ def test_haproxy_takes_it_without_a_warning(file: Path, tmp_path: Path) -> None:
     state = tmp_path / "haproxy.state"
     state.write_text("1\n")
     documents = load({file.name: file.read_text()}).documents
-    for one in (document for document in documents if document.is_cluster):
+    for one in (found for found in documents if found.is_cluster):
         config = tmp_path / "haproxy.cfg"
         text = render_haproxy_cfg(one.cluster, addresses(one.cluster))
         script = tmp_path / "queenright.lua"

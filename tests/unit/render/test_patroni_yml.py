@@ -52,7 +52,7 @@ def test_the_default_template() -> None:
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_the_examples_templates(file: Path) -> None:
     documents = load({file.name: file.read_text()}).documents
-    for one in (document for document in documents if document.is_cluster):
+    for one in (found for found in documents if found.is_cluster):
         text = render_patroni_template(one.cluster)
         assert filled(text)["scope"] == one.name
         if file.stem == "tuned":
