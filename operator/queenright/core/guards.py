@@ -18,6 +18,7 @@ from queenright.core.actions import (
 )
 from queenright.core.app.guards import (
     is_dump,
+    is_spare_edge,
     replicas_have_a_database,
     secrets_are_never_replaced,
 )
@@ -117,10 +118,13 @@ def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
 
 def removal_is_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     """Services and networks go only with a cluster that has no document, and configs only while
-    no service refers to them. keepalived's service holds nothing, and may go by itself."""
+    no service refers to them. keepalived's service holds nothing, and may go by itself; so may
+    an edge, once the replicas are published without it: its certificates stay in its volume."""
     for action in plan.actions:
         if isinstance(action, RemoveService) and (
-            is_keepalived(action, observed) or is_dump(action, observed)
+            is_keepalived(action, observed)
+            or is_dump(action, observed)
+            or is_spare_edge(action, observed)
         ):
             continue
         if isinstance(action, RemoveService | RemoveNetwork) and plan.desired_digest:

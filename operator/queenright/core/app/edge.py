@@ -39,6 +39,8 @@ from queenright.core.spec.containers import MEBI
 from queenright.core.spec.edge import Edge
 from queenright.core.spec.notes_app import NotesApp
 
+EDGE_ROLE = "edge"
+"""What ``ROLE_LABEL`` says of the edge's service."""
 EDGE_ID = "10002"
 """User and group of the edge in its image (images/edge/Dockerfile)."""
 CADDYFILE = "/etc/caddy/Caddyfile"
@@ -104,7 +106,7 @@ def edge_service(app: NotesApp, edge: Edge) -> Service:
         image=edge.image,
         mode="global" if edge.nodes else "replicated",
         replicas=1 if edge.nodes else edge.replicas,
-        labels={APP_LABEL: name, STACK_LABEL: name, ROLE_LABEL: "edge"},
+        labels={APP_LABEL: name, STACK_LABEL: name, ROLE_LABEL: EDGE_ROLE},
         container_labels={APP_LABEL: name, STACK_LABEL: name},
         environment=_environment(app, edge),
         init=True,

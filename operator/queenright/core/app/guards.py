@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import CreateSecret, CreateUrlSecret, RemoveService
 from queenright.core.app.dump_job import DUMP_ROLE
+from queenright.core.app.edge import EDGE_ROLE
 from queenright.core.consequences import stops, swarm_of
 from queenright.core.observed import Known, LiveService, Observed
 from queenright.core.plan import Plan, Refusal
@@ -71,5 +72,22 @@ def is_dump(action: RemoveService, observed: Observed) -> bool:
         APP_LABEL in service.labels
         and service.labels.get(ROLE_LABEL) == DUMP_ROLE
         and service.mode == "replicated-job"
+        for service in found
+    )
+
+
+def is_spare_edge(action: RemoveService, observed: Observed) -> bool:
+    """Whether the service is an edge, and its application's replicas are published without it."""
+    swarm = swarm_of(observed)
+    services = [live.value for live in swarm.services] if swarm else []
+    found = [live.value for live in swarm.services if live.id == action.id] if swarm else []
+    return bool(found) and all(
+        service.labels.get(ROLE_LABEL) == EDGE_ROLE
+        and any(
+            other.labels.get(ROLE_LABEL) == "web"
+            and other.labels.get(APP_LABEL) == service.labels.get(APP_LABEL)
+            and other.ports
+            for other in services
+        )
         for service in found
     )

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from queenright.core.actions import Action
+from queenright.core.app.passage import why_ports_stay
 from queenright.core.app.rollbacks import refusal
 from queenright.core.app.situation import AppSituation
 from queenright.core.app.upgrades import why_not_dumped
@@ -19,7 +20,12 @@ from queenright.core.servicing import plan_service, watch_tasks
 
 def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
     desired, live = situation.desired, situation.web
-    obstacle = why_not_now(situation) or refusal(situation) or why_not_dumped(situation)
+    obstacle = (
+        why_not_now(situation)
+        or refusal(situation)
+        or why_not_dumped(situation)
+        or why_ports_stay(situation)
+    )
     if live is None and obstacle is not None:
         yield Hold(f"create-service/{desired.web.name}", f"{desired.web.name} waits: {obstacle}")
         return
