@@ -33,7 +33,9 @@ from tests.builders import (
     swarm_of,
     task,
     three_nodes,
+    with_node,
     with_swarm,
+    with_tasks,
 )
 
 APP_FILE = "/etc/queenright/notes.yaml"
@@ -54,6 +56,10 @@ WEB = "notes_web"
 PASSWORD = "notes_db_password"  # a secret's name
 PASSWORD_ID = "id-notes_db_password"  # as above
 KEY = "app_encryption_key"
+EDGE = "notes_edge"
+EDGE_IMAGE = "10.77.0.1:5000/queenright-edge:2.6"
+EDGE_DIGEST = f"sha256:{'e' * 64}"
+EDGE_NODES = ("node2", "node3")
 REPLICA_NODES = {1: "node3", 2: "node4"}
 
 
@@ -175,3 +181,44 @@ def bare() -> Observed:
     observed = bare_swarm()
     images = {ref: Known(found) for ref, found in images_found().items()}
     return dataclasses.replace(observed, images={**observed.images, **images})
+
+
+def behind(edge: str = "nodes: [node2, node3], tls: internal", **more: object) -> str:
+    return app_manifest(edge=f"{{image: {EDGE_IMAGE}, {edge}}}", **more)
+
+
+def known(observed: Observed) -> Observed:
+    return dataclasses.replace(
+        observed, images={**observed.images, EDGE_IMAGE: Known(ImageFound(EDGE_DIGEST))}
+    )
+
+
+def with_edge(observed: Observed, text: str, *tasks: Task) -> Observed:
+    """The edge that a file asks for is deployed, its configuration and its nodes' labels too."""
+    wanted = desired_app(text)
+    (edge,) = wanted.others
+    image = f"{EDGE_IMAGE}@{EDGE_DIGEST}"
+    pinned = dataclasses.replace(edge, image=image, labels={**edge.labels, IMAGE_LABEL: image})
+    swarm = swarm_of(observed)
+    configs = [Live(f"id-{item.name}", 61, item) for item in wanted.configs]
+    kept = [item for item in swarm.configs if item.value.name != wanted.anchor.name]
+    anchor = Live(f"id-{wanted.anchor.name}", 60, wanted.anchor)
+    observed = with_swarm(
+        observed,
+        services=(*swarm.services, LiveService(f"id-{EDGE}", 300, pinned, LONG_AGO, LONG_AGO)),
+        configs=(*kept, anchor, *configs),
+    )
+    for item in wanted.node_labels:
+        labels = next(node.labels for node in swarm.nodes if node.name == item.node)
+        observed = with_node(observed, item.node, labels={**labels, **item.labels})
+    return with_tasks(known(observed), EDGE, *tasks)
+
+
+def edges(*nodes: str) -> tuple[Task, ...]:
+    return tuple(task(EDGE, node) for node in nodes)
+
+
+def behind_it(text: str = "") -> Observed:
+    """The converged application with its edge."""
+    text = text or behind()
+    return with_edge(served(text), text, *edges(*EDGE_NODES))

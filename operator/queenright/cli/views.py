@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from queenright.cli.look import Written
 from queenright.cli.output import Output
 from queenright.core.actions import Action
-from queenright.core.app.status import REPLICA_COLUMNS, AppStatus, ReplicaRow
+from queenright.core.app.status import REPLICA_COLUMNS, AppStatus, EdgeRow, ReplicaRow
 from queenright.core.audit import shown_changes
 from queenright.core.audit_chain import stamp
 from queenright.core.plan import Hold, Plan, Refusal
@@ -99,6 +99,7 @@ def show_app(out: Output, status: AppStatus, refusal: Refusal | None) -> None:
         ("Image", status.image),
         ("Database", status.database),
         ("Published", ", ".join(status.published)),
+        ("Edge", "; ".join(edge.text for edge in status.edges)),
     ):
         if text:
             out.line(f"{about.ljust(9)}  {text}")
@@ -203,8 +204,13 @@ def app_json(status: AppStatus, refusal: Refusal | None) -> dict[str, object]:
         "database": status.database or None,
         "published": list(status.published),
         "replicas": [replica_json(row) for row in status.replicas],
+        "edges": [edge_json(row) for row in status.edges],
         "plan": plan_json(status.plan, refusal),
     }
+
+
+def edge_json(row: EdgeRow) -> dict[str, object]:
+    return {"service": row.service, "runs_on": list(row.nodes), "waits": list(row.waits)}
 
 
 def replica_json(row: ReplicaRow) -> dict[str, object]:

@@ -1,85 +1,45 @@
-"""The edge comes and goes by an edit: its tasks are told, and clients always have a way in."""
+"""The edge comes and goes by an edit: where it runs is told, and clients always have a way in."""
 
 from __future__ import annotations
 
-import dataclasses
+import io
 
 import pytest
 
+from queenright.cli import views
+from queenright.cli.output import Output
 from queenright.core.actions import RemoveService
 from queenright.core.app.readiness import Readiness
+from queenright.core.app.status import AppStatus, app_status
 from queenright.core.guards import first_refusal
-from queenright.core.observed import ImageFound, Known, Live, LiveService, Observed, Task
+from queenright.core.observed import Observed
 from queenright.core.plan import Hold, Plan
-from queenright.core.resources import IMAGE_LABEL
 from tests.app_builders import (
+    EDGE,
+    EDGE_NODES,
     WEB,
     app_manifest,
     app_plan,
+    behind,
+    behind_it,
     desired_app,
+    edges,
+    known,
     served,
+    with_edge,
     with_readiness,
 )
 from tests.builders import (
-    LONG_AGO,
     live,
     summary,
-    swarm_of,
     task,
     with_live_service,
     with_node,
     with_service,
-    with_swarm,
-    with_tasks,
     without,
 )
 
-EDGE = "notes_edge"
-EDGE_IMAGE = "10.77.0.1:5000/queenright-edge:2.6"
-DIGEST = f"sha256:{'e' * 64}"
 NAGS = "key/notes"
-NODES = ("node2", "node3")
-
-
-def behind(edge: str = "nodes: [node2, node3], tls: internal", **more: object) -> str:
-    return app_manifest(edge=f"{{image: {EDGE_IMAGE}, {edge}}}", **more)
-
-
-def known(observed: Observed) -> Observed:
-    return dataclasses.replace(
-        observed, images={**observed.images, EDGE_IMAGE: Known(ImageFound(DIGEST))}
-    )
-
-
-def with_edge(observed: Observed, text: str, *tasks: Task) -> Observed:
-    """The edge that a file asks for is deployed, its configuration and its nodes' labels too."""
-    wanted = desired_app(text)
-    (edge,) = wanted.others
-    image = f"{EDGE_IMAGE}@{DIGEST}"
-    pinned = dataclasses.replace(edge, image=image, labels={**edge.labels, IMAGE_LABEL: image})
-    swarm = swarm_of(observed)
-    configs = [Live(f"id-{item.name}", 61, item) for item in wanted.configs]
-    kept = [item for item in swarm.configs if item.value.name != wanted.anchor.name]
-    anchor = Live(f"id-{wanted.anchor.name}", 60, wanted.anchor)
-    observed = with_swarm(
-        observed,
-        services=(*swarm.services, LiveService(f"id-{EDGE}", 300, pinned, LONG_AGO, LONG_AGO)),
-        configs=(*kept, anchor, *configs),
-    )
-    for item in wanted.node_labels:
-        labels = next(node.labels for node in swarm.nodes if node.name == item.node)
-        observed = with_node(observed, item.node, labels={**labels, **item.labels})
-    return with_tasks(known(observed), EDGE, *tasks)
-
-
-def edges(*nodes: str) -> tuple[Task, ...]:
-    return tuple(task(EDGE, node) for node in nodes)
-
-
-def behind_it(text: str = "") -> Observed:
-    """The converged application with its edge."""
-    text = text or behind()
-    return with_edge(served(text), text, *edges(*NODES))
 
 
 def told(plan: Plan, key: str) -> Hold:
@@ -120,7 +80,7 @@ def test_the_edge_is_made_while_the_replicas_are_published() -> None:
 
 
 def test_the_replicas_follow_once_the_edge_runs() -> None:
-    plan = app_plan(with_edge(served(), behind(), *edges(*NODES)), behind())
+    plan = app_plan(with_edge(served(), behind(), *edges(*EDGE_NODES)), behind())
     assert summary(plan)[0] == [f"update-service/{WEB} !{WEB}"]
     assert {"ports[3000]", "environment[ADDRESS_HEADER]"} <= {
         change.path for change in plan.actions[0].changes
@@ -128,7 +88,7 @@ def test_the_replicas_follow_once_the_edge_runs() -> None:
 
 
 def test_an_edge_on_a_node_that_is_down_is_not_waited_for() -> None:
-    observed = with_edge(served(), behind(), *edges(*NODES))
+    observed = with_edge(served(), behind(), *edges(*EDGE_NODES))
     plan = app_plan(with_node(observed, "node2", state="down"), behind())
     assert f"update-service/{WEB} !{WEB}" in summary(plan)[0]
 
@@ -152,7 +112,7 @@ def test_the_edge_stays_until_the_replicas_are_published() -> None:
 
 def published() -> Observed:
     """The replicas are published as the file says, and the edge that it had is there yet."""
-    return with_edge(served(), behind(), *edges(*NODES))
+    return with_edge(served(), behind(), *edges(*EDGE_NODES))
 
 
 def test_the_edge_goes_when_clients_can_do_without() -> None:
@@ -180,14 +140,14 @@ def test_after_the_edge_its_labels_and_its_configuration_go() -> None:
     plan = app_plan(without(published(), EDGE))
     keys = summary(plan)[0]
     assert [key for key in keys if key.startswith("label-node/")] == [
-        f"label-node/{node}" for node in NODES
+        f"label-node/{node}" for node in EDGE_NODES
     ]
     assert [key for key in keys if key.startswith("remove-config/notes_caddyfile-")]
 
 
 def test_replicas_that_nobody_publishes_leave_the_edge_to_its_owner() -> None:
     text = app_manifest(publish="none")
-    observed = with_edge(served(text), behind(), *edges(*NODES))
+    observed = with_edge(served(text), behind(), *edges(*EDGE_NODES))
     plan = app_plan(observed, text)
     assert not [step for step in plan.actions if isinstance(step, RemoveService)]
     assert told(plan, f"remove-service/{EDGE}").wants_attention
@@ -208,3 +168,80 @@ def test_no_edge_is_removed_whose_replicas_nobody_can_reach_otherwise() -> None:
     refusal = first_refusal(plan, observed)
     assert refusal is not None
     assert refusal.guard == "removal-is-asked-for"
+
+
+# -- what status tells of it
+
+
+def standing(observed: Observed, text: str = "") -> AppStatus:
+    text = text or behind()
+    return app_status("notes", desired_app(text), app_plan(observed, text), observed)
+
+
+def test_status_tells_where_the_edge_runs() -> None:
+    (row,) = standing(behind_it()).edges
+    assert (row.text, row.waits) == ("runs on node2, node3", ())
+
+
+@pytest.mark.parametrize(
+    ("observed", "nodes", "waits"),
+    [
+        pytest.param(served(), (), "it is not deployed yet", id="not there"),
+        pytest.param(
+            with_edge(served(), behind(), task(EDGE, "node3")),
+            ("node3",),
+            "not on node2: swarm has not started it yet",
+            id="not started",
+        ),
+        pytest.param(
+            with_edge(
+                served(),
+                behind(),
+                task(EDGE, "node3"),
+                task(EDGE, "node2", state="preparing"),
+                task(EDGE, "node2", state="rejected", desired_state="shutdown", error="no image"),
+            ),
+            ("node3",),
+            "not on node2: preparing (no image)",
+            id="no image",
+        ),
+        pytest.param(
+            with_node(behind_it(), "node2", state="down"),
+            ("node3",),
+            "not on node2, which is down",
+            id="node down",
+        ),
+    ],
+)
+def test_status_tells_what_keeps_an_edge_from_running(
+    observed: Observed, nodes: tuple[str, ...], waits: str
+) -> None:
+    status = standing(observed)
+    (row,) = status.edges
+    assert (row.nodes, row.waits) == (nodes, (waits,))
+    assert f"{EDGE}: {waits}" in status.remarks
+
+
+def test_status_tells_how_many_edges_run_where_swarm_puts_them() -> None:
+    text = behind("replicas: 2, tls: internal")
+    pending = task(EDGE, "node3", 2, state="pending", error="no suitable node")
+    observed = with_edge(served(text), text, task(EDGE, "node2", 1), pending)
+    (row,) = standing(observed, text).edges
+    assert row.waits == ("1 of 2 run: pending (no suitable node)",)
+
+
+def test_status_still_tells_of_an_edge_that_the_file_has_no_more() -> None:
+    (row,) = standing(published(), app_manifest()).edges
+    assert row.text == "runs on node2, node3"
+
+
+def test_the_edge_has_a_line_and_an_entry() -> None:
+    stream = io.StringIO()
+    status = standing(with_edge(served(), behind(), task(EDGE, "node3")))
+    views.show_app(Output(stream, is_terminal=False), status, None)
+    assert "Edge       runs on node3\n" in stream.getvalue()
+    waits = "not on node2: swarm has not started it yet"
+    assert f"- {EDGE}: {waits}" in stream.getvalue()
+    assert views.app_json(status, None)["edges"] == [
+        {"service": EDGE, "runs_on": ["node3"], "waits": [waits]}
+    ]

@@ -1,4 +1,4 @@
-"""How an application stands, as rows for people: its replicas, and whether anything is left to do.
+"""How an application stands, as rows for people: its replicas, its edge, and what is left to do.
 
 Decides from one observation, the desired state and the plan made of it. Invariant: a replica is
 called ready by its own word alone, and what is not known is never shown as a value.
@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from queenright.core.app.desired import DesiredApp
-from queenright.core.observed import Known, LiveService, Observed, SwarmState, Task, Unknown
+from queenright.core.app.edge import EDGE_ROLE
+from queenright.core.observed import Known, LiveService, Node, Observed, SwarmState, Task, Unknown
 from queenright.core.plan import Hold, Plan, summary
-from queenright.core.resources import IMAGE_LABEL
+from queenright.core.resources import APP_LABEL, IMAGE_LABEL, ROLE_LABEL
+from queenright.core.servicing import is_eligible
 
 REPLICA_COLUMNS = ("Replica", "Node", "Task", "Ready")
 UNKNOWN = "unknown"
@@ -36,9 +38,22 @@ class ReplicaRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeRow:
+    """An edge's service: the nodes on which it runs, and what keeps it from running on others."""
+
+    service: str
+    nodes: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return f"runs on {', '.join(self.nodes)}" if self.nodes else "runs nowhere"
+
+
+@dataclass(frozen=True, slots=True)
 class AppStatus:
     """One application. ``image`` is what runs, empty before anything does; ``database`` says where
-    it keeps everything."""
+    it keeps everything; ``edges`` has one that the file has no more, too."""
 
     name: str
     replicas: tuple[ReplicaRow, ...]
@@ -46,6 +61,7 @@ class AppStatus:
     image: str = ""
     database: str = ""
     published: tuple[str, ...] = ()
+    edges: tuple[EdgeRow, ...] = ()
 
     @property
     def holds(self) -> tuple[Hold, ...]:
@@ -53,7 +69,9 @@ class AppStatus:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return tuple(f"replica {row.slot}: {row.remark}" for row in self.replicas if row.remark)
+        of_replicas = [f"replica {row.slot}: {row.remark}" for row in self.replicas if row.remark]
+        of_edges = [f"{row.service}: {why}" for row in self.edges for why in row.waits]
+        return (*of_replicas, *of_edges)
 
     @property
     def summary(self) -> str:
@@ -68,7 +86,7 @@ def app_status(name: str, desired: DesiredApp | None, plan: Plan, observed: Obse
     live = swarm.service(desired.web.name)
     where = f"{desired.url.text.partition('@')[2].partition('?')[0]}" if desired.url else ""
     if live is None:
-        return AppStatus(name, (), plan, database=where)
+        return AppStatus(name, (), plan, database=where, edges=tuple(edge_rows(desired, swarm)))
     return AppStatus(
         name,
         tuple(replica_rows(live, swarm, observed)),
@@ -76,6 +94,7 @@ def app_status(name: str, desired: DesiredApp | None, plan: Plan, observed: Obse
         image=live.value.labels.get(IMAGE_LABEL, live.value.image).partition("@")[0],
         database=where,
         published=tuple(published(desired, swarm)),
+        edges=tuple(edge_rows(desired, swarm)),
     )
 
 
@@ -85,6 +104,64 @@ def published(desired: DesiredApp, swarm: SwarmState) -> Iterator[str]:
         live = swarm.service(service.name)
         for port in live.value.ports if live else ():
             yield f"{service.name}:{port.published} ({port.mode})"
+
+
+def edge_rows(desired: DesiredApp, swarm: SwarmState) -> Iterator[EdgeRow]:
+    wanted = {service.name for service in desired.others}
+    there = {
+        live.value.name
+        for live in swarm.services
+        if live.value.labels.get(APP_LABEL) == desired.name
+        and live.value.labels.get(ROLE_LABEL) == EDGE_ROLE
+    }
+    for name in sorted(wanted | there):
+        live = swarm.service(name)
+        if live is None:
+            yield EdgeRow(name, waits=("it is not deployed yet",))
+            continue
+        tasks = swarm.tasks_of(live.id)
+        nodes = [node for task in tasks if (node := running_on(task, swarm)) is not None]
+        names = tuple(sorted({node.name for node in nodes}))
+        by_node = live.value.mode == "global"
+        waits = waiting_nodes(live, swarm) if by_node else waiting_tasks(live, swarm, len(nodes))
+        yield EdgeRow(name, names, tuple(waits))
+
+
+def running_on(task: Task, swarm: SwarmState) -> Node | None:
+    """The node on which a task runs for certain."""
+    runs = task.state == "running" and swarm.runs(task)
+    return swarm.node_by_id(task.node_id) if runs else None
+
+
+def waiting_nodes(live: LiveService, swarm: SwarmState) -> Iterator[str]:
+    """The nodes that should run the edge and do not, each with the reason."""
+    for node in sorted(swarm.nodes, key=lambda node: node.name):
+        tasks = [task for task in swarm.tasks_of(live.id) if task.node_id == node.id]
+        if not is_eligible(node.labels, live.value):
+            continue
+        if any(running_on(task, swarm) for task in tasks):
+            continue
+        if not node.is_ready:
+            state = node.state if node.state != "ready" else f"set to {node.availability}"
+            yield f"not on {node.name}, which is {state}"
+        else:
+            yield f"not on {node.name}: {last_word(tasks)}"
+
+
+def waiting_tasks(live: LiveService, swarm: SwarmState, running: int) -> Iterator[str]:
+    wanted = live.value.replicas
+    if running < wanted:
+        tasks = [task for task in swarm.tasks_of(live.id) if running_on(task, swarm) is None]
+        yield f"{running} of {wanted} run: {last_word(tasks)}"
+
+
+def last_word(tasks: list[Task]) -> str:
+    """Swarm's word for the task that is on its way, or else for the last one that ended."""
+    last = max(tasks, key=lambda task: (task.is_alive, task.at), default=None)
+    if last is None:
+        return "swarm has not started it yet"
+    failed = max((task for task in tasks if task.error), key=lambda task: task.at, default=None)
+    return last.state + (f" ({failed.error})" if failed else "")
 
 
 def replica_rows(live: LiveService, swarm: SwarmState, observed: Observed) -> Iterator[ReplicaRow]:
