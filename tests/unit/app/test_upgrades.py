@@ -261,6 +261,23 @@ def test_it_is_remembered_when_swarm_has_forgotten() -> None:
     assert "unhealthy container" in told(plan, f"update-service/{WEB}")
 
 
+BOTH = app_manifest(maxAttachment="512M").replace(APP_IMAGE, NEXT_IMAGE)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_nothing_is_tried_while_the_image_is_not_known(runs: bool) -> None:
+    """The tag was deployed and taken back; its registry does not answer now. What else the file
+    changes may be what failed."""
+    noted = as_noted(rolled_back(), BOTH)
+    unknown = dataclasses.replace(noted, images={NEXT_IMAGE: Unknown("no answer")})
+    if not runs:
+        down = [replica(slot, state="failed", desired_state="shutdown") for slot in (1, 2)]
+        unknown = with_tasks(unknown, WEB, *down)
+    plan = app_plan(unknown, BOTH)
+    assert f"update-service/{WEB}" not in "".join(keys(plan)[0])
+    assert f"image {NEXT_IMAGE}: no answer" in told(plan, f"update-service/{WEB}")
+
+
 def test_another_change_of_the_file_is_tried_and_the_note_is_over() -> None:
     noted = as_noted(rolled_back(), NEXT)
     plan = app_plan(noted, NEXT + "  maxAttachment: 512M\n  upgrade: {dump: none}\n")

@@ -49,6 +49,13 @@ def wanted_digest(situation: AppSituation) -> str:
     return "" if live is None or isinstance(pinned, Hold) else task_digest(pinned)
 
 
+def why_image_unknown(situation: AppSituation) -> str | None:
+    """Why it is not known what a replica is to be; None where it is. What was taken back could not
+    be told from anything else, so nothing is tried meanwhile."""
+    pinned = pin_image(situation, situation.desired.web, situation.web)
+    return pinned.reason if isinstance(pinned, Hold) else None
+
+
 def task_digest(service: Service) -> str:
     """Digest of a service without what changes no task."""
     policy = UpdatePolicy()

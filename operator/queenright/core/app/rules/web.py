@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import Action
 from queenright.core.app.passage import why_ports_stay
-from queenright.core.app.rollbacks import refusal
+from queenright.core.app.rollbacks import refusal, why_image_unknown
 from queenright.core.app.situation import AppSituation
 from queenright.core.app.upgrades import why_not_dumped
 from queenright.core.plan import Hold
@@ -25,6 +25,7 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
         or refusal(situation)
         or why_not_dumped(situation)
         or why_ports_stay(situation)
+        or (why_image_unknown(situation) if live is not None else None)
     )
     if live is None and obstacle is not None:
         yield Hold(f"create-service/{desired.web.name}", f"{desired.web.name} waits: {obstacle}")
@@ -49,8 +50,10 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
 
 def obstacle_to_new_ones(situation: AppSituation) -> bool:
     """Whether not even a first replica of what the file asks for may be started: it was taken back,
-    or its database is not dumped yet."""
-    return bool(refusal(situation) or why_not_dumped(situation))
+    or may have been, or its database is not dumped yet."""
+    return bool(
+        refusal(situation) or why_not_dumped(situation) or why_image_unknown(situation) is not None
+    )
 
 
 def why_not_now(situation: AppSituation) -> str | None:
