@@ -397,6 +397,27 @@ def test_while_replicas_are_replaced_the_former_login_stays_good(state: str) -> 
     assert f"login/notes/{former_login()}" in holds
 
 
+@pytest.mark.parametrize("state", ["", "completed", "rollback_completed"])
+def test_an_image_that_was_taken_back_keeps_no_former_login(state: str) -> None:
+    """Swarm went back to what the service says now, which uses the new password: every replica."""
+    observed = with_live_service(rotated(), WEB, update_state=state)
+    assert keys(app_plan(observed, ROTATED))[0] == [f"alter-role/main/{former_login()}"]
+
+
+def test_a_new_password_that_was_taken_back_keeps_the_former_login() -> None:
+    """The replicas are again what they were: the service itself has the old string."""
+    before = app_plan(rotated(), ROTATED)
+    assert before.actions
+    old = desired_app(APP).url_secret.name
+    observed = with_live_service(rotated(), WEB, update_state="rollback_completed")
+    files = tuple(
+        dataclasses.replace(file, name=old) if file.target == "app_database_url" else file
+        for file in live(observed, WEB).value.secrets
+    )
+    plan = app_plan(with_service(observed, WEB, secrets=tuple(sorted(files))), ROTATED)
+    assert "does not use the new one yet" in told(plan, f"login/notes/{former_login()}")
+
+
 def test_a_replica_that_may_come_back_keeps_the_former_login_good() -> None:
     lost = dataclasses.replace(replica(3), desired_state="shutdown")
     observed = with_tasks(rotated(), WEB, replica(1), replica(2), lost)
