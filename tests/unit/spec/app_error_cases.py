@@ -3,7 +3,7 @@
 What a person is told for each is in tests/golden/manifest_errors.txt.
 """
 
-from tests.unit.spec.documents import edited_app
+from tests.unit.spec.documents import BASE, edited_app
 
 DUMP = "upgrade: {dump: none}"
 IMAGE = "registry:5000/queenright-notes:1.0.100"
@@ -62,6 +62,10 @@ APP_CASES: dict[str, str] = {
     "key's secret a number": edited_app(more="encryptionKey: {secret: 5}"),
     "key backed up a word": edited_app(more="encryptionKey: {backedUp: yes}"),
     "key the database's": edited_app(more="encryptionKey: {secret: app_database_url}"),
+    "database's password a role's of its cluster": (
+        f"{BASE}  roles: [{{name: shop, passwordSecret: shop_pw}}]\n---\n"
+        + edited_app((DATABASE, "{cluster: main, passwordSecret: shop_pw}"))
+    ),
     # single sign-on
     "oidc without client": edited_app(more="oidc: {issuer: 'https://id.example.org'}"),
     "oidc's issuer": edited_app(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from queenright.core.app.logins import login_role
 from queenright.core.spec import Loaded, load
 from queenright.core.spec.neighbours import connections_needed
 from tests.unit.spec.documents import APP, APP_OF_MAIN, BASE, document, edited_app
@@ -156,6 +157,46 @@ def test_a_database_that_the_clusters_file_gives_to_somebody_else() -> None:
             "main (cluster.yaml:1), which is shop; write one of the two otherwise"
         )
     ]
+
+
+ROLE = "  roles: [{name: shop, passwordSecret: shop_pw}]\n"
+
+
+def test_a_password_that_a_role_of_the_cluster_has_too() -> None:
+    app = of_main(("{cluster: main}", "{cluster: main, passwordSecret: shop_pw}"))
+    result = with_cluster(app, cluster=BASE + ROLE)
+    assert told(result) == [
+        (
+            'notes.yaml:7: spec.database.passwordSecret: warning: "shop_pw" is also the password '
+            "of role shop of cluster main (cluster.yaml:1): who learns the one has the other too; "
+            "write another name"
+        )
+    ]
+    assert "NotesApp" in {one.kind for one in result.documents}
+
+
+@pytest.mark.parametrize(
+    ("app", "field"),
+    [
+        (of_main(more="encryptionKey: {secret: shop_pw}"), "notes.yaml:9: spec.encryptionKey"),
+        (
+            edited_app(("{urlSecret: app_database_url}", "{urlSecret: shop_pw}")),
+            "notes.yaml:7: spec.database.urlSecret",
+        ),
+    ],
+)
+def test_a_secret_that_the_cluster_makes_for_a_role_is_nothing_else(app: str, field: str) -> None:
+    result = with_cluster(app, cluster=BASE + ROLE)
+    (line,) = told(result)
+    assert line.startswith(field)
+    assert '"shop_pw" is also the password of role shop of cluster main (cluster.yaml:1)' in line
+    assert "NotesApp" not in {one.kind for one in result.documents}
+
+
+def test_the_applications_own_login_may_stand_in_the_clusters_file() -> None:
+    login = login_role(with_cluster(APP_OF_MAIN).documents[1].app.spec.database)
+    roles = f"  roles: [{{name: {login}, passwordSecret: notes_db_password}}]\n"
+    assert told(with_cluster(APP_OF_MAIN, cluster=BASE + roles)) == []
 
 
 def test_a_cluster_that_is_refused_itself_is_there_all_the_same() -> None:

@@ -57,6 +57,7 @@ BEYOND_A_SCHEMA = {
     # applications: what takes more than one field, or document
     *("database nowhere", "database twice", "database with a role of nobody's"),
     *("database of no cluster", "oidc's group without claim", "oidc's issuer plain HTTP"),
+    "database's password a role's of its cluster",
     *("no replica", "one replica", "extra host the main one", "extra host twice"),
     *("origin plain HTTP", "key the database's", "publish nowhere", "publish beside the edge"),
     *("header from anybody", "headers from anybody", "depth without header"),

@@ -6,6 +6,7 @@ well be the fault of a document that is refused itself is not told.
 
 from collections.abc import Collection, Iterator, Sequence
 
+from queenright.core.app.logins import login_role
 from queenright.core.spec.notes_app import CONNECTIONS_PER_REPLICA, NotesApp
 from queenright.core.spec.port_claims import port_findings
 from queenright.core.spec.postgres_cluster import PostgresCluster
@@ -95,7 +96,17 @@ def _objects(app: NotesApp, cluster: PostgresCluster, whose: str) -> Iterator[Fi
         if label in labels:
             message = f'"{label}" also places the tasks of {whose}; write another key'
             yield Finding(path, message)
+    yield from _secrets(app, cluster, whose)
+
+
+def _secrets(app: NotesApp, cluster: PostgresCluster, whose: str) -> Iterator[Finding]:
+    """A password has one owner: never the cluster's own, and preferably none of its roles."""
+    spec, other = app.spec, cluster.spec
     passwords = {other.secrets.replication, other.secrets.superuser, other.secrets.rest_api}
+    roles = {role.password_secret: role.name for role in other.roles if role.password_secret}
+    its_own = (
+        {login_role(spec.database)} if spec.database.cluster == cluster.metadata.name else set()
+    )
     used: tuple[tuple[Path, str | None], ...] = (
         ((*_DATABASE, "passwordSecret"), spec.database.password_secret),
         ((*_DATABASE, "urlSecret"), spec.database.url_secret),
@@ -109,6 +120,13 @@ def _objects(app: NotesApp, cluster: PostgresCluster, whose: str) -> Iterator[Fi
                 "whole cluster; write another name"
             )
             yield Finding(where, message)
+        elif name in roles and roles[name] not in its_own:
+            message = f'"{name}" is also the password of role {roles[name]} of {whose}'
+            if where[-1] == "passwordSecret":
+                shared = "who learns the one has the other too; write another name"
+                yield Finding(where, f"{message}: {shared}", "warning")
+            else:
+                yield Finding(where, f"{message}, which makes it; write another name")
 
 
 def _its_catalog(app: NotesApp, cluster: PostgresCluster, whose: str) -> Iterator[Finding]:
