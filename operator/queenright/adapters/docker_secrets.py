@@ -42,6 +42,11 @@ T = TypeVar("T")
 CONCURRENT_CALLS = 2
 START_S = 10.0
 POLL_S = 0.1
+AGAIN_S = 60.0
+"""A secret that could not be read for a look is not tried again before, nor is any other ..."""
+CALM_S = 10.0
+"""... before this, where nothing answered in time: what keeps a service from starting here mostly
+keeps every one from it."""
 MOST_VERDICTS = 10_000
 
 log = structlog.get_logger()
@@ -64,18 +69,23 @@ class DockerSecrets:
         self._lock = anyio.Lock()
         self._known: dict[str, Password] = {}
         self._verdicts: dict[tuple[str, bytes], bool] = {}
+        self._unread: dict[str, tuple[float, str]] = {}
+        """By secret id: until when it is not tried again, and what kept it from being read."""
+        self._calm: tuple[float, str] = (0.0, "")
 
     async def read(self, name: str, secret_id: str = "") -> Password:
         mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
         if mounted is not None:
             return mounted
+        if secret_id in self._known:
+            return self._known[secret_id]
+        if secret_id:
+            self._known[secret_id] = await self._looked_at(name, secret_id)
+            return self._known[secret_id]
         async with self._lock:
-            if secret_id in self._known:
-                return self._known[secret_id]
             secret_id = await self._id_of(name)
-            await self._remove_what_was_left()
             if secret_id not in self._known:
-                self._known[secret_id] = password_of(name, await self._shown(name, secret_id))
+                self._known[secret_id] = await self._value(name, secret_id)
             return self._known[secret_id]
 
     async def read_once(self, name: str) -> Password:
@@ -83,19 +93,53 @@ class DockerSecrets:
         if mounted is not None:
             return mounted
         async with self._lock:
-            secret_id = await self._id_of(name)
-            await self._remove_what_was_left()
-            return password_of(name, await self._shown(name, secret_id))
+            return await self._value(name, await self._id_of(name))
 
     async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
         key = (secret_id, hashlib.sha256(verifier.value.encode()).digest())
         if key not in self._verdicts:
-            password = await self.read_once(name)
+            mounted = await self._in_thread(lambda: mounted_secret(self._directory, name))
+            password = mounted or await self._looked_at(name, secret_id)
             verdict = await self._in_thread(lambda: is_password_of(verifier.value, password.value))
             if len(self._verdicts) >= MOST_VERDICTS:
                 self._verdicts.clear()
             self._verdicts[key] = verdict
         return self._verdicts[key]
+
+    async def _looked_at(self, name: str, secret_id: str) -> Password:
+        """The value of the secret that was observed, for a look: what failed is remembered."""
+        self._refuse_too_early(name, secret_id)
+        async with self._lock:
+            self._refuse_too_early(name, secret_id)
+            if secret_id in self._known:
+                return self._known[secret_id]
+            try:
+                return await self._value(name, secret_id)
+            except PortError as error:
+                now = anyio.current_time()
+                why = f"{error}. After a failure it is tried again {AGAIN_S:g} s later"
+                self._unread = {key: kept for key, kept in self._unread.items() if kept[0] > now}
+                self._unread[secret_id] = (now + AGAIN_S, why)
+                if isinstance(error, UnavailableError):
+                    self._calm = (now + CALM_S, name)
+                raise type(error)(why) from error
+
+    def _refuse_too_early(self, name: str, secret_id: str) -> None:
+        now, (until, why) = anyio.current_time(), self._unread.get(secret_id, (0.0, ""))
+        if now < until:
+            raise UnavailableError(why)
+        until, failed = self._calm
+        if now < until:
+            raise UnavailableError(
+                f"secret {name} is not read yet: secret {failed} could not be, moments ago"
+            )
+
+    async def _value(self, name: str, secret_id: str) -> Password:
+        await self._remove_what_was_left()
+        found = password_of(name, await self._shown(name, secret_id))
+        self._unread.pop(secret_id, None)
+        self._calm = (0.0, "")
+        return found
 
     def _advice(self, name: str, error: PortError) -> str:
         return (

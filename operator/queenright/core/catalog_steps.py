@@ -77,7 +77,9 @@ def why_no_sql(situation: Situation) -> str | None:
     return None
 
 
-def role_steps(target: Target, role: DesiredRole, catalog: Catalog) -> Iterator[Action | Hold]:
+def role_steps(
+    target: Target, role: DesiredRole, catalog: Catalog, now: datetime
+) -> Iterator[Action | Hold]:
     scope = target["cluster"]
     live = catalog.role(role.name)
     if live is None:
@@ -88,6 +90,13 @@ def role_steps(target: Target, role: DesiredRole, catalog: Catalog) -> Iterator[
             f"password/{scope}/{role.name}",
             f"whether role {role.name} has the password of secret {role.password_secret} is not "
             f"known: {live.why_unread}",
+        )
+    if live.verifier == "not yet":
+        yield Hold(
+            f"password/{scope}/{role.name}",
+            f"whether role {role.name} has the password of secret {role.password_secret} is looked "
+            "at in the next pass: reading others took this one's time",
+            now,
         )
     differing = [*role_differences(role, live)]
     if not differing:

@@ -22,6 +22,7 @@ from queenright.core.catalog import Catalog, DesiredRole, Role, referred_roles
 from queenright.core.catalog_notes import read_catalog_note
 from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.observed import Known, MemberStatus, SwarmState, Unknown
+from queenright.engine.judging import Judging
 from queenright.engine.world import Ports
 from queenright.ports.catalogs import Found, Question, Server
 from queenright.ports.errors import PortError
@@ -32,7 +33,11 @@ MemberReadings = Mapping[str, Known[MemberStatus] | Unknown]
 
 
 async def observe_catalog(
-    ports: Ports, cluster: DesiredCluster, swarm: SwarmState, readings: MemberReadings
+    ports: Ports,
+    cluster: DesiredCluster,
+    swarm: SwarmState,
+    readings: MemberReadings,
+    judging: Judging,
 ) -> CatalogReading | None:
     """The leader's roles and databases; None where nothing is wished for, nor ever was."""
     question = what_to_ask(cluster, swarm)
@@ -48,7 +53,7 @@ async def observe_catalog(
         found = await ports.catalogs.read(server, question)
     except PortError as error:
         return Unknown(str(error))
-    return Known(await judged(ports, cluster, swarm, found))
+    return Known(await judged(judging, cluster, swarm, found))
 
 
 def what_to_ask(cluster: DesiredCluster, swarm: SwarmState) -> Question | None:
@@ -76,17 +81,19 @@ def sole_leader(cluster: DesiredCluster, readings: MemberReadings) -> DesiredMem
     return found[0] if len(found) == 1 else None
 
 
-async def judged(ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: Found) -> Catalog:
+async def judged(
+    judging: Judging, cluster: DesiredCluster, swarm: SwarmState, found: Found
+) -> Catalog:
     """The catalog with each wished password compared to the one that is set."""
     roles = []
     for role in found.catalog.roles:
         wished = cluster.catalog.role(role.name)
-        roles.append(await with_verdict(ports, role, wished, found.verifiers, swarm))
+        roles.append(await with_verdict(judging, role, wished, found.verifiers, swarm))
     return dataclasses.replace(found.catalog, roles=tuple(roles))
 
 
 async def with_verdict(
-    ports: Ports,
+    judging: Judging,
     role: Role,
     wished: DesiredRole | None,
     verifiers: Mapping[str, Password],
@@ -98,11 +105,7 @@ async def with_verdict(
     verifier = verifiers.get(role.name)
     if verifier is None:
         return dataclasses.replace(role, verifier="none")
-    try:
-        is_same = await ports.secrets.matches(live.value.name, live.id, verifier)
-    except PortError as error:
-        return dataclasses.replace(role, verifier="not known", why_unread=str(error))
-    return dataclasses.replace(role, verifier="as wished" if is_same else "another")
+    return await judging.judged(role, live, verifier)
 
 
 async def perform_over_sql(ports: Ports, action: SqlAction) -> None:

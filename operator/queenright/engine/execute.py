@@ -48,8 +48,8 @@ from queenright.ports.patroni import Password
 from queenright.ports.swarm import Swarm
 
 FRESH_S = 5.0
-"""How old an observation may be when an action rests on it: another action, of this cluster or of
-another one, may have taken a minute since."""
+"""How old an observation may be, from when it began, when an action rests on it: another action, of
+this cluster or of another one, may have taken a minute since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,14 @@ async def execute(
     trigger: Trigger,
     is_stopping: Callable[[], bool],
     seen_at_s: float | None = None,
+    *,
+    fresh_s: float = FRESH_S,
 ) -> Result:
     """Try the plan's actions in order; stop early, between two of them, when asked to or when what
-    was observed at ``seen_at_s`` is too old."""
+    was observed at ``seen_at_s`` is older than ``fresh_s``."""
     tried: list[tuple[Action, Outcome]] = []
     for action in plan.actions:
-        if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s)):
+        if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
             break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()
@@ -91,9 +93,9 @@ async def execute(
     return Result(tuple(tried))
 
 
-def is_stale(seen_at_s: float) -> bool:
-    """Whether an observation is too old to act on; a pass that acted is followed by another."""
-    return anyio.current_time() - seen_at_s > FRESH_S
+def is_stale(seen_at_s: float, fresh_s: float = FRESH_S) -> bool:
+    """Whether an observation is too old to act on; the pass is followed by another."""
+    return anyio.current_time() - seen_at_s > fresh_s
 
 
 async def attempt(ports: Ports, action: Action) -> Outcome:

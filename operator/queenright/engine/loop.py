@@ -77,11 +77,12 @@ class Loop:
             group.cancel_scope.cancel()
 
     async def _passes(self, trigger: Trigger) -> PassResult | None:
-        """Passes until one has nothing to do or fails; the result of the last."""
+        """Passes until one has nothing to do or fails; the result of the last. One whose
+        observation was too old to act on is followed by another at once."""
         result: PassResult | None = None
         while not self._stopping:
             result = await self._pass(trigger)
-            if result is None or not result.has_acted or result.failures:
+            if result is None or result.failures or not (result.has_acted or result.is_too_old):
                 break
         return result
 

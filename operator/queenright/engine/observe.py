@@ -16,7 +16,7 @@ import anyio
 from queenright.core.app.desired import DesiredApp
 from queenright.core.app.planner import app_images_needed, expand_app_here
 from queenright.core.catalog import NO_CATALOG, DesiredCatalog
-from queenright.core.desired import DesiredCluster
+from queenright.core.desired import DesiredCluster, DesiredMember
 from queenright.core.observed import (
     Attempt,
     ImageFound,
@@ -32,10 +32,14 @@ from queenright.core.planner import expand_here, images_needed
 from queenright.core.preflight import engine_hold
 from queenright.core.spec.problems import Document
 from queenright.engine.catalogs import CatalogReading, observe_catalog
+from queenright.engine.judging import Judging
 from queenright.engine.outputs import OutputReading, observe_outputs
 from queenright.engine.replicas import ReadinessReading, observe_replicas
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
+
+REPLICAS_S = 3.0
+"""How long a second look waits for the replicas' word, which holds up what is theirs alone."""
 
 MemberReading = Known[MemberStatus] | Unknown
 RaftReading = Known[RaftStatus] | Unknown
@@ -66,13 +70,8 @@ async def observe(
         return Observed(Unknown(str(error)), attempts=attempts)
     if engine_hold(swarm.engine):
         return Observed(Known(swarm), attempts=attempts)
-    wished = wishes or {}
-    found = (
-        expand_here(document, swarm, wished.get(document.name, NO_CATALOG))
-        for document in documents
-        if document.is_cluster
-    )
-    desired = [cluster for cluster in found if cluster is not None]
+    desired = clusters_here(documents, swarm, wishes or {})
+    judging = Judging(ports.secrets)
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
     settings: dict[str, SettingsReading] = {}
@@ -84,7 +83,7 @@ async def observe(
     async with anyio.create_task_group() as group:
         for cluster in desired:
             into = Readings(members, settings, catalogs)
-            group.start_soon(observe_cluster, ports, cluster, swarm, into)
+            group.start_soon(observe_cluster, ports, cluster, swarm, into, judging)
             group.start_soon(observe_raft, ports, cluster, swarm, raft)
         for reference in references_needed(desired, apps, swarm):
             group.start_soon(observe_image, ports, reference, images)
@@ -101,6 +100,62 @@ async def observe(
         readiness=readiness,
         outputs=outputs,
     )
+
+
+async def observe_anew(
+    ports: Ports,
+    documents: Sequence[Document],
+    seen: Observed,
+    wishes: Mapping[str, DesiredCatalog],
+) -> Observed:
+    """The same with what can change at any moment read again: the swarm, and the word of members,
+    of their Raft nodes, and of replicas that answer soon. The rest stays as it was seen."""
+    try:
+        swarm = await ports.swarm.observe()
+    except SwarmError as error:
+        return dataclasses.replace(seen, swarm=Unknown(str(error)))
+    if engine_hold(swarm.engine):
+        return dataclasses.replace(seen, swarm=Known(swarm))
+    members: dict[str, MemberReading] = {}
+    settings: dict[str, SettingsReading] = {}
+    raft: dict[str, RaftReading] = {}
+    readiness: dict[str, ReadinessReading] = {}
+    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
+
+    async def ask(cluster: DesiredCluster) -> None:
+        readings = with_lags(await observe_members(ports, cluster, swarm))
+        members.update(readings)
+        settings[cluster.name] = await observe_settings(ports, cluster, readings)
+
+    async def ask_replicas() -> None:
+        with anyio.move_on_after(REPLICAS_S):
+            await observe_replicas(ports, apps, swarm, readiness)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask_replicas)
+        for cluster in clusters_here(documents, swarm, wishes):
+            group.start_soon(ask, cluster)
+            group.start_soon(observe_raft, ports, cluster, swarm, raft)
+    return dataclasses.replace(
+        seen,
+        swarm=Known(swarm),
+        members=members,
+        settings=settings,
+        raft=raft,
+        readiness=readiness,
+    )
+
+
+def clusters_here(
+    documents: Sequence[Document], swarm: SwarmState, wishes: Mapping[str, DesiredCatalog]
+) -> list[DesiredCluster]:
+    """The clusters of the files, as they are to be in this swarm."""
+    found = (
+        expand_here(document, swarm, wishes.get(document.name, NO_CATALOG))
+        for document in documents
+        if document.is_cluster
+    )
+    return [cluster for cluster in found if cluster is not None]
 
 
 def references_needed(
@@ -124,6 +179,7 @@ async def observe_cluster(
     cluster: DesiredCluster,
     swarm: SwarmState,
     into: Readings,
+    judging: Judging,
 ) -> None:
     """Each member's own word, and the settings, roles and databases as the leader knows them."""
     readings = with_lags(await observe_members(ports, cluster, swarm))
@@ -134,7 +190,7 @@ async def observe_cluster(
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask_settings)
-        catalog = await observe_catalog(ports, cluster, swarm, readings)
+        catalog = await observe_catalog(ports, cluster, swarm, readings, judging)
         if catalog is not None:
             into.catalogs[cluster.name] = catalog
 
@@ -151,9 +207,11 @@ async def observe_settings(
     ]
     asked = [member for member, status in answered if status.is_leader]
     if not asked:
+        raft: dict[str, RaftReading] = {}
+        await ask_raft(ports, cluster, [member for member, _ in answered], raft)
         for member, _ in answered:
-            raft = await ports.patroni.raft(member.address, cluster.raft_port)
-            if isinstance(raft, Known) and raft.value.has_quorum:
+            found = raft[member.service.name]
+            if isinstance(found, Known) and found.value.has_quorum:
                 asked.append(member)
     if not asked:
         asked = [m for m, status in answered if status.paused and status.role == "primary"]
@@ -166,14 +224,22 @@ async def observe_raft(
     ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: dict[str, RaftReading]
 ) -> None:
     """What the Raft node of each deployed member says, by service name."""
+    deployed = [m for m in cluster.members if swarm.service(m.service.name) is not None]
+    await ask_raft(ports, cluster, deployed, found)
 
+
+async def ask_raft(
+    ports: Ports,
+    cluster: DesiredCluster,
+    members: Iterable[DesiredMember],
+    found: dict[str, RaftReading],
+) -> None:
     async def ask(name: str, address: str) -> None:
         found[name] = await ports.patroni.raft(address, cluster.raft_port)
 
     async with anyio.create_task_group() as group:
-        for member in cluster.members:
-            if swarm.service(member.service.name) is not None:
-                group.start_soon(ask, member.service.name, member.address)
+        for member in members:
+            group.start_soon(ask, member.service.name, member.address)
 
 
 async def observe_members(

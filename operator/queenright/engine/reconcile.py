@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
+import structlog
 
 from queenright.core.audit import Trigger
 from queenright.core.doctrine import DOCTRINE, Doctrine
@@ -14,9 +15,16 @@ from queenright.core.observed import Known
 from queenright.core.plan import Refusal
 from queenright.core.spec.problems import Document
 from queenright.engine.attempts import Attempts
-from queenright.engine.execute import Result, execute
+from queenright.engine.execute import FRESH_S, Result, execute, is_stale
 from queenright.engine.survey import AppView, ClusterView, Survey, View, survey
 from queenright.engine.world import Ports
+
+STRICT_LOOKS = 2
+"""So many looks in a row that were too slow to act on are made again; after that, what can't be
+had sooner is taken for what it is."""
+MOST_DOUBLINGS = 4
+
+log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -27,6 +35,8 @@ class Memory:
     refused: dict[str, Refusal] = field(default_factory=dict)
     disturbed_at_s: dict[str, float] = field(default_factory=dict)
     """When this process last disturbed each service, by a clock that never jumps."""
+    slow_looks: int = 0
+    """How many observations in a row were older than ``FRESH_S`` when they were complete."""
 
     def touched_s_ago(self) -> dict[str, float]:
         now = anyio.current_time()
@@ -38,14 +48,27 @@ class Memory:
             if action.disturbs:
                 self.disturbed_at_s[action.disturbs] = anyio.current_time()
 
+    def fresh_s(self, seen_at_s: float) -> float:
+        """How old the observation of this pass may be. Where even a second look at nothing but the
+        swarm and the members is too slow, time and again, the bound doubles, since an operator that
+        never acts protects nobody; and that is said."""
+        self.slow_looks = self.slow_looks + 1 if is_stale(seen_at_s) else 0
+        doublings = min(max(0, self.slow_looks - STRICT_LOOKS), MOST_DOUBLINGS)
+        if doublings:
+            took_s = round(anyio.current_time() - seen_at_s, 1)
+            log.warning("swarm and members take too long to tell how they are", seconds=took_s)
+        return FRESH_S * 2.0**doublings
+
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """What was seen, what was tried, and what a guard stopped."""
+    """What was seen, what was tried, and what a guard stopped. ``is_too_old`` is a pass that did
+    nothing of what it had to do, since what it saw was too old by then."""
 
     survey: Survey
     results: tuple[Result, ...]
     refusals: tuple[Refusal, ...]
+    is_too_old: bool = False
 
     @property
     def has_acted(self) -> bool:
@@ -74,7 +97,8 @@ async def reconcile(
     found = await survey(
         ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
     )
-    seen_at_s = anyio.current_time()
+    fresh_s = memory.fresh_s(found.seen_at_s)
+    is_too_old = False
     results, refusals = [], []
     disturbed: set[str] = set()
     for view in found.views:
@@ -85,14 +109,18 @@ async def reconcile(
             refusals.append(refusal)
             continue
         memory.refused.pop(view.name, None)
-        result = await execute(ports, view.plan, trigger, is_stopping, seen_at_s)
+        result = await execute(
+            ports, view.plan, trigger, is_stopping, found.seen_at_s, fresh_s=fresh_s
+        )
+        is_late = bool(view.plan.actions) and is_stale(found.seen_at_s, fresh_s)
+        is_too_old = is_too_old or (is_late and not result.tried)
         memory.attempts.record(result.tried, ports.clock.now())
         memory.note(result)
         results.append(result)
         if isinstance(view, ClusterView) and any(action.disturbs for action, _ in result.tried):
             disturbed.add(view.name)
     remember(memory, found, ports)
-    return PassResult(found, tuple(results), tuple(refusals))
+    return PassResult(found, tuple(results), tuple(refusals), is_too_old)
 
 
 def refuse(ports: Ports, view: View, trigger: Trigger, refusal: Refusal, memory: Memory) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import anyio
+
 from queenright.core.app.desired import DesiredApp
 from queenright.core.app.planner import make_app_plan, make_app_retirement_plan
 from queenright.core.app.retirement import owned_apps
@@ -23,7 +25,8 @@ from queenright.core.plan import Plan
 from queenright.core.planner import make_plan, make_retirement_plan
 from queenright.core.retirement import owned_clusters
 from queenright.core.spec.problems import Document
-from queenright.engine.observe import observe
+from queenright.engine.execute import FRESH_S
+from queenright.engine.observe import observe, observe_anew
 from queenright.engine.world import Ports
 
 
@@ -52,9 +55,12 @@ View: TypeAlias = ClusterView | AppView
 
 @dataclass(frozen=True, slots=True)
 class Survey:
+    """``seen_at_s`` is when swarm and members began to be asked, by a clock that never jumps."""
+
     observed: Observed
     clusters: tuple[ClusterView, ...]
     apps: tuple[AppView, ...] = ()
+    seen_at_s: float = 0.0
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -69,9 +75,14 @@ async def survey(
     doctrine: Doctrine = DOCTRINE,
     touched_s_ago: Mapping[str, float] | None = None,
 ) -> Survey:
-    """Observe once, and plan for all that is described or present."""
+    """Observe, and plan for all that is described or present. Where something took so long that
+    nothing may rest on it any more, what changes quickly is observed again."""
     wishes = wishes_of(documents)
+    seen_at_s = anyio.current_time()
     seen = await observe(ports, documents, attempts or {}, wishes)
+    if anyio.current_time() - seen_at_s > FRESH_S:
+        seen_at_s = anyio.current_time()
+        seen = await observe_anew(ports, documents, seen, wishes)
     observed = dataclasses.replace(seen, touched_s_ago=touched_s_ago or {})
     now = ports.clock.now()
     clusters, apps = [], []
@@ -89,7 +100,7 @@ async def survey(
     for name in orphaned_apps(documents, observed):
         plan = make_app_retirement_plan(name, observed, now, documents).plan
         apps.append(AppView(name, None, None, plan))
-    return Survey(observed, tuple(clusters), tuple(apps))
+    return Survey(observed, tuple(clusters), tuple(apps), seen_at_s)
 
 
 def orphans(documents: Sequence[Document], observed: Observed) -> list[str]:

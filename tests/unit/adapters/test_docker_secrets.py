@@ -216,3 +216,37 @@ def test_the_container_is_that_of_the_running_task() -> None:
     assert container_id([running]) == "c"
     assert container_id([{"Status": {"State": "starting"}}]) == ""
     assert container_id([]) == ""
+
+
+VERIFIER = Password("SCRAM-SHA-256$1:AAAA$AAAA:AAAA")
+
+
+async def failures(secrets: DockerSecrets, *secret_ids: str) -> list[str]:
+    told = []
+    for secret_id in secret_ids:
+        with pytest.raises(PortError) as failed:
+            await secrets.matches(NAME, secret_id, VERIFIER)
+        told.append(str(failed.value))
+    return told
+
+
+def made(there: Answering) -> int:
+    return sum(asked.endswith("/services/create") for asked in there.asked)
+
+
+async def test_what_could_not_be_read_for_a_look_is_left_for_a_while(tmp_path: Path) -> None:
+    with answering(Engine("rejected", "No such image").answer) as there:
+        secrets = DockerSecrets(there.environment, 2, tmp_path, start_s=0.3)
+        first, again, another = await failures(secrets, "s1", "s1", "s2")
+        assert made(there) == 1, "neither the secret nor any other is tried moments later"
+        assert first == again
+        assert "tried again 60 s later" in first
+        assert NAME in another
+        assert "moments ago" in another
+        with pytest.raises(UnavailableError):
+            await secrets.read(NAME, "s1")
+        assert made(there) == 1
+        with pytest.raises(UnavailableError, match="No such image"):
+            await secrets.read(NAME)
+        assert made(there) == 2, "a deed tries all the same"
+        await secrets.aclose()

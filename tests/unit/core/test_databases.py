@@ -230,6 +230,12 @@ def test_a_secret_that_can_not_be_read_is_a_hold_and_no_new_password() -> None:
     assert "no node" in hold(found, "password/main/shop").reason
 
 
+def test_a_password_that_a_pass_had_no_time_for_is_compared_in_the_next_at_once() -> None:
+    found = world(with_role(dataclasses.replace(SHOP, verifier="not yet")))
+    assert deeds(found) == []
+    assert hold(found, "password/main/shop").recheck_at == NOW
+
+
 def test_an_extension_that_the_server_lacks_is_a_hold() -> None:
     bare = dataclasses.replace(DATABASE, extensions=("plpgsql",))
     catalog = dataclasses.replace(with_database(bare), available=frozenset())

@@ -214,6 +214,8 @@ def why_no_login(wished: DesiredRole, live: Role | None) -> str | None:
         return None
     if not live.login:
         return f"role {wished.name} may not log in yet"
+    if live.verifier == "not yet":
+        return f"whether role {wished.name} has the password of its secret is not looked at yet"
     if live.verifier in {"none", "another"}:
         return f"role {wished.name} does not have the password of its secret yet"
     if not {*(wished.member_of or ())} <= {*live.member_of}:

@@ -44,7 +44,7 @@ def wanted_steps(situation: Situation, catalog: Catalog) -> Iterator[Action | Ho
             yield missing_secret(situation, role, catalog)
             if catalog.role(role.name) is None:
                 continue
-        yield from role_steps(target, role, catalog)
+        yield from role_steps(target, role, catalog, situation.now)
     coming = frozenset(role.name for role in wished.roles)
     for database in wished.databases:
         yield from database_steps(target, database, catalog, coming)

@@ -1,0 +1,45 @@
+"""Whether roles have the passwords of their secrets, within the time that a pass has for it.
+
+Decides nothing. Invariant: the comparisons of a pass, of all clusters together, come one after the
+other, and none begins once ``JUDGE_S`` are spent: the others are "not yet", and the next pass goes
+on where this one ended, since verdicts are remembered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import anyio
+
+from queenright.core.catalog import Role
+from queenright.core.observed import Live
+from queenright.core.resources import Secret
+from queenright.ports.errors import PortError
+from queenright.ports.patroni import Password
+from queenright.ports.secrets import Secrets
+
+JUDGE_S = 2.0
+"""A first comparison takes a second or two, where its secret is not mounted."""
+
+
+class Judging:
+    """The comparisons of one pass."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+        self._lock = anyio.Lock()
+        self._spent_s = 0.0
+
+    async def judged(self, role: Role, secret: Live[Secret], verifier: Password) -> Role:
+        """The role with the verdict on its password, or why there is none."""
+        async with self._lock:
+            if self._spent_s >= JUDGE_S:
+                return dataclasses.replace(role, verifier="not yet")
+            began = anyio.current_time()
+            try:
+                is_same = await self._secrets.matches(secret.value.name, secret.id, verifier)
+            except PortError as error:
+                return dataclasses.replace(role, verifier="not known", why_unread=str(error))
+            finally:
+                self._spent_s += anyio.current_time() - began
+        return dataclasses.replace(role, verifier="as wished" if is_same else "another")
