@@ -38,14 +38,18 @@ async def open_ports(
     trail_directory: Path | None = None,
     is_operator: bool = False,
 ) -> AsyncGenerator[Ports, None]:
-    """The real world; ``audit`` False keeps the audit trail untouched (for looking only). The trail
-    is the operator's, in the state directory, unless ``trail_directory`` names another one.
-    ``is_operator`` lets it set up and take down what asks an application's replicas."""
+    """The real world; ``audit`` False keeps the audit trail untouched, and makes no service that
+    reads a secret (for looking only). The trail is the operator's, in the state directory, unless
+    ``trail_directory`` names another one. ``is_operator`` lets it set up and take down what asks an
+    application's replicas."""
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     patroni = PatroniHttp(settings.member_timeout_s)
     secrets = DockerSecrets(
-        settings.docker.environment, settings.docker_timeout_s, settings.secrets_dir
+        settings.docker.environment,
+        settings.docker_timeout_s,
+        settings.secrets_dir,
+        may_create=audit,
     )
     readiness = ReadinessHttp(
         ReadinessService(

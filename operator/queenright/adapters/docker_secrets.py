@@ -33,7 +33,13 @@ from queenright.adapters.secret_reader import (
     what_it_waits_for,
 )
 from queenright.core.scram import is_password_of
-from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
+from queenright.ports.errors import (
+    ConflictError,
+    LookOnlyError,
+    PortError,
+    RejectedError,
+    UnavailableError,
+)
 from queenright.ports.patroni import Password
 
 Json = dict[str, Any]
@@ -59,12 +65,16 @@ class DockerSecrets:
         timeout_s: float,
         directory: Path,
         start_s: float = START_S,
+        *,
+        may_create: bool = True,
     ) -> None:
         """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted;
-        ``start_s`` is how long a service is given to start."""
+        ``start_s`` is how long a service is given to start. ``may_create`` False reads only what is
+        mounted: for commands that only look."""
         self._client = DockerClient(environment, timeout_s)
         self._directory = directory
         self._start_s = start_s
+        self._may_create = may_create
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._lock = anyio.Lock()
         self._known: dict[str, Password] = {}
@@ -108,6 +118,7 @@ class DockerSecrets:
 
     async def _looked_at(self, name: str, secret_id: str) -> Password:
         """The value of the secret that was observed, for a look: what failed is remembered."""
+        self._refuse_in_a_look(name)
         self._refuse_too_early(name, secret_id)
         async with self._lock:
             self._refuse_too_early(name, secret_id)
@@ -124,6 +135,13 @@ class DockerSecrets:
                     self._calm = (now + CALM_S, name)
                 raise type(error)(why) from error
 
+    def _refuse_in_a_look(self, name: str) -> None:
+        if not self._may_create:
+            raise LookOnlyError(
+                f"secret {name} is not mounted here, and a command that only looks starts no "
+                "service to read it; the operator does"
+            )
+
     def _refuse_too_early(self, name: str, secret_id: str) -> None:
         now, (until, why) = anyio.current_time(), self._unread.get(secret_id, (0.0, ""))
         if now < until:
@@ -135,6 +153,7 @@ class DockerSecrets:
             )
 
     async def _value(self, name: str, secret_id: str) -> Password:
+        self._refuse_in_a_look(name)
         await self._remove_what_was_left()
         found = password_of(name, await self._shown(name, secret_id))
         self._unread.pop(secret_id, None)

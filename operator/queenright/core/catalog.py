@@ -82,7 +82,9 @@ def merged(own: DesiredCatalog, wishes: DesiredCatalog) -> DesiredCatalog:
     )
 
 
-VerifierState = Literal["as wished", "another", "none", "not known", "not yet", "not asked"]
+VerifierState = Literal[
+    "as wished", "another", "none", "not known", "not yet", "not here", "not asked"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Role:
     """A role as it is. ``verifier`` tells whether its password is the one in the secret that is
     wished for it: ``not asked`` where none is wished, or where that secret is not in the swarm;
     ``not known``, for the reason in ``why_unread``, where the secret can't be read; ``not yet``
-    where a pass had no time left for it."""
+    where a pass had no time left for it, ``not here`` where whoever looks does not compare."""
 
     name: str
     verifier: VerifierState = "not asked"

@@ -91,6 +91,13 @@ def role_steps(
             f"whether role {role.name} has the password of secret {role.password_secret} is not "
             f"known: {live.why_unread}",
         )
+    if live.verifier == "not here":
+        yield Hold(
+            f"password/{scope}/{role.name}",
+            f"whether role {role.name} has the password of secret {role.password_secret} is not "
+            f"compared here: {live.why_unread}",
+            is_news=True,
+        )
     if live.verifier == "not yet":
         yield Hold(
             f"password/{scope}/{role.name}",

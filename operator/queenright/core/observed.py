@@ -36,6 +36,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class NotAsked(Unknown):
+    """Left alone by a command that only looks; the operator itself asks."""
+
+
+@dataclass(frozen=True, slots=True)
 class Live(Generic[T_co]):
     """A swarm object with what a write needs: its id and the version index that was read."""
 

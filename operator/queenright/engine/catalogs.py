@@ -21,11 +21,11 @@ from queenright.core.actions import (
 from queenright.core.catalog import Catalog, DesiredRole, Role, referred_roles
 from queenright.core.catalog_notes import read_catalog_note
 from queenright.core.desired import DesiredCluster, DesiredMember
-from queenright.core.observed import Known, MemberStatus, SwarmState, Unknown
+from queenright.core.observed import Known, MemberStatus, NotAsked, SwarmState, Unknown
 from queenright.engine.judging import Judging
 from queenright.engine.world import Ports
 from queenright.ports.catalogs import Found, Question, Server
-from queenright.ports.errors import PortError
+from queenright.ports.errors import LookOnlyError, PortError
 from queenright.ports.patroni import Password
 
 CatalogReading = Known[Catalog] | Unknown
@@ -51,6 +51,8 @@ async def observe_catalog(
         superuser = await ports.secrets.read(cluster.superuser_secret, live.id if live else "")
         server = Server(leader.address, cluster.postgresql_port, superuser)
         found = await ports.catalogs.read(server, question)
+    except LookOnlyError as error:
+        return NotAsked(str(error))
     except PortError as error:
         return Unknown(str(error))
     return Known(await judged(judging, cluster, swarm, found))

@@ -14,7 +14,7 @@ import anyio
 from queenright.core.catalog import Role
 from queenright.core.observed import Live
 from queenright.core.resources import Secret
-from queenright.ports.errors import PortError
+from queenright.ports.errors import LookOnlyError, PortError
 from queenright.ports.patroni import Password
 from queenright.ports.secrets import Secrets
 
@@ -38,6 +38,8 @@ class Judging:
             began = anyio.current_time()
             try:
                 is_same = await self._secrets.matches(secret.value.name, secret.id, verifier)
+            except LookOnlyError as error:
+                return dataclasses.replace(role, verifier="not here", why_unread=str(error))
             except PortError as error:
                 return dataclasses.replace(role, verifier="not known", why_unread=str(error))
             finally:

@@ -20,6 +20,10 @@ class RejectedError(PortError):
     """Understood and refused; the same call will be refused again."""
 
 
+class LookOnlyError(PortError):
+    """Not even tried: it takes something that a command which only looks does not make."""
+
+
 class UnavailableError(PortError):
     """No answer, or none in time: whether the call took effect is not known. Also a refusal that
     passes by itself, like the removal of what a task still uses: the same call may work later."""

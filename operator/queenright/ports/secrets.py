@@ -14,7 +14,8 @@ class Secrets(Protocol):
         """The secret's value without surrounding whitespace (spec: database-cluster §2.3). With the
         id that was just observed, a value that is held already costs no call.
 
-        Raises UnavailableError when it can't be read now, RejectedError when there is none.
+        Raises UnavailableError when it can't be read now, RejectedError when there is none, and
+        LookOnlyError where reading it takes more than a look may do.
         """
         ...
 

@@ -16,8 +16,10 @@ from queenright.adapters.secret_reader import (
     reader_service,
 )
 from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
-from queenright.ports.errors import PortError, RejectedError, UnavailableError
+from queenright.ports.errors import LookOnlyError, PortError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
+from queenright.settings import Docker, Settings
+from queenright.wiring import open_ports
 from tests.unit.adapters.answering import Answer, Answering, answering
 
 Json = dict[str, Any]
@@ -250,3 +252,22 @@ async def test_what_could_not_be_read_for_a_look_is_left_for_a_while(tmp_path: P
             await secrets.read(NAME)
         assert made(there) == 2, "a deed tries all the same"
         await secrets.aclose()
+
+
+@pytest.mark.parametrize(("acts", "services"), [(False, 0), (True, 1)])
+async def test_a_command_that_only_looks_starts_no_service(
+    tmp_path: Path, acts: bool, services: int
+) -> None:
+    (tmp_path / "mounted").write_text("a value")
+    with answering(Engine("rejected", "No such image").answer) as there:
+        host = Docker(host=there.environment["DOCKER_HOST"])
+        settings = Settings(docker=host, secrets_dir=tmp_path, state_dir=None)
+        async with open_ports(settings, audit=acts) as ports:
+            assert await ports.secrets.read("mounted", "s0") == Password("a value")
+            assert await ports.secrets.matches("mounted", "s0", VERIFIER) is False
+            with pytest.raises(PortError) as refused:
+                await ports.secrets.read(NAME, "s1")
+            assert isinstance(refused.value, LookOnlyError) is not acts
+            with pytest.raises(PortError):
+                await ports.secrets.matches(NAME, "s1", VERIFIER)
+        assert made(there) == services

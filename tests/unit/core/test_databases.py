@@ -27,7 +27,15 @@ from queenright.core.catalog import (
 from queenright.core.catalog_notes import CatalogNote, read_catalog_note, with_catalog_note
 from queenright.core.guards import first_refusal
 from queenright.core.notes import MoveNote
-from queenright.core.observed import Known, Live, Observed, RaftStatus, SwarmState, Unknown
+from queenright.core.observed import (
+    Known,
+    Live,
+    NotAsked,
+    Observed,
+    RaftStatus,
+    SwarmState,
+    Unknown,
+)
 from queenright.core.plan import Hold, Plan
 from queenright.core.planner import make_plan
 from queenright.core.resources import CATALOG_LABEL, Secret
@@ -234,6 +242,19 @@ def test_a_password_that_a_pass_had_no_time_for_is_compared_in_the_next_at_once(
     found = world(with_role(dataclasses.replace(SHOP, verifier="not yet")))
     assert deeds(found) == []
     assert hold(found, "password/main/shop").recheck_at == NOW
+
+
+class TestACommandThatOnlyLooks:
+    def test_takes_what_it_does_not_compare_for_news(self) -> None:
+        live = dataclasses.replace(SHOP, verifier="not here", why_unread="a look")
+        found = world(with_role(live))
+        assert planned(found).is_converged
+        assert "not compared here: a look" in hold(found, "password/main/shop").reason
+
+    def test_can_end_well_where_it_may_not_ask_the_leader(self) -> None:
+        found = dataclasses.replace(world(), catalogs={"main": NotAsked("a look")})
+        assert planned(found).is_converged
+        assert "not compared here: a look" in hold(found, "databases/main").reason
 
 
 def test_an_extension_that_the_server_lacks_is_a_hold() -> None:

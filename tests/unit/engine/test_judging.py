@@ -11,6 +11,7 @@ from queenright.core.catalog import DesiredRole, Role
 from queenright.core.observed import Live
 from queenright.core.resources import Secret
 from queenright.engine.judging import Judging
+from queenright.ports.errors import LookOnlyError
 from queenright.ports.patroni import Password
 from tests.fakes.virtual_loop import run_virtual
 
@@ -67,6 +68,17 @@ def test_a_pass_compares_for_two_seconds_and_the_next_goes_on() -> None:
         began = anyio.current_time()
         assert await one_pass(secrets) == ["as wished"] * 10
         assert anyio.current_time() == began
+
+    run_virtual(main)
+
+
+def test_what_a_look_does_not_compare_is_told_as_that() -> None:
+    class Looking(SlowSecrets):
+        async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
+            raise LookOnlyError("a look")
+
+    async def main() -> None:
+        assert await one_pass(Looking()) == ["not here"] * 10
 
     run_virtual(main)
 

@@ -13,7 +13,7 @@ from queenright.core.actions import Action, CreateSecret
 from queenright.core.app.logins import is_login_of
 from queenright.core.catalog import Catalog, DesiredRole
 from queenright.core.catalog_steps import database_steps, role_steps, sql_target, why_no_sql
-from queenright.core.observed import Known, Unknown
+from queenright.core.observed import Known, NotAsked, Unknown
 from queenright.core.plan import Hold
 from queenright.core.resources import CLUSTER_LABEL, Secret
 from queenright.core.situation import Situation
@@ -26,6 +26,9 @@ def plan_databases(situation: Situation) -> Iterator[Action | Hold]:
     if not (wished or note) or not situation.is_bootstrapped:
         return
     match situation.catalog:
+        case NotAsked(why):
+            reason = f"roles and databases are not compared here: {why}"
+            yield Hold(f"{ASPECT}/{situation.desired.name}", reason, is_news=True)
         case Unknown(why):
             reason = f"roles and databases are not known ({why}), nor whether they are the file's"
             yield Hold(f"{ASPECT}/{situation.desired.name}", reason)
