@@ -87,6 +87,17 @@ def test_caddy_takes_it(mode: str, tmp_path: Path) -> None:
     assert proxies == json.dumps(found).count("app.sock"), "nobody else is asked"
 
 
+@pytest.mark.skipif(CADDY is None, reason="caddy is not installed")
+@pytest.mark.parametrize("mode", ["internal, no space domains", "given"])
+def test_who_names_no_host_gets_the_main_sites_certificate(mode: str, tmp_path: Path) -> None:
+    """A client that comes by an address; what its Host header says is the application's matter."""
+    servers = adapted(text_of(app_of(MODES[mode])), tmp_path)["apps"]["http"]["servers"].values()
+    (server,) = (found for found in servers if found["listen"] == [":8443"])
+    policies = server["tls_connection_policies"]
+    assert [policy["default_sni"] for policy in policies] == ["notes.example.org"]
+    assert '"host"' not in json.dumps(server["routes"]), "no host gets an empty answer of Caddy's"
+
+
 def test_the_limits_are_the_documents() -> None:
     text = text_of(app_of("tls: {mode: internal, onDemandPerMinute: 3}",
                           "bodySizeLimit: 8M\nshutdownTimeout: 25s"))  # fmt: skip

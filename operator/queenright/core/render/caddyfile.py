@@ -44,8 +44,10 @@ def _sites(app: NotesApp, edge: Edge) -> tuple[str, ...]:
         case "internal":
             named, on_demand = "\ttls internal\n", "\ttls internal {\n\t\ton_demand\n\t}\n"
     names = ", ".join(f"https://{host}" for host in hosts_of(app))
-    spaces = (_site("https://", on_demand),) if _has_on_demand(edge.tls) else ()
-    return (_redirects(edge), _site(names, named), *spaces)
+    if not _has_on_demand(edge.tls):
+        # What other hosts get is the application's to say, and not an empty answer of Caddy's.
+        return (_redirects(edge), _site(f"{names}, https://", named))
+    return (_redirects(edge), _site(names, named), _site("https://", on_demand))
 
 
 def hosts_of(app: NotesApp) -> tuple[str, ...]:
@@ -59,6 +61,9 @@ def _head(app: NotesApp, edge: Edge) -> str:
     lines = {
         # The redirects are written below: Caddy's own would name a port inside of the container.
         "auto_https": "off" if tls.mode in {"off", "certificate"} else "disable_redirects",
+        # Who comes by an address names no host and gets the main site's certificate; where they are
+        # made on demand, Caddy 2.6 asks for one of that address all the same, and has none.
+        "default_sni": hosts_of(app)[0] if tls.mode != "off" and not _has_on_demand(tls) else None,
         "email": tls.email,
         "acme_ca": tls.directory,
         "acme_ca_root": f"{SECRETS}/{DIRECTORY_ROOT_FILE}" if tls.directory_root else None,
