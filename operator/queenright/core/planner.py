@@ -46,6 +46,7 @@ from queenright.core.rules.settings import plan_settings
 from queenright.core.rules.vip import plan_vip
 from queenright.core.services import service_name
 from queenright.core.situation import Situation
+from queenright.core.spec.operations import Pausing
 from queenright.core.spec.problems import Document
 
 Rule: TypeAlias = Callable[[Situation], Iterable[Action | Hold]]
@@ -103,7 +104,8 @@ def make_plan(
     held = [] if deployed else list(deployment_holds(situation))
     steps: list[Action | Hold] = [*held] if held else [*misplaced, *apply_rules(rules, situation)]
     if desired.policy.reconcile.is_paused(now):
-        steps = [*only_told(desired, steps)]
+        spared = "; Patroni goes on protecting the database"
+        steps = [*only_told(name, desired.policy.reconcile, steps, spared)]
     return Decision(arrange(name, desired.digest, steps, observed, now), desired)
 
 
@@ -137,14 +139,16 @@ def situation_of(
     return observed_situation(desired, swarm, observed, now) if desired else None
 
 
-def only_told(desired: DesiredCluster, steps: Iterable[Action | Hold]) -> Iterator[Hold]:
-    """The steps as what would be done: the owner has paused reconciliation, and nothing else."""
-    until = desired.policy.reconcile.until
+def only_told(
+    name: str, pause: Pausing, steps: Iterable[Action | Hold], spared: str = ""
+) -> Iterator[Hold]:
+    """The steps as what would be done: the owner has paused reconciliation, and nothing else, which
+    ``spared`` tells."""
+    until = pause.until
     end = f"until {until:%Y-%m-%dT%H:%M:%SZ}" if until else "until the file says otherwise"
     yield Hold(
-        f"reconcile/{desired.name}",
-        f"reconciliation is paused {end}: nothing is changed here; Patroni goes on protecting the "
-        "database",
+        f"reconcile/{name}",
+        f"reconciliation is paused {end}: nothing is changed here{spared}",
         until,
     )
     for step in steps:

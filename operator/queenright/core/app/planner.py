@@ -29,7 +29,7 @@ from queenright.core.catalog import NO_CATALOG
 from queenright.core.observed import Observed, SwarmState
 from queenright.core.pinning import unresolved_image
 from queenright.core.plan import Hold, Plan
-from queenright.core.planner import arrange, situation_of
+from queenright.core.planner import arrange, only_told, situation_of
 from queenright.core.preflight import foreign_app_services, placement_holds, swarm_or_hold
 from queenright.core.situation import Situation
 from queenright.core.spec.neighbours import connections_needed
@@ -93,7 +93,7 @@ def make_app_plan(
     if not misplaced or situation.web is not None:
         steps += [step for rule in rules for step in rule(situation)]
     if desired.reconcile.is_paused(now):
-        steps = [*only_told(desired, steps)]
+        steps = [*only_told(name, desired.reconcile, steps)]
     return AppDecision(arrange(name, desired.digest, steps, observed, now), desired)
 
 
@@ -141,22 +141,6 @@ def app_images_needed(desired: DesiredApp, swarm: SwarmState) -> frozenset[str]:
     """Image references that must be looked up before the services can be planned."""
     found = (unresolved_image(s, swarm.service(s.name)) for s in desired.services)
     return frozenset(reference for reference in found if reference)
-
-
-def only_told(desired: DesiredApp, steps: Iterable[Action | Hold]) -> Iterator[Hold]:
-    """The steps as what would be done: the owner has paused reconciliation, and nothing else."""
-    until = desired.reconcile.until
-    end = f"until {until:%Y-%m-%dT%H:%M:%SZ}" if until else "until the file says otherwise"
-    yield Hold(
-        f"reconcile/{desired.name}",
-        f"reconciliation is paused {end}: nothing is changed here",
-        until,
-    )
-    for step in steps:
-        if isinstance(step, Hold):
-            yield step
-        else:
-            yield Hold(step.key, f"not done while reconciliation is paused: {step.reason}")
 
 
 def make_app_retirement_plan(
