@@ -16,6 +16,7 @@ from queenright.cli.exits import FAILURE, OK, USAGE, CommandError
 from queenright.cli.live import Live, View, failed, on_cluster
 from queenright.cli.options import manifests_option
 from queenright.core.actions import Action
+from queenright.core.app.logins import is_login_of
 from queenright.core.catalog import Catalog, DesiredDatabase, DesiredRole
 from queenright.core.catalog_creation import creation_steps, remarks
 from queenright.core.catalog_guards import sql_goes_to_the_leader
@@ -143,14 +144,8 @@ async def create(live: Live, dbname: str, username: str, password: Password) -> 
     leader = view.situation.leader
     if leader is None:
         raise CommandError("there is no primary that every observation agrees on", FAILURE)
-    owned = view.situation.desired.catalog.role(username)
-    if owned is not None and owned.password_secret:
-        raise CommandError(
-            f"role {username} is in the file, with the password of secret "
-            f"{owned.password_secret}: the operator would set that again; name another secret "
-            "there to change it",
-            FAILURE,
-        )
+    if why := why_owned(live, view, username):
+        raise CommandError(why, FAILURE)
     click.echo(f"{leader.name} is the primary ({leader.address}).")
     role = DesiredRole(username, password_secret=GIVEN)
     database = DesiredDatabase(dbname, username)
@@ -163,6 +158,39 @@ async def create(live: Live, dbname: str, username: str, password: Password) -> 
     await carry_out(with_password, view, creation_steps(view.situation, role, database, found))
     click.echo(f"Database {dbname} is there, closed to the public; {username} has the password.")
     return OK
+
+
+def why_owned(live: Live, view: View, username: str) -> str | None:
+    """Why nobody sets this role's password by hand; None where somebody may."""
+    owned = view.situation.desired.catalog.role(username)
+    if owned is None:
+        owners = (role.name for role in live.wishes.roles if not role.login)
+        return next(
+            (
+                f"{username} is what a former login of {owner}, an application's role, is called: "
+                "the operator would retire it; give another name"
+                for owner in owners
+                if is_login_of(username, owner)
+            ),
+            None,
+        )
+    if owned == live.wishes.role(username):
+        if not owned.password_secret:
+            return (
+                f"role {username} owns an application's database, and nobody logs in as it; give "
+                "another name"
+            )
+        return (
+            f"role {username} is what an application logs in as, with the password of secret "
+            f"{owned.password_secret}: the operator would set that again; name another "
+            "database.passwordSecret in its document to change it"
+        )
+    if not owned.password_secret:
+        return None
+    return (
+        f"role {username} is in the file, with the password of secret {owned.password_secret}: the "
+        "operator would set that again; name another secret there to change it"
+    )
 
 
 async def read_catalog(

@@ -25,7 +25,9 @@ from queenright.cli import look
 from queenright.cli.exits import FAILURE, INVALID, UNREACHABLE, USAGE, CommandError
 from queenright.cli.trail import COMMANDS_DIRECTORY
 from queenright.core.actions import Action
+from queenright.core.app.wishes import wishes_of
 from queenright.core.audit import Trigger
+from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.desired import DesiredMember
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.plan import Hold, Plan
@@ -61,12 +63,14 @@ class View:
 @dataclass
 class Live:
     """One cluster, by its document. ``command`` is what the trail says was asked for; ``settings``
-    name the engine in an error."""
+    name the engine in an error; ``wishes`` are the roles and databases that applications of the
+    files need of it."""
 
     ports: Ports
     document: Document
     command: str
     settings: Settings = field(default_factory=Settings)
+    wishes: DesiredCatalog = NO_CATALOG
 
     async def look(self) -> View:
         """What is there now. CommandError when the swarm can't be worked with."""
@@ -77,7 +81,7 @@ class Live:
         if isinstance(swarm, Hold):
             raise CommandError(swarm.reason, UNREACHABLE)
         name = self.document.name
-        desired = expand_here(self.document, swarm)
+        desired = expand_here(self.document, swarm, self.wishes)
         if desired is None or not is_deployed(self.document, swarm):
             raise CommandError(
                 f"cluster {name} was not deployed in this swarm by queenright; `queenright plan` "
@@ -127,14 +131,16 @@ def on_cluster(
 ) -> int:
     """Open the world, find the cluster, and act on it; without ``writes`` there is no trail."""
     settings = look.settings_for_looking(path)
-    document = chosen(look.read_desired(settings, path), cluster)
+    written = look.read_desired(settings, path)
+    document = chosen(written, cluster)
+    wishes = wishes_of(written.documents).get(document.name, NO_CATALOG)
     directory = settings.state_dir / COMMANDS_DIRECTORY if settings.state_dir else None
     if writes and (directory is None or not can_be_written(directory)):
         settings, directory = with_trail_in_the_log(settings), None
 
     async def go() -> int:
         async with open_ports(settings, audit=writes, trail_directory=directory) as ports:
-            return await act(Live(ports, document, f"{command}, by {who()}", settings))
+            return await act(Live(ports, document, f"{command}, by {who()}", settings, wishes))
 
     try:
         try:

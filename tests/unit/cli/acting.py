@@ -13,6 +13,7 @@ import structlog
 
 from queenright.cli.exits import CommandError
 from queenright.cli.live import Live
+from queenright.core.catalog import NO_CATALOG, DesiredCatalog
 from queenright.core.notes import Notes, read_notes
 from queenright.core.published import read_route
 from tests.builders import FILE, MANIFEST, document
@@ -29,12 +30,14 @@ class Stage:
     world: World
     text: str
     operator: Operator | None = None
+    wishes: DesiredCatalog = NO_CATALOG
     said: io.StringIO = field(default_factory=io.StringIO)
     complained: io.StringIO = field(default_factory=io.StringIO)
 
     async def command(self, act: Act, what: str = "a test") -> int:
         """The command's exit code; what it says is kept."""
-        live = Live(self.world.ports, document(self.text), f"{what}, by somebody")
+        cluster, who = document(self.text), f"{what}, by somebody"
+        live = Live(self.world.ports, cluster, who, wishes=self.wishes)
         with contextlib.redirect_stdout(self.said), contextlib.redirect_stderr(self.complained):
             try:
                 return await act(live)

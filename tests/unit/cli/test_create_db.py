@@ -11,9 +11,13 @@ from click.testing import CliRunner
 
 from queenright.cli.create_db import checked, create, create_db, given_password
 from queenright.cli.exits import USAGE, CommandError
+from queenright.cli.live import Live, on_cluster
+from queenright.core.app.wishes import wishes_of
+from queenright.core.catalog import DesiredCatalog
 from queenright.core.scram import is_password_of
 from queenright.ports.patroni import Password
-from tests.builders import manifest
+from tests.app_builders import APP, documents
+from tests.builders import MANIFEST, manifest
 from tests.fakes.fake_catalogs import EVERYBODYS, FakeServer
 from tests.unit.cli.acting import Act, Stage, on_stage
 
@@ -84,6 +88,40 @@ def test_a_role_of_the_file_keeps_its_secrets_password() -> None:
         assert "shop_pw" in stage.err
 
     on_stage(play, SHOP)
+
+
+def test_an_applications_roles_are_its_own() -> None:
+    wishes = wishes_of(documents())["main"]
+    owner, login = (role.name for role in wishes.roles)
+
+    async def play(stage: Stage) -> None:
+        stage.wishes = wishes
+        assert await stage.command(creating("x", login)) == 1
+        assert "notes_db_password" in stage.err
+        assert await stage.command(creating("x", owner)) == 1
+        assert "nobody logs in as it" in stage.err
+        assert await stage.command(creating("x", f"{owner}_{'0' * 8}")) == 1
+        assert "a former login" in stage.err
+        assert stage.err.count("\n") == 3
+        assert server(stage).changes == []
+
+    on_stage(play)
+
+
+def test_a_command_knows_what_the_applications_of_its_files_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.yaml").write_text(MANIFEST)
+    (tmp_path / "notes.yaml").write_text(APP)
+    monkeypatch.setenv("QUEENRIGHT_STATE_DIR", str(tmp_path / "state"))
+    known: list[DesiredCatalog] = []
+
+    async def act(live: Live) -> int:
+        known.append(live.wishes)
+        return 0
+
+    assert on_cluster(tmp_path, None, "a test", act) == 0
+    assert known == [wishes_of(documents())["main"]]
 
 
 def test_without_a_primary_nothing_is_done() -> None:
