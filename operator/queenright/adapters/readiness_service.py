@@ -19,6 +19,7 @@ import structlog
 from queenright.adapters.docker_client import DockerClient
 from queenright.adapters.secret_reader import container_id, what_it_waits_for
 from queenright.core.app.readiness import Readiness, Target, answer
+from queenright.core.digest import digest
 from queenright.core.observed import Known, Unknown
 from queenright.core.resources import ROLE_LABEL
 from queenright.ports.errors import ConflictError, PortError, UnavailableError
@@ -29,6 +30,8 @@ Reading = Known[Readiness] | Unknown
 
 ROLE = "readiness-probe"
 PREFIX = "queenright-readiness-"
+LONGEST_NAME = 63
+"""Characters that swarm takes for a service's name (swarmkit: ``validateAnnotations``)."""
 NETWORK_LABEL = "queenright.network"
 FILTER = {"label": f"{ROLE_LABEL}={ROLE}"}
 LIVES_S = 86_400
@@ -213,7 +216,7 @@ def probe_service(network: str, image: str, node_id: str) -> Json:
     """Arguments of the SDK's ``create_service``; the image's own user runs it."""
     idle = ["python", "-I", "-S", "-c", f"import time; time.sleep({LIVES_S})"]
     return {
-        "name": f"{PREFIX}{network}",
+        "name": probe_name(network),
         "labels": {ROLE_LABEL: ROLE, NETWORK_LABEL: network},
         "mode": {"Replicated": {"Replicas": 1}},
         "endpoint_spec": {"Mode": "dnsrr"},
@@ -233,6 +236,12 @@ def probe_service(network: str, image: str, node_id: str) -> Json:
             "LogDriver": {"Name": "none"},
         },
     }
+
+
+def probe_name(network: str) -> str:
+    """The network's name behind ours, or a digest of it where that is too long for swarm."""
+    name = f"{PREFIX}{network}"
+    return name if len(name) <= LONGEST_NAME else f"{PREFIX}{digest(network)}"
 
 
 def asked(sdk: Any, container: str, places: Sequence[str]) -> bytes:

@@ -124,3 +124,12 @@ def test_what_asks_has_the_network_and_nothing_else() -> None:
     assert task["LogDriver"] == {"Name": "none"}
     assert "ports" not in json.dumps(wanted).lower()
     assert not {APP_LABEL, CLUSTER_LABEL} & wanted["labels"].keys()
+
+
+def test_its_name_is_one_that_swarm_takes_whatever_the_networks_is() -> None:
+    names = [str(probe_service(name, "image", "node")["name"]) for name in ("a" * 42, "a" * 43)]
+    assert names[0] == f"queenright-readiness-{'a' * 42}"
+    assert all(len(name) <= 63 for name in names)
+    other = probe_service("a" * 42 + "b", "image", "node")
+    assert other["name"] != names[1]
+    assert other["labels"]["queenright.network"] == "a" * 42 + "b"
