@@ -7,7 +7,8 @@ by which a role could become a superuser.
 
 import re
 import unicodedata
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -123,6 +124,13 @@ ConnectionLimit = Annotated[int, Field(ge=-1, le=262143)]
 
 class Role(Part):
     """A role, kept as written: what somebody changes in it by hand is set back, and told."""
+
+    LEFT_OUT: ClassVar[Mapping[str, str]] = {
+        "superuser": "no role of the file is a superuser, and one that has become one is set back; "
+        "the superuser is postgres, whose password is the secret in spec.secrets.superuser",
+        "replication": "no role of the file is for replication, and one that has become one is set "
+        "back; the members replicate as replicator",
+    }
 
     name: RoleName = Field(
         description="Its name, as PostgreSQL has it between double quotes: upper and lower case "

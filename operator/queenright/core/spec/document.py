@@ -31,6 +31,9 @@ def _title(attribute: str, _: object) -> str:
 class Part(BaseModel):
     """A mapping in a document: frozen, strict about types, closed to unknown fields."""
 
+    LEFT_OUT: ClassVar[Mapping[str, str]] = {}
+    """Fields that people may look for, and that are not there on purpose: each with why."""
+
     model_config = ConfigDict(
         frozen=True,
         strict=True,

@@ -107,6 +107,8 @@ def _out_of_bounds(how: str, bound: float, value: Any, path: Path, model: type[B
 def _unknown(path: Path, model: type[BaseModel]) -> str:
     name = str(path[-1])
     part = part_at(model, path[:-1])
+    if part is not None and issubclass(part, Part) and name in part.LEFT_OUT:
+        return f"is not a field here: {part.LEFT_OUT[name]}"
     known = fields_of(part) if part else {}
     meant = did_you_mean(name, known)
     if meant:
