@@ -134,6 +134,12 @@ APP_CASES: dict[str, str] = {
     "app's retries": edited_app(more="healthCheck: {retries: 0}"),
     "app's restart": edited_app(more="restartPolicy: {condition: always}"),
     "update's order": edited_app(more="update: {order: startfirst}"),
+    "start-first with a host's port": edited_app(
+        more="publish: host\nupdate: {order: start-first}"
+    ),
+    "all replicas at once with a host's port": edited_app(
+        more="publish: host\nupdate: {parallelism: 2}"
+    ),
     "update's failure": edited_app(more="update: {failureAction: continue}"),
     "update's parallelism": edited_app(more="update: {parallelism: 0}"),
     "update hardly watched": edited_app(more="update: {monitor: 5s}"),

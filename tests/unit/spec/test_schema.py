@@ -58,6 +58,7 @@ BEYOND_A_SCHEMA = {
     *("database nowhere", "database twice", "database with a role of nobody's"),
     *("database of no cluster", "oidc's group without claim", "oidc's issuer plain HTTP"),
     "database's password a role's of its cluster",
+    *("start-first with a host's port", "all replicas at once with a host's port"),
     *("no replica", "one replica", "extra host the main one", "extra host twice"),
     *("origin plain HTTP", "key the database's", "publish nowhere", "publish beside the edge"),
     *("header from anybody", "headers from anybody", "depth without header"),

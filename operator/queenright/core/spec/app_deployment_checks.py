@@ -99,6 +99,27 @@ def _places(app: NotesApp) -> Iterator[Finding]:
         yield Finding(_NODES, message, involves=involved)
 
 
+def _order(app: NotesApp) -> Iterator[Finding]:
+    """With a host's port no replica starts before the old one has stopped."""
+    spec, update = app.spec, app.spec.update
+    if spec.publish.mode != "host":
+        return
+    involved: tuple[Path, ...] = (("spec", "publish"), ("spec", "replicas"))
+    if update.order == "start-first" and "order" in update.model_fields_set:
+        message = (
+            "start-first has no effect with `publish: host`: the old replica has the port, and "
+            "stops first; write stop-first, or publish by ingress"
+        )
+        yield Finding(("spec", "update", "order"), message, "warning", involved)
+    if 1 <= spec.replicas <= update.parallelism:
+        message = (
+            f"{update.parallelism} at once is every replica, and with `publish: host` they stop "
+            "before others start: an update leaves nobody; run more replicas than that, or publish "
+            "by ingress"
+        )
+        yield Finding(("spec", "update", "parallelism"), message, "warning", involved)
+
+
 def _dump(app: NotesApp) -> Iterator[Finding]:
     dump = app.spec.upgrade.dump
     if dump.volume is not None and dump.path is not None:
@@ -131,6 +152,7 @@ DEPLOYMENT_CHECKS: tuple[Callable[[NotesApp], Iterator[Finding]], ...] = (
     _bounds,
     _replicas,
     _places,
+    _order,
     _dump,
     _pause,
 )
