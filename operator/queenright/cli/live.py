@@ -74,7 +74,7 @@ class Live:
 
     async def look(self) -> View:
         """What is there now. CommandError when the swarm can't be worked with."""
-        observed = await observe(self.ports, [self.document], {})
+        observed = await observe(self.ports, [self.document], {}, with_catalogs=False)
         swarm = swarm_or_hold(observed)
         if isinstance(observed.swarm, Unknown):
             raise look.unreachable(observed.swarm.why, self.settings)

@@ -61,9 +61,12 @@ async def observe(
     documents: Sequence[Document],
     attempts: Mapping[str, Attempt],
     wishes: Mapping[str, DesiredCatalog] | None = None,
+    *,
+    with_catalogs: bool = True,
 ) -> Observed:
     """Everything that the rules may rest on, as of now; ``wishes`` are the roles and databases that
-    applications need, by the cluster's name."""
+    applications need, by the cluster's name. Without ``with_catalogs`` what is there of them is not
+    looked at, which can take seconds."""
     try:
         swarm = await ports.swarm.observe()
     except SwarmError as error:
@@ -71,7 +74,7 @@ async def observe(
     if engine_hold(swarm.engine):
         return Observed(Known(swarm), attempts=attempts)
     desired = clusters_here(documents, swarm, wishes or {})
-    judging = Judging(ports.secrets)
+    judging = Judging(ports.secrets) if with_catalogs else None
     members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
     settings: dict[str, SettingsReading] = {}
@@ -179,7 +182,7 @@ async def observe_cluster(
     cluster: DesiredCluster,
     swarm: SwarmState,
     into: Readings,
-    judging: Judging,
+    judging: Judging | None,
 ) -> None:
     """Each member's own word, and the settings, roles and databases as the leader knows them."""
     readings = with_lags(await observe_members(ports, cluster, swarm))
@@ -190,6 +193,8 @@ async def observe_cluster(
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask_settings)
+        if judging is None:
+            return
         catalog = await observe_catalog(ports, cluster, swarm, readings, judging)
         if catalog is not None:
             into.catalogs[cluster.name] = catalog

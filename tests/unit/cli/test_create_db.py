@@ -108,6 +108,21 @@ def test_an_applications_roles_are_its_own() -> None:
     on_stage(play)
 
 
+def test_a_look_for_a_command_waits_for_no_secret() -> None:
+    """An emergency does not wait while the passwords of roles are compared."""
+
+    async def play(stage: Stage) -> None:
+        stage.world.secrets.is_unavailable = True
+
+        async def look(live: Live) -> int:
+            assert (await live.look()).observed.catalogs == {}
+            return 0
+
+        assert await stage.command(look) == 0
+
+    on_stage(play, SHOP)
+
+
 def test_a_command_knows_what_the_applications_of_its_files_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
