@@ -274,21 +274,21 @@ ISOLATION = ("another_primary", "edit", "cut_off", "repair", "repair")
 AMBIGUITY = ("bad_verbs", "another_primary", "another_primary", "repair")
 FAILOVERS = ("another_primary", *6 * ("repair",), "switch_over", *9 * ("repair",))
 MUTATIONS = (
-    Mutation("restarts members without asking why not", "is disturbed", 0, seeing(Careless)),
+    Mutation("restarts members without asking why not", "is disturbed", 1, seeing(Careless)),
     Mutation(
         "the same, but the guards stand",
         "a guard had to refuse",
-        0,
+        1,
         seeing(Careless, guards=None),
     ),
-    Mutation("takes unknown for down", "is unknown", 0, seeing(Presuming)),
-    Mutation("restarts the next member at once", "is being replaced", 0, seeing(Hasty)),
+    Mutation("takes unknown for down", "is unknown", 2, seeing(Presuming)),
+    Mutation("restarts the next member at once", "is being replaced", 2, seeing(Hasty)),
     Mutation("restarts one while another is unwell", "is not well", 1, seeing(Optimistic)),
-    Mutation("restarts the leader in place", "the leader main_member", 0, seeing(Usurping)),
+    Mutation("restarts the leader in place", "the leader main_member", 5, seeing(Usurping)),
     Mutation("skips the lag check", "lags too far behind", 0, seeing(LagBlind), deeds=SLOWNESS),
-    Mutation("acts while paused", "while Patroni is paused", 3, seeing(PauseBlind)),
+    Mutation("acts while paused", "while Patroni is paused", 7, seeing(PauseBlind)),
     Mutation(
-        "takes the quorum for granted", "without a quorum", 0, seeing(QuorumBlind), deeds=ISOLATION
+        "takes the quorum for granted", "without a quorum", 1, seeing(QuorumBlind), deeds=ISOLATION
     ),
     Mutation(
         "asks again after a 503", "a second switchover", 1, seeing(Impatient), deeds=AMBIGUITY
