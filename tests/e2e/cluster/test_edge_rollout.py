@@ -27,6 +27,7 @@ from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import eventually, manifest, service
 from tests.lab.builder import running_builder
 from tests.lab.lab import Lab
+from tests.lab.packages import ensure_programs
 from tests.lab.product_images import publish
 
 pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(600)]
@@ -191,6 +192,7 @@ def site(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @contextmanager
 def authority(site: Site, directory: Path) -> Iterator[Path]:
     """A real ACME authority on the LAN, which finds the hosts at node2; its root certificate."""
+    ensure_programs({"caddy": "caddy"})
     address = site.lab.registry.partition(":")[0]
     config, hosts, log = (directory / name for name in ("Caddyfile", "hosts", "log"))
     storage = directory / "authority"
