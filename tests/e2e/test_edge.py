@@ -25,7 +25,7 @@ NOTICED_S = 3.0
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Started]:
     """An edge that serves replicas 1 and 2; 3 is there, but not in DNS."""
-    ensure_programs({"caddy": "caddy", "haproxy": "haproxy", "curl": "curl"})
+    ensure_programs({name: name for name in ("caddy", "haproxy", "curl", "openssl")})
     edges: list[RunningEdge] = []
 
     def start(tls: object = "internal", replicas: int = 3, **more: object) -> RunningEdge:

@@ -74,7 +74,9 @@ def adapted(text: str, directory: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.skipif(CADDY is None, reason="caddy is not installed")
+@pytest.mark.skipif(
+    CADDY is None or shutil.which("openssl") is None, reason="caddy is not installed"
+)
 @pytest.mark.parametrize("mode", MODES)
 def test_caddy_takes_it(mode: str, tmp_path: Path) -> None:
     found = adapted(text_of(app_of(MODES[mode])), tmp_path)
@@ -87,7 +89,9 @@ def test_caddy_takes_it(mode: str, tmp_path: Path) -> None:
     assert proxies == json.dumps(found).count("app.sock"), "nobody else is asked"
 
 
-@pytest.mark.skipif(CADDY is None, reason="caddy is not installed")
+@pytest.mark.skipif(
+    CADDY is None or shutil.which("openssl") is None, reason="caddy is not installed"
+)
 @pytest.mark.parametrize("mode", ["internal, no space domains", "given"])
 def test_who_names_no_host_gets_the_main_sites_certificate(mode: str, tmp_path: Path) -> None:
     """A client that comes by an address; what its Host header says is the application's matter."""
