@@ -2,6 +2,7 @@
 
 import itertools
 import secrets
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -35,8 +36,7 @@ def replica(postgres: Postgres) -> Iterator[Replica]:
         assert not failures, failures
         assert running.deserted(), "a test left a connection open"
         assert running.stop() == 0
-        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'main'"
-        assert postgres.sql(query) == [(0,)], "a connection to the database was left open"
+        assert is_left_alone(postgres), "a connection to the database was left open"
 
 
 @pytest.fixture
@@ -91,3 +91,17 @@ def person(replica: Replica, admin: Client) -> Iterator[Callable[[str], Client]]
     yield make
     for client in made:
         client.close()
+
+
+def is_left_alone(postgres: Postgres) -> bool:
+    """Whether no client is connected. A server process ends a moment after its client has gone."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = 'main' AND backend_type = 'client backend'"
+    )
+    deadline = time.monotonic() + 5
+    while postgres.sql(query) != [(0,)]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
