@@ -94,13 +94,19 @@ class Loop:
         if not self._state.is_known:
             log.warning("pass", trigger=trigger.kind, waiting="for a first valid file")
             return None
+        documents = self._state.documents
+
+        def is_over() -> bool:
+            """An edit ends the pass in hand before its next action: its own pass follows."""
+            return self._stopping or self._state.documents is not documents
+
         try:
             result = await reconcile(
                 self._ports,
-                self._state.documents,
+                documents,
                 trigger,
                 self._memory,
-                lambda: self._stopping,
+                is_over,
                 doctrine=self._doctrine,
             )
         except Exception:  # a broken pass must not end a level-triggered operator

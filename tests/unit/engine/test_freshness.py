@@ -115,3 +115,21 @@ def test_the_loop_goes_on_at_once_after_a_pass_that_was_too_old() -> None:
         await operator.stop()
 
     run_virtual(main)
+
+
+def test_an_edit_ends_the_pass_in_hand_before_its_next_action() -> None:
+    """The owner pauses the operator while it looks around: nothing is done for the former file."""
+
+    async def main() -> None:
+        world = World()
+        SlowSwarm(world, takes_s=3)
+        world.manifests.write(FILE, manifest())
+        operator = world.start_operator()
+        await anyio.sleep(1)
+        world.manifests.write(FILE, manifest(reconcile="paused"))
+        await anyio.sleep(20)
+        assert not world.store.networks
+        assert not world.store.services
+        await operator.stop()
+
+    run_virtual(main)
