@@ -206,7 +206,7 @@ def well_since(situation: Situation, notes: Notes) -> datetime:
     found = [notes.leader.since if notes.leader else situation.now]
     for member in situation.desired.members:
         if (live := situation.swarm.service(member.service.name)) is not None:
-            found += [task.at for task in situation.running_tasks(live)]
+            found += [task.at for task in situation.swarm.running_tasks(live.id)]
     return max(found)
 
 

@@ -152,6 +152,12 @@ class SwarmState:
     def tasks_of(self, service_id: str) -> Iterator[Task]:
         return (task for task in self.tasks if task.service_id == service_id)
 
+    def running_tasks(self, service_id: str) -> Iterator[Task]:
+        """Tasks that run for certain: alive, on a node that is not down."""
+        for task in self.tasks_of(service_id):
+            if task.state == "running" and self.runs(task):
+                yield task
+
     def possible_tasks(self, service_id: str) -> Iterator[Task]:
         """Tasks that run, or may: a container goes on on a node that swarm has lost sight of, and
         an update would stop it when the node comes back."""

@@ -29,7 +29,11 @@ def wanted_service(situation: Scene, service: Service, live: LiveService) -> Ser
 def restarting_fields(situation: Situation, service: Service) -> tuple[str, ...]:
     """The fields whose change restarts the service's running task; nothing where none is wanted."""
     live = situation.swarm.service(service.name)
-    if not situation.is_prepared or live is None or not any(situation.possible_tasks(live)):
+    if (
+        not situation.is_prepared
+        or live is None
+        or not any(situation.swarm.possible_tasks(live.id))
+    ):
         return ()
     wanted = wanted_service(situation, service, live)
     if wanted.mode != live.value.mode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
@@ -10,10 +10,7 @@ from queenright.core.observed import (
     ImageFound,
     ImageMissing,
     Known,
-    LiveService,
-    Node,
     SwarmState,
-    Task,
     Unknown,
 )
 
@@ -29,13 +26,3 @@ class Scene(Protocol):
 
     @property
     def now(self) -> datetime: ...
-
-    def running_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run for certain."""
-        ...
-
-    def possible_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run, or may."""
-        ...
-
-    def node_of(self, task: Task) -> Node | None: ...

@@ -74,7 +74,7 @@ def plan_update(
         )
         return
     fields = ", ".join(change.path for change in changes)
-    may_run = any(situation.possible_tasks(live))
+    may_run = any(situation.swarm.possible_tasks(live.id))
     fewer = 0 < wanted.replicas < live.value.replicas  # swarm chooses which task goes
     restarts = may_run and (disturbs(changes) or fewer)
     if restarts and obstacle is not None:
@@ -138,11 +138,11 @@ def watch_tasks(situation: Scene, live: LiveService) -> Iterator[Action | Hold]:
     if last.state != "complete" and situation.now < ready_at:
         yield Hold(f"restart-service/{service.name}", f"{service.name}: {ended}", ready_at)
         return
-    if service.mode == "replicated" and any(situation.possible_tasks(live)):
+    if service.mode == "replicated" and any(situation.swarm.possible_tasks(live.id)):
         where = "may still run on a node that swarm has lost sight of"
         yield Hold(f"restart-service/{service.name}", f"{service.name} {where}")
         return
-    others = service.mode == "global" and any(situation.running_tasks(live))
+    others = service.mode == "global" and any(situation.swarm.running_tasks(live.id))
     yield RestartService(
         live.id,
         live.version,
@@ -156,7 +156,7 @@ def watch_tasks(situation: Scene, live: LiveService) -> Iterator[Action | Hold]:
 def update_in_progress(situation: Scene, live: LiveService) -> Iterator[Hold]:
     """What swarm's own rolling update waits for, or why it stopped. A stopped update of a single
     task that runs by now is over, though swarm goes on calling it paused."""
-    single = live.value.mode == "replicated" and any(situation.running_tasks(live))
+    single = live.value.mode == "replicated" and any(situation.swarm.running_tasks(live.id))
     name, told = live.value.name, live.update_message
     if live.update_state in {"updating", "rollback_started"}:
         yield Hold(f"rollout/{name}", f"{name}: swarm is carrying out an update ({told})")
@@ -194,7 +194,7 @@ def why_not_running(situation: Scene, live: LiveService) -> Iterator[Hold]:
 def is_ending(situation: Scene, task: Task) -> bool:
     """Whether swarm is still stopping the task: until it has ended there is nothing to make of it,
     and forcing an update would restart what swarm is about to put in its place."""
-    node = situation.node_of(task)
+    node = situation.swarm.node_by_id(task.node_id)
     return task.state in ALIVE_STATES and node is not None and node.state == "ready"
 
 

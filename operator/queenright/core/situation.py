@@ -23,10 +23,8 @@ from queenright.core.observed import (
     Known,
     LiveService,
     MemberStatus,
-    Node,
     RaftStatus,
     SwarmState,
-    Task,
     Unknown,
 )
 from queenright.core.resources import BOOTSTRAPPED_LABEL, MEMBERS_LABEL
@@ -152,21 +150,6 @@ class Situation:
     def is_leader(self, member: DesiredMember) -> bool:
         status = self.status(member)
         return status is not None and (status.is_leader or status.holds_lock)
-
-    def running_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run for certain: alive, on a node that is not down."""
-        return (
-            task
-            for task in self.swarm.tasks_of(live.id)
-            if task.state == "running" and self.swarm.runs(task)
-        )
-
-    def possible_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run, or may."""
-        return self.swarm.possible_tasks(live.id)
-
-    def node_of(self, task: Task) -> Node | None:
-        return self.swarm.node_by_id(task.node_id)
 
     def unwell(self) -> Iterator[str]:
         """Why the database is not whole: a line a reason; nothing when one leader leads and every

@@ -68,7 +68,7 @@ def why_not_running(situation: AppSituation, service: Service) -> str | None:
     live = situation.swarm.service(service.name)
     if live is None:
         return f"{service.name} is not deployed yet"
-    running = list(situation.running_tasks(live))
+    running = list(situation.swarm.running_tasks(live.id))
     empty = [
         place
         for place, tasks in places(situation, live).items()

@@ -6,7 +6,7 @@ one (not ready, not safe).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,7 +19,6 @@ from queenright.core.observed import (
     Known,
     Live,
     LiveService,
-    Node,
     SwarmState,
     Task,
     Unknown,
@@ -44,21 +43,6 @@ class AppSituation:
     """The last lines of its jobs that have ended, by the service's id."""
     connections: int = 0
     """Connections that all applications of its cluster need at their busiest (spec: §8)."""
-
-    def running_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run for certain: alive, on a node that is not down."""
-        return (
-            task
-            for task in self.swarm.tasks_of(live.id)
-            if task.state == "running" and self.swarm.runs(task)
-        )
-
-    def possible_tasks(self, live: LiveService) -> Iterator[Task]:
-        """Tasks that run, or may."""
-        return self.swarm.possible_tasks(live.id)
-
-    def node_of(self, task: Task) -> Node | None:
-        return self.swarm.node_by_id(task.node_id)
 
     @property
     def web(self) -> LiveService | None:
@@ -168,14 +152,14 @@ class AppSituation:
         live = self.web
         if live is None:
             return "no replica is deployed"
-        ready = sum(self.is_ready(task) for task in self.running_tasks(live))
+        ready = sum(self.is_ready(task) for task in self.swarm.running_tasks(live.id))
         if ready < live.value.replicas:
             return f"{ready} of {live.value.replicas} replicas are known to be ready"
         return None
 
     def why_not_served(self) -> str | None:
         """Why clients may not be served at all; None when at least one replica is ready."""
-        tasks = self.running_tasks(self.web) if self.web else iter(())
+        tasks = self.swarm.running_tasks(self.web.id) if self.web else iter(())
         return None if any(map(self.is_ready, tasks)) else "no replica is known to be ready"
 
     def why_disturbed(self) -> str | None:

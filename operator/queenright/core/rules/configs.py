@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from queenright.core.actions import Action, CreateConfig, LabelConfig, RemoveConfig
+from queenright.core.actions import Action, LabelConfig
 from queenright.core.catalog_notes import due_note, with_catalog_note
+from queenright.core.config_objects import made_or_told, remove_unused
 from queenright.core.diff import diff
 from queenright.core.leadership import lead
 from queenright.core.notes import noted
@@ -24,16 +25,9 @@ def plan_configs(situation: Situation) -> Iterator[Action | Hold]:
     if any(swarm.secret(secret.name) is None for secret in desired.secrets):
         return
     for config in desired.configs:
-        live = swarm.config(config.name)
-        if live is None:
-            yield CreateConfig(config, reason=f"config {config.name} is not in the swarm")
-        elif live.value.data != config.data:
-            yield Hold(
-                f"config/{config.name}",
-                f"config {config.name} has other content than its name says; rename or remove it",
-                wants_attention=True,
-            )
-        else:
+        if step := made_or_told(swarm, config):
+            yield step
+        elif live := swarm.config(config.name):
             labels = {**live.value.labels, **config.labels}
             labels.pop(RETIRING_LABEL, None)
             if config == desired.anchor:
@@ -63,13 +57,5 @@ def remove_outdated(situation: Situation) -> Iterator[Action]:
     desired, swarm = situation.desired, situation.swarm
     if not all(swarm.service(service.name) for service in desired.services):
         return
-    used = {config.name for config in desired.configs}
-    for live_service in swarm.services:
-        used |= {reference.name for reference in live_service.value.configs}
-        used |= live_service.previous_configs
-    for live in swarm.configs:
-        owned = live.value.labels.get(CLUSTER_LABEL) == desired.name
-        if owned and live.value.name not in used:
-            yield RemoveConfig(
-                live.id, live.value.name, reason=f"no service uses config {live.value.name} now"
-            )
+    owned = [live for live in swarm.configs if live.value.labels.get(CLUSTER_LABEL) == desired.name]
+    yield from remove_unused(swarm, owned, (config.name for config in desired.configs))

@@ -77,6 +77,6 @@ def member_placed_by(situation: Situation, node: Node) -> DesiredMember | None:
         live = situation.swarm.service(member.service.name)
         if live is None or constraint not in live.value.constraints:
             continue
-        if any(task.node_id == node.id for task in situation.possible_tasks(live)):
+        if any(task.node_id == node.id for task in situation.swarm.possible_tasks(live.id)):
             return member
     return None

@@ -58,10 +58,9 @@ def why_in_use(situation: AppSituation) -> str | None:
         return f"{desired.web.name} does not use the new one yet"
     if live.update_state not in AT_REST:
         return f"swarm has not replaced all of its replicas (update {live.update_state})"
-    running = list(situation.running_tasks(live))
-    if len(running) < live.value.replicas or len(list(situation.possible_tasks(live))) > len(
-        running
-    ):
+    running = list(situation.swarm.running_tasks(live.id))
+    possible = list(situation.swarm.possible_tasks(live.id))
+    if len(running) < live.value.replicas or len(possible) > len(running):
         return "not every replica is known to run, and one that is lost may come back"
     return None
 

@@ -52,7 +52,7 @@ def placed_by(situation: AppSituation, node: Node, key: str) -> LiveService | No
     """The service whose task the node's label holds there."""
     constraint = f"node.labels.{key}=={node.labels[key]}"
     for live in situation.services:
-        tasks = situation.possible_tasks(live)
+        tasks = situation.swarm.possible_tasks(live.id)
         if constraint in live.value.constraints and any(t.node_id == node.id for t in tasks):
             return live
     return None

@@ -22,7 +22,7 @@ def plan_readiness(situation: AppSituation) -> Iterator[Action | Hold]:
     live = situation.web
     if live is None:
         return
-    running = sorted(situation.running_tasks(live), key=lambda task: (task.slot, task.id))
+    running = sorted(situation.swarm.running_tasks(live.id), key=lambda task: (task.slot, task.id))
     for task in running:
         if hold := unready(situation, task):
             yield hold
@@ -46,7 +46,7 @@ def plan_readiness(situation: AppSituation) -> Iterator[Action | Hold]:
 def unready(situation: AppSituation, task: Task) -> Hold | None:
     """Why a running replica is not known to serve; None when it does."""
     name = situation.desired.name
-    node = situation.node_of(task)
+    node = situation.swarm.node_by_id(task.node_id)
     which = f"replica {task.slot} of {name} on {node.name if node else 'an unknown node'}"
     key = f"readiness/{name}/{task.slot}"
     match situation.readiness.get(task.id, Unknown("it has not been asked yet")):

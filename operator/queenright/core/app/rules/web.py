@@ -32,7 +32,11 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
         return
     if situation.missing:
         return
-    if live is not None and obstacle is not None and not any(situation.possible_tasks(live)):
+    if (
+        live is not None
+        and obstacle is not None
+        and not any(situation.swarm.possible_tasks(live.id))
+    ):
         key = f"update-service/{desired.web.name}"
         if obstacle_to_new_ones(situation):
             yield Hold(key, f"{desired.web.name}: {obstacle}", wants_attention=True)
