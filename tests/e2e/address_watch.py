@@ -41,6 +41,7 @@ class AddressWatch:
     """Asks the address each 50 ms for an answer of its proxy, and looks each 50 ms who has it."""
 
     def __init__(self, lab: Lab, address: str, nodes: tuple[str, ...], port: int = 7000) -> None:
+        lab.client("host")  # made on first use
         self.lab, self.address, self.nodes, self.port = lab, address, nodes, port
         self.answers: list[float] = []
         """When the requests were sent that were answered, by the monotonic clock."""
