@@ -87,7 +87,8 @@ def test_a_bare_swarm_has_everything_to_do() -> None:
     assert "To do\n  - label-node/node2: " in said
 
 
-def test_a_terminal_gets_colour_and_a_pipe_does_not() -> None:
+def test_a_terminal_gets_colour_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     status = seen(three_nodes())
     on_terminal = shown(status, on_terminal=True)
     assert "\x1b[" in on_terminal

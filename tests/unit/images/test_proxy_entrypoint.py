@@ -1,11 +1,13 @@
 """The proxy's entry point, run by the shell: refusals, and the state file that it writes."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
+from signal import SIGTERM, SIGUSR1
 
 import pytest
+
+from tests.unit.programs import require
 
 ROOT = Path(__file__).resolve().parents[3]
 ENTRYPOINT = ROOT / "images/proxy/proxy-entrypoint"
@@ -17,7 +19,7 @@ trap 'exit 0' TERM USR1
 touch "$STARTED"
 while :; do sleep 0.05; done
 """
-SHELLS = [["sh"], *([["busybox", "sh"]] if shutil.which("busybox") else [])]
+SHELLS = [["sh"], ["busybox", "sh"]]
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -30,6 +32,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[str]:
+    if shell[0] == "busybox":
+        require(busybox="busybox-static")
     return subprocess.Popen(
         [*shell, str(ENTRYPOINT), str(config), str(tmp_path / "haproxy.state")],
         env=environment(tmp_path),
@@ -60,14 +64,14 @@ def test_a_server_without_address_and_port_is_named_by_line(tmp_path: Path, addr
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
-@pytest.mark.parametrize(("signal", "code"), [("TERM", 143), ("USR1", 138)])
+@pytest.mark.parametrize(("number", "code"), [(SIGTERM, 143), (SIGUSR1, 138)])
 def test_a_stop_from_outside_is_a_failure(
-    tmp_path: Path, shell: list[str], signal: str, code: int
+    tmp_path: Path, shell: list[str], number: int, code: int
 ) -> None:
     process = begin(tmp_path, CONFIG, shell)
     while not (tmp_path / "started").exists():
         assert process.poll() is None
-    subprocess.run(["kill", f"-{signal}", str(process.pid)], check=True)
+    process.send_signal(number)
     process.communicate(timeout=10)
     assert process.returncode == code
     lines = (tmp_path / "haproxy.state").read_text().splitlines()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from queenright.core.vip import NO_INTERFACE_STATUS
+from tests.unit.programs import require
 from tests.unit.render.test_keepalived_conf import render
 from tests.unit.spec.vip_error_cases import with_vip
 
@@ -24,6 +25,7 @@ SECRET = "s3cr3t+/=_and-more-of-it"
 def start(
     tmp_path: Path, secret: str | None = SECRET, node: str = "node3", **fields: str
 ) -> subprocess.CompletedProcess[str]:
+    require(ip="iproute2")
     programs, config = tmp_path / "bin", tmp_path / "keepalived.conf"
     programs.mkdir()
     (programs / "keepalived").write_text(KEEPALIVED)

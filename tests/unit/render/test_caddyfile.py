@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from queenright.core.app.edge import edge_configs
 from queenright.core.render.caddyfile import hosts_of, render_caddyfile
 from queenright.core.spec.notes_app import NotesApp
 from tests.golden.compare import assert_golden
+from tests.unit.programs import require
 from tests.unit.spec.documents import document, edited_app
 
-CADDY = shutil.which("caddy", path="/usr/bin:/usr/local/bin")
 MODES = {
     "acme": "tls: {mode: acme, email: admin@example.org}",
     "private acme": "tls: {mode: acme, directory: 'https://ca.lan:9000/acme/directory', "
@@ -45,7 +44,7 @@ def test_the_text(mode: str) -> None:
 
 def adapted(text: str, directory: Path) -> dict[str, Any]:
     """What Caddy understands, after its own validation."""
-    assert CADDY
+    caddy = require(caddy="caddy", openssl="openssl")["caddy"]
     file = directory / "Caddyfile"
     file.write_text(text)
     (directory / "secrets").mkdir()
@@ -67,16 +66,13 @@ def adapted(text: str, directory: Path) -> dict[str, Any]:
     options = ["--config", str(file), "--adapter", "caddyfile"]
     for command in ("validate", "adapt"):
         said = subprocess.run(
-            [CADDY, command, *options], env=env, capture_output=True, text=True, check=False
+            [caddy, command, *options], env=env, capture_output=True, text=True, check=False
         )
         assert said.returncode == 0, said.stderr
     found: dict[str, Any] = json.loads(said.stdout)
     return found
 
 
-@pytest.mark.skipif(
-    CADDY is None or shutil.which("openssl") is None, reason="caddy is not installed"
-)
 @pytest.mark.parametrize("mode", MODES)
 def test_caddy_takes_it(mode: str, tmp_path: Path) -> None:
     found = adapted(text_of(app_of(MODES[mode])), tmp_path)
@@ -89,9 +85,6 @@ def test_caddy_takes_it(mode: str, tmp_path: Path) -> None:
     assert proxies == json.dumps(found).count("app.sock"), "nobody else is asked"
 
 
-@pytest.mark.skipif(
-    CADDY is None or shutil.which("openssl") is None, reason="caddy is not installed"
-)
 @pytest.mark.parametrize("mode", ["internal, no space domains", "given"])
 def test_who_names_no_host_gets_the_main_sites_certificate(mode: str, tmp_path: Path) -> None:
     """A client that comes by an address; what its Host header says is the application's matter."""

@@ -1,6 +1,5 @@
 """HAProxy's configuration: every number of the contract, and HAProxy itself takes it."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,11 +10,10 @@ from queenright.core.render.route_lua import render_route_lua
 from queenright.core.spec import load
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from tests.golden.compare import assert_golden
+from tests.unit.programs import require
 from tests.unit.spec.documents import document, edited
 from tests.unit.spec.error_cases import PROXY
 from tests.unit.spec.test_examples import EXAMPLES
-
-HAPROXY = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin")
 
 
 def addresses(cluster: PostgresCluster) -> dict[str, str]:
@@ -58,9 +56,9 @@ def test_a_member_without_an_address_is_an_error() -> None:
         render_haproxy_cfg(document().cluster, {})
 
 
-@pytest.mark.skipif(HAPROXY is None, reason="HAProxy is not installed")
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_haproxy_takes_it_without_a_warning(file: Path, tmp_path: Path) -> None:
+    haproxy = require(haproxy="haproxy")["haproxy"]
     state = tmp_path / "haproxy.state"
     state.write_text("1\n")
     documents = load({file.name: file.read_text()}).documents
@@ -71,6 +69,6 @@ def test_haproxy_takes_it_without_a_warning(file: Path, tmp_path: Path) -> None:
         script.write_text(render_route_lua(one.cluster))
         text = text.replace(STATE_FILE, str(state)).replace(ROUTE_LUA_FILE, str(script))
         config.write_text(text)
-        check = [str(HAPROXY), "-c", "-dW", "-f", str(config)]
+        check = [haproxy, "-c", "-dW", "-f", str(config)]
         done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=20)
         assert done.returncode == 0, done.stderr
