@@ -72,6 +72,10 @@ ALIVE_STATES = frozenset(
 )
 
 
+WANTED_STATES = frozenset({"accepted", "ready", "running", "complete"})
+"""Desired states of a task that swarm wants to run, now or in a moment."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A swarm task. ``error`` is swarm's own text; ``at`` is when its state was last set."""
@@ -92,8 +96,9 @@ class Task:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the task runs or will, as far as swarm knows."""
-        return self.state in ALIVE_STATES and self.desired_state in {"running", "ready", "accepted"}
+        """Whether the task runs or will, as far as swarm knows. A job's task is meant to be
+        ``complete`` from its first moment on (swarmkit: jobs/replicated)."""
+        return self.state in ALIVE_STATES and self.desired_state in WANTED_STATES
 
 
 @dataclass(frozen=True, slots=True)

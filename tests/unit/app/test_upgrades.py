@@ -74,10 +74,8 @@ def with_job(
     """The dump's job in the swarm, its one task in this state."""
     job, observed = job_of(text), served()
     found = LiveService("id-job", 300, job, made, made)
-    alive = state in {"pending", "preparing", "running"}
-    one = task(
-        "job", "node4", 1, state=state, at=ended, desired_state="running" if alive else "shutdown"
-    )
+    desired = "shutdown" if state == "failed" else "complete"  # as swarm has it for a job's task
+    one = task("job", "node4", 1, state=state, at=ended, desired_state=desired)
     observed = with_swarm(observed, services=(*swarm_of(observed).services, found))
     observed = with_tasks(observed, "job", one)
     return dataclasses.replace(observed, outputs={"id-job": Known(output)} if output else {})
@@ -116,6 +114,14 @@ def test_while_the_dump_is_taken_nothing_is_done(state: str) -> None:
     plan = app_plan(with_job(state), NEXT)
     assert keys(plan) == ([], ["dump/notes", f"update-service/{WEB}"])
     assert not waits(plan, "dump/notes").wants_attention
+
+
+@pytest.mark.parametrize("mode", ["required", "attempted"])
+def test_a_dump_that_runs_for_long_has_not_failed(mode: str) -> None:
+    text = NEXT + f"  upgrade: {{dump: {mode}}}\n"
+    long_ago = NOW - ATTEMPT_AGAIN - timedelta(minutes=5)
+    observed = with_job("running", text=text, made=long_ago, ended=long_ago)
+    assert keys(app_plan(observed, text)) == ([], ["dump/notes", f"update-service/{WEB}"])
 
 
 def test_a_good_dump_is_noted_with_name_and_size_and_the_update_follows() -> None:
