@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.actions import (
+    LabelNode,
     PatchSettings,
     RemoveConfig,
     RemoveNetwork,
@@ -29,11 +30,13 @@ from queenright.core.consequences import (
     known_peers,
     peers,
     runs_alone,
+    stops,
+    swarm_of,
 )
 from queenright.core.move_guards import failover_is_a_persons, move_is_safe, pauses_are_respected
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.plan import Guard, Plan, Refusal
-from queenright.core.resources import ADDRESS_LABEL, CLUSTER_LABEL, ROLE_LABEL, VIP_ROLE
+from queenright.core.resources import ADDRESS_LABEL, APP_LABEL, CLUSTER_LABEL, ROLE_LABEL, VIP_ROLE
 
 
 def one_disturbance(plan: Plan, observed: Observed) -> Refusal | None:
@@ -149,6 +152,19 @@ def is_keepalived(action: RemoveService, observed: Observed) -> bool:
             return False
 
 
+def labels_place_ones_own(plan: Plan, observed: Observed) -> Refusal | None:
+    """No node label is changed by which a task of another cluster or application may be running."""
+    swarm = swarm_of(observed)
+    for action in plan.actions:
+        for live in swarm.services if swarm and isinstance(action, LabelNode) else ():
+            labels = live.value.labels
+            owner = labels.get(CLUSTER_LABEL) or labels.get(APP_LABEL) or plan.cluster
+            if owner != plan.cluster and stops(action, live, observed):
+                why = f"{action.key} would stop {live.value.name}, which is {owner}'s"
+                return Refusal("labels-place-ones-own", why)
+    return None
+
+
 GUARDS: tuple[Guard, ...] = (
     one_disturbance,
     leader_is_safe,
@@ -160,6 +176,7 @@ GUARDS: tuple[Guard, ...] = (
     pauses_are_respected,
     sql_goes_to_the_leader,
     removal_is_asked_for,
+    labels_place_ones_own,
     replicas_have_a_database,
     secrets_are_never_replaced,
 )

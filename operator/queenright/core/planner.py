@@ -14,7 +14,8 @@ from typing import TypeAlias
 from queenright.core.actions import Action, LabelConfig, SwitchOver
 from queenright.core.backoff import hold_back
 from queenright.core.catalog import NO_CATALOG, DesiredCatalog
-from queenright.core.desired import DesiredCluster, expand, node_labels
+from queenright.core.claimed_labels import claimed_labels
+from queenright.core.desired import DesiredCluster, expand
 from queenright.core.membership import (
     Place,
     deployed_places,
@@ -176,14 +177,7 @@ def make_retirement_plan(
     swarm = swarm_or_hold(observed)
     if isinstance(swarm, Hold):
         return Decision(Plan(cluster, "", holds=(swarm,)))
-    claimed = frozenset(
-        (item.node, key)
-        for document in documents
-        if document.is_cluster
-        for item in node_labels(document.cluster)
-        for key in item.labels
-    )
-    steps = plan_retirement(cluster, swarm, now, claimed)
+    steps = plan_retirement(cluster, swarm, now, claimed_labels(documents))
     return Decision(arrange(cluster, "", steps, observed, now))
 
 

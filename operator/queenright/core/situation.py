@@ -67,6 +67,11 @@ class Situation:
         return read_catalog_note(anchor.value.labels if anchor is not None else {})
 
     @property
+    def is_paused(self) -> bool:
+        """Whether the owner wants nothing to be changed here now."""
+        return self.desired.policy.reconcile.is_paused(self.now)
+
+    @property
     def known_settings(self) -> Mapping[str, Any]:
         """Patroni's settings; empty where they are not known, so ask ``settings`` before acting."""
         match self.settings:

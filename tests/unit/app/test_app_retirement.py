@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from queenright.core.actions import LabelConfig
 from queenright.core.app.planner import make_app_retirement_plan
 from queenright.core.app.retirement import owned_apps
 from queenright.core.guards import first_refusal
@@ -102,3 +103,37 @@ def test_a_node_label_that_another_application_wants_stays() -> None:
     assert "label-node/node2" in summary(retire(observed))[0]
     plan = make_app_retirement_plan("notes", observed, NOW, named).plan
     assert "label-node/node2" not in summary(plan)[0]
+
+
+def test_a_node_label_that_a_cluster_wants_stays() -> None:
+    """Without it the member that it places would end."""
+    labels = {
+        **desired_app().anchor.labels,
+        DELETION_POLICY_LABEL: "remove",
+        RETIRING_LABEL: (NOW - ABSENCE).isoformat(),
+        NODE_LABELS_LABEL: "pg-node",
+    }
+    observed = with_config_labels(without(served(), WEB), ANCHOR, labels)
+    assert "label-node/node2" in summary(retire(observed))[0]
+    plan = make_app_retirement_plan("notes", observed, NOW, documents()).plan
+    assert not [key for key in summary(plan)[0] if key.startswith("label-node/")]
+
+
+def with_a_former_label(key: str) -> Observed:
+    """The application once placed its tasks by this key, as its anchor notes."""
+    labels = {**desired_app().anchor.labels, NODE_LABELS_LABEL: key}
+    return with_config_labels(served(), ANCHOR, labels)
+
+
+def test_a_former_label_is_left_to_the_document_that_uses_it_now() -> None:
+    """Taken away, it would stop a member of the cluster. The anchor forgets it."""
+    plan = app_plan(with_a_former_label("pg-node"))
+    assert summary(plan)[0] == [f"label-config/{ANCHOR}"]
+    (noted,) = plan.actions
+    assert isinstance(noted, LabelConfig)
+    assert NODE_LABELS_LABEL not in noted.config.labels
+
+
+def test_a_former_label_that_nobody_else_uses_goes() -> None:
+    observed = with_node(with_a_former_label("web"), "node3", labels={"web": "true"})
+    assert "label-node/node3" in summary(app_plan(observed))[0]

@@ -90,6 +90,14 @@ def test_the_former_login_is_retired_when_nobody_uses_it() -> None:
     assert first_refusal(plan, rotated()) is None
 
 
+def test_no_login_is_retired_in_a_cluster_whose_owner_has_paused_the_operator() -> None:
+    paused = MANIFEST + "  reconcile: paused\n"
+    plan = app_plan(rotated(), ROTATED, cluster=paused)
+    assert keys(plan) == ([], [f"login/notes/{former_login()}"])
+    reason = told(plan, f"login/notes/{former_login()}")
+    assert "reconciliation of cluster main is paused" in reason
+
+
 def test_no_login_is_retired_on_a_member_that_does_not_prove_to_lead() -> None:
     plan = app_plan(rotated(), ROTATED)
     leaderless = with_member(rotated(), "member-1", status("member-1", "nobody"))

@@ -31,6 +31,7 @@ from tests.app_builders import (
     with_readiness,
 )
 from tests.builders import (
+    MANIFEST,
     NOW,
     status,
     summary,
@@ -308,6 +309,16 @@ def test_a_server_that_does_not_take_all_connections_yet_is_waited_for() -> None
     held = hold(app_plan(pending("39")), f"create-service/{WEB}")
     assert "need 37 connections, and its server has max_connections 39, 3" in held.reason
     assert f"create-service/{WEB}" in summary(app_plan(pending("40")))[0]
+
+
+@pytest.mark.parametrize("spelling", ["'0x4'", "'4.0'", "4.0", "' 4 '"])
+def test_reserved_connections_count_however_they_are_spelled(spelling: str) -> None:
+    cluster = MANIFEST + (
+        f"  postgresql: {{parameters: {{superuser_reserved_connections: {spelling}}}}}\n"
+    )
+    held = hold(app_plan(pending("40"), cluster=cluster), f"create-service/{WEB}")
+    assert "max_connections 40, 4 of them reserved" in held.reason
+    assert f"create-service/{WEB}" in summary(app_plan(pending("41"), cluster=cluster))[0]
 
 
 def test_no_replica_is_added_that_the_server_does_not_take_yet() -> None:

@@ -150,6 +150,19 @@ def test_services_and_networks_go_only_with_their_document() -> None:
         assert refusal(three_nodes(), action, digest="") == ""
 
 
+def test_nobody_stops_anothers_tasks_by_a_label() -> None:
+    node = swarm_of(three_nodes()).nodes[2]
+    unlabel = LabelNode(node.name, node.id, 1, {"pg-node": None}, reason="a test")
+    other = Plan("notes", "d", (unlabel,))
+    found = first_refusal(other, three_nodes())
+    assert found is not None
+    assert found.guard == "labels-place-ones-own"
+    assert found.reason == f"label-node/{node.name} would stop {REPLICA}, which is main's"
+    assert first_refusal(other, with_tasks(three_nodes(), REPLICA)) is None
+    spare = LabelNode(node.name, node.id, 1, {"web": "true"}, reason="a test")
+    assert first_refusal(Plan("notes", "d", (spare,)), three_nodes()) is None
+
+
 def test_a_config_in_use_stays() -> None:
     name = desired().template.name
     action = RemoveConfig("id", name, reason="a test")
@@ -169,6 +182,7 @@ def test_every_guard_is_in_force() -> None:
         "pauses_are_respected",
         "sql_goes_to_the_leader",
         "removal_is_asked_for",
+        "labels_place_ones_own",
         "replicas_have_a_database",
         "secrets_are_never_replaced",
     ]

@@ -124,15 +124,7 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
         cluster=spec.database.cluster or "",
         catalog=wish_of(app),
         anchor=anchor_of(app),
-        node_labels=merged_labels(
-            (
-                *(
-                    NodeLabels(node, {spec.placement.label: PLACED})
-                    for node in spec.placement.nodes
-                ),
-                *edge_node_labels(app),
-            )
-        ),
+        node_labels=app_node_labels(app),
         deletion_policy=spec.deletion_policy,
         reconcile=spec.reconcile,
         upgrade=spec.upgrade,
@@ -140,6 +132,13 @@ def expand_app(app: NotesApp, cluster: PostgresCluster | None, facts: SwarmFacts
         configs=edge_configs(app),
         others=edge_services(app),
     )
+
+
+def app_node_labels(app: NotesApp) -> tuple[NodeLabels, ...]:
+    """The marks of the nodes that run replicas and edges, where the file names any."""
+    placement = app.spec.placement
+    placed = (NodeLabels(node, {placement.label: PLACED}) for node in placement.nodes)
+    return merged_labels((*placed, *edge_node_labels(app)))
 
 
 def given_secrets(app: NotesApp) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from queenright.core.app.rules.web import plan_web
 from queenright.core.app.situation import AppSituation
 from queenright.core.app.wishes import wishes_of
 from queenright.core.catalog import NO_CATALOG
+from queenright.core.claimed_labels import claimed_labels
 from queenright.core.observed import Observed, SwarmState
 from queenright.core.pinning import unresolved_image
 from queenright.core.plan import Hold, Plan
@@ -84,6 +85,7 @@ def make_app_plan(
         observed.readiness,
         observed.outputs,
         sum(connections_needed(app) for app in sharers(desired, documents)),
+        claimed_labels(one for one in documents if one is not document),
     )
     foreign = [*foreign_app_services(name, desired.services, desired.anchor.name, swarm)]
     if foreign:
@@ -150,12 +152,5 @@ def make_app_retirement_plan(
     swarm = swarm_or_hold(observed)
     if isinstance(swarm, Hold):
         return AppDecision(Plan(app, "", holds=(swarm,)))
-    claimed = frozenset(
-        (item.node, key)
-        for document in documents
-        if document.is_app
-        for item in expand_app_here(document, (), swarm).node_labels
-        for key in item.labels
-    )
-    steps = plan_app_retirement(app, swarm, now, claimed)
+    steps = plan_app_retirement(app, swarm, now, claimed_labels(documents))
     return AppDecision(arrange(app, "", steps, observed, now))

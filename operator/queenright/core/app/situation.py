@@ -25,6 +25,7 @@ from queenright.core.observed import (
 )
 from queenright.core.resources import APP_LABEL, NODE_LABELS_LABEL, Config
 from queenright.core.situation import Situation
+from queenright.core.spec.parameter_table import amount_of, parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class AppSituation:
     """The last lines of its jobs that have ended, by the service's id."""
     connections: int = 0
     """Connections that all applications of its cluster need at their busiest (spec: §8)."""
+    claimed: frozenset[tuple[str, str]] = frozenset()
+    """Nodes and label keys that other documents place by, of either kind."""
 
     @property
     def web(self) -> LiveService | None:
@@ -123,9 +126,9 @@ class AppSituation:
         present, _ = (status.pending_changes if status else {}).get("max_connections", ("", ""))
         if not (cluster and present.isdecimal()):
             return None
-        parameters = cluster.desired.settings.get("postgresql", {}).get("parameters", {})
+        written = cluster.desired.settings.get("postgresql", {}).get("parameters", {})
         reserved = sum(
-            int(parameters.get(name, default))
+            whole_amount(name, written.get(name, default), default)
             for name, default in (
                 ("superuser_reserved_connections", 3),
                 ("reserved_connections", 0),
@@ -189,6 +192,12 @@ class AppSituation:
                 return None
             case Unknown(why):
                 return f"roles and databases of cluster {self.desired.cluster} are unknown: {why}"
+
+
+def whole_amount(name: str, value: str | int | float, default: int) -> int:
+    """A parameter as PostgreSQL counts it, which takes `0x3` and `3.0` as well as `3`."""
+    amount = amount_of(parameters()[name], value)
+    return default if amount is None else int(amount)
 
 
 def why_no_login(wished: DesiredRole, live: Role | None) -> str | None:

@@ -47,8 +47,14 @@ def plan_anchor(situation: AppSituation) -> Iterator[Action | Hold]:
 
 
 def keys_to_note(situation: AppSituation) -> frozenset[str]:
-    """Keys of node labels that are ours: those of the file, and others that a node still has."""
-    present = {key for node in situation.swarm.nodes for key in node.labels}
+    """Keys of node labels that are ours: those of the file, and others that a node still has, and
+    has for no other document."""
+    present = {
+        key
+        for node in situation.swarm.nodes
+        for key in node.labels
+        if (node.name, key) not in situation.claimed
+    }
     return situation.desired_label_keys | (situation.noted_label_keys & present)
 
 

@@ -50,6 +50,8 @@ def why_in_use(situation: AppSituation) -> str | None:
     desired, live = situation.desired, situation.web
     if (why := situation.why_no_database()) is not None:
         return why
+    if situation.cluster is not None and situation.cluster.is_paused:
+        return f"reconciliation of cluster {desired.cluster} is paused, and the role is there"
     if situation.cluster is not None and (why := why_no_sql(situation.cluster)) is not None:
         return why
     if live is None:

@@ -1,7 +1,8 @@
 """Node labels that place the replicas and the edge.
 
 Invariant: a label is taken from a node only when no service of ours asks for it any more, or while
-every replica serves: taking it stops the task that it placed.
+every replica serves: taking it stops the task that it placed. One that another document places by
+by now is that document's.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def plan_nodes(situation: AppSituation) -> Iterator[Action | Hold]:
         if missing:
             yield label(node, missing, f"the file places tasks on {node.name} by these labels")
         for key in sorted(situation.label_keys & node.labels.keys() - labels.keys()):
-            yield from take_away(situation, node, key)
+            if (node.name, key) not in situation.claimed:
+                yield from take_away(situation, node, key)
 
 
 def take_away(situation: AppSituation, node: Node, key: str) -> Iterator[Action | Hold]:
