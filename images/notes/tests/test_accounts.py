@@ -83,6 +83,19 @@ def test_logins_are_limited_by_client_address_on_every_replica(own_replica: Star
         )
 
 
+def test_signing_in_buys_no_further_guesses(replica: Replica, person: Person) -> None:
+    bob = person("Guesser")
+    email = bob.ok("GET", "/api/v1/me")["email"]
+    with replica.client(headers={"x-forwarded-for": "172.16.77.1"}) as client:
+        guess = {"email": ADMIN, "password": "a guess"}
+        for _ in range(9):
+            client.problem(401, "POST", "/api/v1/session", json=guess)
+        for _ in range(3):
+            client.log_in(email, "password of mine")
+        client.problem(401, "POST", "/api/v1/session", json=guess)
+        client.problem(429, "POST", "/api/v1/session", json=guess)
+
+
 def test_a_login_takes_as_long_for_nobody_as_for_somebody(replica: Replica, person: Person) -> None:
     person("Timed")
     times: dict[str, list[float]] = {ADMIN: [], "nobody@example.org": []}

@@ -170,6 +170,25 @@ def test_what_is_no_document_is_refused(doc: Any) -> None:
         normalise(doc)
 
 
+@pytest.mark.parametrize("wrong", [["left"], {"a": 1}, 5, None, True])
+def test_attributes_of_another_type_do_no_harm(wrong: Any) -> None:
+    text = {"type": "text", "text": "x"}
+    cell = {
+        "type": "tableCell",
+        "attrs": {"align": wrong},
+        "content": [{"type": "paragraph", "content": [text]}],
+    }
+    rows = [{"type": "tableRow", "content": [cell]}]
+    made = normalise({"type": "doc", "content": [{"type": "table", "content": rows}]})
+    assert "align" not in str(made)
+    for line in (
+        {"type": "paragraph", "content": [{**text, "marks": [{"type": wrong}]}]},
+        {"type": "heading", "attrs": {"level": True}, "content": [text]},
+    ):
+        with pytest.raises(SchemaError):
+            normalise({"type": "doc", "content": [line]})
+
+
 def test_depth_is_bounded() -> None:
     doc: Json = {"type": "paragraph"}
     for _ in range(60):

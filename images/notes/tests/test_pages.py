@@ -1,6 +1,7 @@
 """Pages and all around them, through the API of a running replica."""
 
 import itertools
+import random
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -268,6 +269,9 @@ def test_changes_are_on_record(admin: Client) -> None:
     assert {e["actor_name"] for e in entries} == {"Ada"}
 
 
+EXPIRES = b'{"name": "a", "scopes": ["read"], "expires_at": "%s"}'
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "field"),
     [
@@ -289,6 +293,12 @@ def test_changes_are_on_record(admin: Client) -> None:
             "markdown",
         ),
         ("POST", "/spaces/{s}/nodes", b'{"title":"a","doc":{"a":' + b"[" * 100_000, 400, "body"),
+        ("POST", "/spaces/{s}/nodes", b'{"title": "a\\n"}', 422, "title"),
+        ("POST", "/spaces", b'{"slug": "line\\n", "name": "a"}', 422, "slug"),
+        ("POST", "/spaces", b'{"slug": "line", "name": "a\\n"}', 422, "name"),
+        ("POST", "/users", b'{"email": "a@b.example\\n", "name": "a"}', 422, "email"),
+        ("POST", "/tokens", EXPIRES % b"0001-01-01T00:00:00+23:59", 422, "expires_at"),
+        ("POST", "/nodes/{n}/shares", b'{"expires_at": "0001-01-01T00:00:00Z"}', 422, "expires_at"),
         ("PUT", "/nodes/{n}", b'{"base_version": 1e99}', 422, "base_version"),
         ("PUT", "/nodes/{n}", b'{"base_version": 99999999999999999999999}', 422, "base_version"),
         ("GET", "/nodes/not-an-id", None, 404, "id"),
@@ -308,6 +318,26 @@ def test_bad_input_is_named(
     headers = {"content-type": "application/json"} if body is not None else {}
     told = admin.problem(status, method, url, content=body, headers=headers)
     assert told["errors"][0]["field"] == field
+
+
+def test_a_document_of_any_depth_is_answered(admin: Client) -> None:
+    url = f"/api/v1/spaces/{space(admin)}/nodes"
+    # About as deep as the decoder goes, what comes after it goes less deep.
+    for depth in range(900, 1000, 3):
+        doc = '{"a":' * depth + "1" + "}" * depth
+        body = f'{{"title": "x", "doc": {doc}}}'
+        answer = admin.post(url, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in {400, 422}, (depth, answer.text)
+
+
+def test_a_page_of_more_words_than_the_index_holds_is_saved(admin: Client) -> None:
+    home = space(admin)
+    letters = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
+    rng = random.Random(5)
+    text = " ".join("".join(rng.choices(letters, k=79)) for _ in range(9_000))
+    made = page(admin, home, "Very long words", markdown=f"needleword {text}")
+    found = admin.ok("GET", f"/api/v1/search?q=needleword&space_id={home}")
+    assert [hit["id"] for hit in found] == [made]
 
 
 def test_other_media_types_and_methods_are_refused(admin: Client) -> None:

@@ -112,6 +112,27 @@ def test_links_expire_and_ask_for_their_password(admin: Client, anybody: Client)
     assert "guarded words" in anybody.get(path).text
 
 
+def test_guesses_at_a_links_password_are_limited(admin: Client, anybody: Client) -> None:
+    made = page(admin, space(admin), "Guessed at", markdown="guarded words\n")
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {"password": "open sesame"}, 201)
+    path = share["url"].removeprefix("https://notes.example.org")
+    assert anybody.post(path, data={"password": "open sesame"}).status_code == 303
+    for _ in range(20):
+        assert anybody.post(path, data={"password": "wrong"}).status_code == 403
+    assert anybody.post(path, data={"password": "open sesame"}).status_code == 429
+
+
+def test_the_log_does_not_give_links_away(replica: Replica, admin: Client, anybody: Client) -> None:
+    made = page(admin, space(admin), "Logged")
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {"include_children": True}, 201)
+    path = share["url"].removeprefix("https://notes.example.org")
+    for below in ("", f"/p/{made}"):
+        assert anybody.get(path + below).status_code == 200
+    assert anybody.post(path, data={"password": "x"}).status_code == 403
+    assert path.removeprefix("/s/") not in replica.log
+    until(lambda: f"/s/…/p/{made}" in replica.log)
+
+
 def test_files_of_a_shared_page_come_with_it(admin: Client, anybody: Client) -> None:
     made = page(admin, space(admin), "With file")
     answer = admin.post(

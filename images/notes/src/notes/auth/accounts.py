@@ -21,9 +21,13 @@ from notes.http.problems import Problem
 table = Table("account")
 
 Email = Annotated[
-    str, msgspec.Meta(pattern=r"^[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,190}$", max_length=254)
+    str,
+    # `$` alone would let a last line feed through.
+    msgspec.Meta(pattern=r"^[^\s@\x00-\x1f]{1,64}@[^\s@\x00-\x1f]{1,190}$(?!\n)", max_length=254),
 ]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Name = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")
+]
 NewPassword = Annotated[str, msgspec.Meta(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)]
 Password = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS)]
 
@@ -140,7 +144,7 @@ async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
     assert row is not None  # noqa: S101 - nobody's hash never matches
     previous = sessions.cookie(call.request, call.seen)
     token = await app.db.transact(lambda conn: sessions.start(conn, row["id"], previous))
-    await limits.forget(app.db, limits.LOGIN, call.seen.address)
+    await limits.uncount(app.db, limits.LOGIN, call.seen.address)
     scopes = [*SCOPES] if row["is_admin"] else ["read", "write"]
     return token, Me(row["id"], email, row["name"], row["is_admin"], list(scopes))
 

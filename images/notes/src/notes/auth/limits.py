@@ -57,6 +57,12 @@ async def count(db: Database, limit: Limit, address: str, subject: str = "") -> 
         )
 
 
-async def forget(db: Database, limit: Limit, address: str, subject: str = "") -> None:
-    """Forgets the attempts of an address that has proven itself."""
-    await db.do("DELETE FROM rate_limits WHERE bucket = %s", (bucket(limit, address, subject),))
+async def uncount(db: Database, limit: Limit, address: str, subject: str = "") -> None:
+    """Takes back the one attempt that succeeded. Those that failed stay counted.
+
+    Else whoever has an account could guess at others for ever, signing in with it now and then.
+    """
+    await db.do(
+        "UPDATE rate_limits SET hits = hits - 1 WHERE bucket = %s AND hits > 0",
+        (bucket(limit, address, subject),),
+    )

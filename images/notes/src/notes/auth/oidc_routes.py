@@ -36,7 +36,7 @@ class OidcIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of the identity provider; the secret is kept sealed."""
 
     issuer: Annotated[
-        str, msgspec.Meta(pattern=r"^https?://[^\s?#/\x00]+(/[^\s?#\x00]*)?$", max_length=500)
+        str, msgspec.Meta(pattern=r"^https?://[^\s?#/\x00]+(/[^\s?#\x00]*)?$(?!\n)", max_length=500)
     ]
     client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
     client_secret: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]

@@ -64,7 +64,7 @@ async def post_token(call: Call, body: TokenIn) -> NewToken:
     lacking = set(body.scopes) - who.scopes
     if lacking:
         raise Problem(403, f"You cannot pass on the scope {min(lacking)!r}.", field="scopes")
-    if body.expires_at is not None and body.expires_at.year > 9000:
+    if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
         raise Problem(422, "The date is too far away.", field="expires_at")
     secret = f"nt_{secrets.token_urlsafe(32)}"
 

@@ -72,7 +72,7 @@ def marks_of(node: Json, path: str) -> list[Json]:
     for at, mark in enumerate(given):
         here = f"{path}.marks[{at}]"
         kind = mark.get("type") if isinstance(mark, dict) else None
-        if kind not in _RANK:
+        if not isinstance(kind, str) or kind not in _RANK:
             raise SchemaError(here, f"{str(kind)[:40]!r} is no mark")
         made: Json = {"type": kind}
         if kind == "link":
@@ -82,7 +82,7 @@ def marks_of(node: Json, path: str) -> list[Json]:
             plain = plain_text(title) if isinstance(title, str) else ""
             if plain:
                 made["attrs"]["title"] = plain
-        found[str(kind)] = made
+        found[kind] = made
     return sorted(found.values(), key=lambda mark: _RANK[mark["type"]])
 
 

@@ -95,7 +95,7 @@ class _Normaliser:
 
     def _heading(self, node: Json, path: str, _: int) -> list[Json]:
         level = attributes(node, path).get("level", 1)
-        if not isinstance(level, int) or not 1 <= level <= 6:
+        if type(level) is not int or not 1 <= level <= 6:
             raise SchemaError(path, "a heading's level is 1 to 6")
         inline = self.inline(self._content(node, path), path)
         if not inline:
@@ -121,7 +121,7 @@ class _Normaliser:
         out: Json = {"type": kind, "content": items}
         if kind == "orderedList":
             start = attributes(node, path).get("start", 1)
-            if not isinstance(start, int) or not 0 <= start <= MAX_START:
+            if type(start) is not int or not 0 <= start <= MAX_START:
                 raise SchemaError(path, f"a list starts with 0 to {MAX_START}")
             out["attrs"] = {"start": start}
         return [out]
@@ -159,7 +159,8 @@ class _Normaliser:
                 if self._type(cell, place) not in {"tableCell", "tableHeader"}:
                     raise SchemaError(place, "a row holds only tableCell and tableHeader")
                 blocks = self.blocks(self._content(cell, place), place, depth + 1)
-                cells.append((_flat(blocks), attributes(cell, place).get("align")))
+                align = attributes(cell, place).get("align")
+                cells.append((_flat(blocks), align if isinstance(align, str) else None))
             if cells:
                 rows.append(cells)
         if not rows:

@@ -20,6 +20,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _CJK_RUN = re.compile(rf"[{_CJK}]")
 MAX_WORD = 80
 MAX_PLACES = 16_000  # a tsvector knows no further place
+MAX_VECTOR_BYTES = 1_000_000  # and holds at most 1 MB less a byte, places included
 MAX_QUERY_WORDS = 20
 
 
@@ -66,7 +67,7 @@ def words(text: str) -> Iterator[Word]:
 def vector(title: str, text: str) -> str:
     """The tsvector literal of a page; words of the title weigh most."""
     places = dict[str, list[str]]()
-    last = 0
+    last = size = 0
     for word in words(title):
         places.setdefault(word.text, []).append(f"{word.place}A")
         last = word.place
@@ -74,7 +75,12 @@ def vector(title: str, text: str) -> str:
         place = last + 1 + word.place
         if place > MAX_PLACES:
             break
-        at = places.setdefault(word.text, [])
+        at = places.get(word.text)
+        size += 2 if at else len(word.text.encode()) + 6
+        if size > MAX_VECTOR_BYTES:
+            break
+        if at is None:
+            at = places[word.text] = []
         if len(at) < 200:
             at.append(str(place))
     return " ".join(f"{_quoted(word)}:{','.join(at)}" for word, at in places.items())

@@ -6,6 +6,7 @@ error becomes an answer here, and a failure of our own never shows its inside.
 
 import asyncio
 import logging
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -75,7 +76,7 @@ class Edge:
                 logger,
                 "request",
                 method=scope["method"],
-                path=scope["path"],
+                path=_loggable(scope["path"]),
                 status=status,
                 ms=round((time.perf_counter() - started) * 1000, 1),
                 address=scope[SEEN].address if SEEN in scope else None,
@@ -123,6 +124,11 @@ class Edge:
             await too_large.response()(scope, receive, send)
             return
         await self._inner(scope, receive_counted, send)
+
+
+def _loggable(path: str) -> str:
+    """The path, less the token of a share link: who has that may read."""
+    return re.sub(r"^/s/[^/]+", "/s/…", path)
 
 
 def _dress(message: Message, nonce: str, draining: bool) -> None:

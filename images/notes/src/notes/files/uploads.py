@@ -36,7 +36,7 @@ class UploadIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
     size: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
     type: Annotated[str, msgspec.Meta(max_length=200)] = "application/octet-stream"
-    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")] | None = None
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")] | None = None
 
 
 class Upload(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ Title = Annotated[
     msgspec.Meta(
         min_length=1,
         max_length=300,
-        pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$",
+        pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$(?!\n)",
     ),
 ]
 VersionNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
@@ -48,7 +48,10 @@ async def prepare(title: str, doc: dict[str, Any] | None, markdown: str | None) 
     """
     if doc is not None and markdown is not None:
         raise Problem(422, "Send doc or markdown, not both.", field="markdown")
-    size = len(markdown) if markdown is not None else len(str(doc)) if doc else 0
+    try:
+        size = len(markdown) if markdown is not None else len(str(doc)) if doc else 0
+    except RecursionError:
+        raise Problem(422, "doc: has too many levels", field="doc") from None
     if size > BESIDE_CHARACTERS:
         return await asyncio.to_thread(_prepare, title, doc, markdown)
     return _prepare(title, doc, markdown)

@@ -109,7 +109,7 @@ async def list_shares(call: Call, id: UUID) -> list[Share]:
 @table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201)
 async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
     """Make a link to a page."""
-    if body.expires_at is not None and body.expires_at.year > 9000:
+    if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
         raise Problem(422, "The date is too far away.", field="expires_at")
     password_hash = await call.app.passwords.hash(body.password) if body.password else None
     token = secrets.token_urlsafe(24)
@@ -211,7 +211,11 @@ def proof(call: Call, share: DictRow) -> str:
 
 async def check_password(call: Call, share: DictRow, password: str) -> bool:
     await limits.count(call.app.db, limits.SHARE_PASSWORD, call.seen.address, str(share["id"]))
-    return await call.app.passwords.matches(password, share["password_hash"])
+    same = await call.app.passwords.matches(password, share["password_hash"])
+    if same:
+        place = (limits.SHARE_PASSWORD, call.seen.address, str(share["id"]))
+        await limits.uncount(call.app.db, *place)
+    return same
 
 
 async def shared_page(call: Call, share: DictRow, node_id: UUID) -> DictRow:

@@ -25,7 +25,7 @@ from notes.pages.roles import EveryoneName, Role
 
 table = Table("spaces")
 
-Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9](-?[a-z0-9]){0,49}$")]
+Slug = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9](-?[a-z0-9]){0,49}$(?!\n)")]
 Description = Annotated[str, msgspec.Meta(max_length=2000, pattern=r"^[^\x00]*$")]
 Domain = Annotated[str, msgspec.Meta(max_length=253)]
 
