@@ -125,6 +125,11 @@ APP_CASES: dict[str, str] = {
     "too few nodes for host ports": edited_app(more="publish: host\nplacement: {nodes: [node2]}"),
     "app's memory": edited_app(more="resources: {memory: {limit: 1M, reservation: 1M}}"),
     "app's reservation": edited_app(more="resources: {memory: {limit: 64M}}"),
+    "app's reservation below swarm's least": edited_app(
+        more="resources: {memory: {reservation: 1M}}"
+    ),
+    "app's cpus below swarm's least": edited_app(more="resources: {cpus: {limit: 0.0005}}"),
+    "app checked from the start": edited_app(more="healthCheck: {startPeriod: 0}"),
     "app's cpus text": edited_app(more="resources: {cpus: {limit: half}}"),
     "app's cpus negative": edited_app(more="resources: {cpus: {limit: -1}}"),
     "app's cpus reserved": edited_app(more="resources: {cpus: {limit: 1, reservation: 2}}"),

@@ -46,6 +46,9 @@ EDGE_CASES: dict[str, str] = {
     "edge certificate without secrets": edged("tls: certificate"),
     "edge certificate without key": edged("tls: {mode: certificate, certificate: notes_tls}"),
     "edge certificate its own key": edged("tls: {mode: certificate, certificate: x, key: x}"),
+    "edge key the application's": edged(
+        "tls: {mode: certificate, certificate: notes_tls, key: app_encryption_key}"
+    ),
     "edge on demand a number": edged("tls: {mode: acme, onDemand: 1}"),
     "edge on demand none": edged("tls: {mode: acme, onDemandPerMinute: 0}"),
     "edge https for a plain origin": edged(origin=HTTP),
@@ -66,6 +69,7 @@ BEYOND = (
     *("edge port swarm's", "edge ports equal", "edge root without directory"),
     *("edge e-mail for nobody", "edge key for nobody", "edge certificate without secrets"),
     *("edge certificate without key", "edge certificate its own key"),
+    "edge key the application's",
     *("edge https for a plain origin", "edge plain for an https origin"),
     *("edge proxies with host bits", "edge waits too long", "edge beside another header"),
     *("edge memory below Docker's least", "edge memory below the reservation"),

@@ -121,6 +121,9 @@ CASES: dict[str, str] = {
     "privileged port": edited(more="ports: {raft: 1000}"),
     # limits
     "memory below 2G": edited(more="memory: {limit: 1G}"),
+    "lanSubnet everything": edited(("10.77.0.0/24", "0.0.0.0/0")),
+    "reservation below swarm's least": edited(more="memory: {reservation: 3M}"),
+    "checked from the start": edited(more="healthCheck: {startPeriod: 0}"),
     "memory below the reservation": edited(more="memory: {limit: 2G, reservation: 3G}"),
     "memory below Docker's least": edited(
         more=(

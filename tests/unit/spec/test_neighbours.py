@@ -125,6 +125,17 @@ BESIDE_A_CLUSTER = {
             "another name"
         ),
     ),
+    "its superuser's password, for the edge": (
+        of_main(
+            more="edge: {image: e:1, "
+            "tls: {mode: certificate, certificate: c, key: pg_superuser_pw}}"
+        ),
+        (
+            'notes.yaml:9: spec.edge.tls.key: "pg_superuser_pw" is a password of cluster main '
+            "(cluster.yaml:1), with which the application would own the whole cluster; write "
+            "another name"
+        ),
+    ),
     "more connections than it has": (
         of_main(more="replicas: 16"),
         (
@@ -203,6 +214,13 @@ def test_a_cluster_that_is_refused_itself_is_there_all_the_same() -> None:
     assert {
         problem.file for problem in with_cluster(APP_OF_MAIN, cluster=BASE + "  a: 1\n").problems
     } == {"cluster.yaml"}
+
+
+def test_what_vrrp_sends_in_clear_text_is_no_key() -> None:
+    vip = "  vip: {image: 'v:2', address: 10.77.0.100, interface: eth0, routerId: 51}\n"
+    app = of_main(more="encryptionKey: {secret: main_vrrp_pw}")
+    (problem,) = told(with_cluster(app, cluster=BASE + vip))
+    assert 'spec.encryptionKey.secret: "main_vrrp_pw" is also the VRRP password of' in problem
 
 
 def test_the_proxies_bound_the_connections_too() -> None:
@@ -323,6 +341,15 @@ def test_one_database_elsewhere_is_not_for_two() -> None:
             "; each needs its own"
         )
     ]
+
+
+def test_an_edge_without_tls_leaves_the_https_port_to_others() -> None:
+    plain = "edge: {image: e:1, nodes: [node2], tls: 'off', trustedProxies: [192.0.2.0/28]}"
+    first = APP_OF_MAIN + f"  {plain}\n"
+    tls = "edge: {image: e:1, nodes: [node2], ports: {http: 8081}}"
+    second = OTHER.replace("publish: {port: 3001}", tls)
+    assert second != OTHER
+    assert told(with_cluster(first, more=second)) == []
 
 
 def test_ports_that_swarm_places_anywhere_are_no_clash() -> None:

@@ -39,6 +39,22 @@ def test_a_router_id_is_unique_in_a_network_and_free_in_another() -> None:
     assert told(first, ELSEWHERE + vip("10.78.0.101", 51)) == []
 
 
+def test_what_vrrp_sends_in_clear_text_is_nobodys_password() -> None:
+    sender = vip("10.77.0.100", 51)
+    mine = sender.replace("routerId: 51", "routerId: 51, secret: pg_superuser_pw")
+    taken = OTHER.replace("superuser: other_b", "superuser: main_vrrp_pw")
+    assert told(BASE, OTHER + mine) == [
+        (
+            'b.yaml:17: spec.vip.secret: "pg_superuser_pw" is also a password of cluster main '
+            "(a.yaml:1), and VRRP sends its beginning in clear text; use a secret of its own"
+        )
+    ]
+    assert taken != OTHER
+    (problem,) = told(BASE + sender, taken)
+    assert 'spec.secrets.superuser: "main_vrrp_pw" is also the VRRP password of cluster' in problem
+    assert ": warning: " not in problem
+
+
 def test_an_address_has_one_owner() -> None:
     first = BASE + vip("10.77.0.100", 51)
     assert told(first, OTHER + vip("10.77.0.100", 52)) == [

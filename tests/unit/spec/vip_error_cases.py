@@ -49,6 +49,8 @@ VIP_CASES: dict[str, str] = {
     "vip authentication a switch": with_vip(authentication="false"),
     "vip secret with a space": with_vip(secret="a b"),
     "vip secret the superuser's": with_vip(secret="pg_superuser_pw"),
+    "vip secret a role's": with_vip(secret="shop_pw")
+    + "  roles: [{name: shop, passwordSecret: shop_pw}]\n",
     "vip advertInterval fine with a password": with_vip(advertInterval="300ms"),
     "vip advertInterval too long with a password": with_vip(advertInterval="5m"),
     "vip advertInterval too fine": with_vip(authentication="none", advertInterval="15ms"),
@@ -76,6 +78,7 @@ BEYOND = {
     # what takes more than one field
     *("vip address outside lanSubnet", "vip address the network's", "vip address the broadcast's"),
     *("vip address a member's", "vip secret the superuser's", "vip on one node"),
+    "vip secret a role's",
     *("vip advertInterval fine with a password", "vip advertInterval too long with a password"),
     *("vip memory below the reservation", "member called vip"),
     # what arithmetic on a text with a unit decides, and what is only unwise

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 from queenright.core.spec.app_deployment_checks import DEPLOYMENT_CHECKS
+from queenright.core.spec.app_secrets import secrets_of
 from queenright.core.spec.checks import SWARM_PORTS
 from queenright.core.spec.containers import MEBI
 from queenright.core.spec.edge_checks import check_edge
@@ -178,15 +179,8 @@ def _published(app: NotesApp) -> Iterator[Finding]:
 
 
 def _secrets_apart(app: NotesApp) -> Iterator[Finding]:
-    spec = app.spec
-    used: tuple[tuple[Path, str | None], ...] = (
-        ((*_DATABASE, "passwordSecret"), spec.database.password_secret),
-        ((*_DATABASE, "urlSecret"), spec.database.url_secret),
-        (("spec", "encryptionKey", "secret"), spec.encryption_key.secret),
-        (("spec", "oidc", "clientSecret"), spec.oidc.client_secret if spec.oidc else None),
-    )
     seen: dict[str, Path] = {}
-    for path, name in used:
+    for path, name in secrets_of(app):
         if name in seen:
             what = ".".join(str(step) for step in seen[name][1:])
             message = f'"{name}" is also {what}; each needs a secret of its own'

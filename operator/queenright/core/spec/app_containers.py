@@ -14,12 +14,18 @@ from queenright.core.spec.quantities import Duration, Seconds, Size
 from queenright.core.spec.wording import UnfitValueError, describe
 
 NANOS_PER_CPU = 1_000_000_000
+LEAST_CPUS = 0.001
+"""Of a limit and of a reservation alike; 0 is neither."""
 
 
 def _cpus(value: object) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= float(value) <= 1024:  # type: ignore[arg-type]  # a number by now
         raise UnfitValueError(f"must be a number of CPUs such as 0.5 or 2, not {describe(value)}")
+    if 0 < float(value) < LEAST_CPUS:  # type: ignore[arg-type]  # a number by now
+        raise UnfitValueError(
+            f"{describe(value)} is below {LEAST_CPUS}, the least that swarm takes"
+        )
     return float(value)  # type: ignore[arg-type]  # as above
 
 

@@ -5,8 +5,8 @@ Decides from one valid `NotesApp`, as `app_checks` does for what the application
 
 from collections.abc import Callable, Iterator
 
-from queenright.core.spec.checks import LEAST_CONTAINER_MEMORY
 from queenright.core.spec.containers import MEBI
+from queenright.core.spec.memory_checks import memory_findings
 from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.problems import Finding, Path
 from queenright.core.spec.quantities import format_duration, format_size
@@ -36,6 +36,9 @@ def _times(app: NotesApp) -> Iterator[Finding]:
     ):
         if seconds <= 0:
             yield Finding((*check, field), "must be more than 0")
+    if spec.health_check.start_period_s == 0:
+        message = "0 is to Docker what the image says: write 1s for next to none"
+        yield Finding((*check, "startPeriod"), message, "warning")
     notices = spec.health_check.interval_s * spec.health_check.retries
     if spec.update.monitor_s < notices:
         message = (
@@ -48,19 +51,9 @@ def _times(app: NotesApp) -> Iterator[Finding]:
 
 def _bounds(app: NotesApp) -> Iterator[Finding]:
     resources = app.spec.resources
-    memory, cpus = resources.memory, resources.cpus
+    cpus = resources.cpus
     path: Path = ("spec", "resources")
-    if memory.limit_bytes < LEAST_CONTAINER_MEMORY:
-        least = format_size(LEAST_CONTAINER_MEMORY)
-        message = f"must be at least {least}, the least that Docker takes"
-        yield Finding((*path, "memory", "limit"), message)
-    if memory.reservation_bytes > memory.limit_bytes:
-        message = (
-            f"{format_size(memory.reservation_bytes)} is more than the limit "
-            f"{format_size(memory.limit_bytes)}"
-        )
-        limit = ((*path, "memory", "limit"),)
-        yield Finding((*path, "memory", "reservation"), message, involves=limit)
+    yield from memory_findings((*path, "memory"), resources.memory)
     if cpus.limit and cpus.reservation > cpus.limit:
         message = f"{cpus.reservation:g} is more than the limit {cpus.limit:g}"
         limit = ((*path, "cpus", "limit"),)

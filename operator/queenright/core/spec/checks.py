@@ -9,6 +9,7 @@ from ipaddress import IPv4Address
 
 from queenright.core.spec.containers import GIBI, MEBI
 from queenright.core.spec.databases_checks import DATABASES_CHECKS
+from queenright.core.spec.memory_checks import LEAST_LIMIT, memory_findings
 from queenright.core.spec.operations_checks import OPERATIONS_CHECKS
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Finding, Path, path_text
@@ -25,8 +26,7 @@ PROXY_NAME = "proxy"
 """Name of the proxies' service within the cluster, and their alias on its network."""
 
 LEAST_MEMBER_MEMORY = 2 * GIBI
-LEAST_CONTAINER_MEMORY = 6 * MEBI
-"""What a member needs (spec: §7, §8), and the least that Docker takes."""
+"""What a member needs (spec: §7, §8)."""
 
 
 def check_cluster(cluster: PostgresCluster) -> Iterator[Finding]:
@@ -89,6 +89,15 @@ def _addresses_in_lan(cluster: PostgresCluster) -> Iterator[Finding]:
             yield Finding(path, message, involves=(lan_path,))
 
 
+def _lan_bounded(cluster: PostgresCluster) -> Iterator[Finding]:
+    if cluster.spec.lan_subnet.prefixlen == 0:
+        message = (
+            "is every address there is: whoever reaches a port may try passwords, and the last "
+            "access rule rejects nobody; write the network of your nodes and clients"
+        )
+        yield Finding(("spec", "lanSubnet"), message, "warning")
+
+
 def _networks_apart(cluster: PostgresCluster) -> Iterator[Finding]:
     subnet, lan = cluster.spec.network.subnet, cluster.spec.lan_subnet
     path: Path = ("spec", "network", "subnet")
@@ -147,18 +156,9 @@ def _memory(cluster: PostgresCluster) -> Iterator[Finding]:
         *(((("spec", "vip", "memory"), vip.memory),) if vip is not None else ()),
     )
     for path, memory in parts:
-        limit, reservation = (*path, "limit"), (*path, "reservation")
-        if memory.limit_bytes < LEAST_CONTAINER_MEMORY:
-            least = format_size(LEAST_CONTAINER_MEMORY)
-            yield Finding(limit, f"must be at least {least}, the least that Docker takes")
-        if memory.reservation_bytes > memory.limit_bytes:
-            message = (
-                f"{format_size(memory.reservation_bytes)} is more than the limit "
-                f"{format_size(memory.limit_bytes)}"
-            )
-            yield Finding(reservation, message, involves=(limit,))
+        yield from memory_findings(path, memory)
     limit_bytes = cluster.spec.memory.limit_bytes
-    if LEAST_CONTAINER_MEMORY <= limit_bytes < LEAST_MEMBER_MEMORY:
+    if LEAST_LIMIT <= limit_bytes < LEAST_MEMBER_MEMORY:
         message = (
             f"{format_size(limit_bytes)} is below 2G: the kernel kills such members (exit status "
             "137), above all during the first base backup"
@@ -202,6 +202,9 @@ def _times_positive(cluster: PostgresCluster) -> Iterator[Finding]:
         )
         path = (*proxies, "timeouts", "check")
         yield Finding(path, message, "warning", ((*proxies, "check", "interval"),))
+    if health.start_period_s == 0:
+        message = "0 is to Docker what the image says (30s): write 1s for next to none"
+        yield Finding(("spec", "healthCheck", "startPeriod"), message, "warning")
     if spec.stop_grace_period_s < 30:
         message = (
             f"{format_duration(spec.stop_grace_period_s)} may be too short for PostgreSQL's last "
@@ -248,6 +251,7 @@ CHECKS: tuple[Check, ...] = (
     _members_odd,
     _member_names_free,
     _addresses_in_lan,
+    _lan_bounded,
     _networks_apart,
     _patroni_times,
     _ports,

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
-from queenright.core.spec.checks import LEAST_CONTAINER_MEMORY, SWARM_PORTS
+from queenright.core.spec.checks import SWARM_PORTS
 from queenright.core.spec.edge import Edge
+from queenright.core.spec.memory_checks import memory_findings
 from queenright.core.spec.notes_app import NotesApp
 from queenright.core.spec.problems import Finding, Path
-from queenright.core.spec.quantities import format_size
 
 _EDGE: Path = ("spec", "edge")
 _TLS: Path = (*_EDGE, "tls")
@@ -174,16 +174,7 @@ def _places(app: NotesApp, edge: Edge) -> Iterator[Finding]:
 
 
 def _memory(_: NotesApp, edge: Edge) -> Iterator[Finding]:
-    memory, path = edge.memory, (*_EDGE, "memory")
-    if memory.limit_bytes < LEAST_CONTAINER_MEMORY:
-        least = format_size(LEAST_CONTAINER_MEMORY)
-        yield Finding((*path, "limit"), f"must be at least {least}, the least that Docker takes")
-    if memory.reservation_bytes > memory.limit_bytes:
-        message = (
-            f"{format_size(memory.reservation_bytes)} is more than the limit "
-            f"{format_size(memory.limit_bytes)}"
-        )
-        yield Finding((*path, "reservation"), message, involves=((*path, "limit"),))
+    yield from memory_findings((*_EDGE, "memory"), edge.memory)
 
 
 EDGE_CHECKS: tuple[Callable[[NotesApp, Edge], Iterator[Finding]], ...] = (

@@ -7,11 +7,13 @@ well be the fault of a document that is refused itself is not told.
 from collections.abc import Collection, Iterator, Sequence
 
 from queenright.core.app.logins import login_role
+from queenright.core.spec.app_secrets import secrets_of
 from queenright.core.spec.notes_app import CONNECTIONS_PER_REPLICA, NotesApp
 from queenright.core.spec.port_claims import port_findings
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Clash, Document, Finding, Path
 from queenright.core.spec.server_checks import connections_of
+from queenright.core.spec.vip_checks import vrrp_secrets
 from queenright.core.spec.wording import did_you_mean
 
 DUMP_CONNECTIONS = 1
@@ -107,14 +109,11 @@ def _secrets(app: NotesApp, cluster: PostgresCluster, whose: str) -> Iterator[Fi
     its_own = (
         {login_role(spec.database)} if spec.database.cluster == cluster.metadata.name else set()
     )
-    used: tuple[tuple[Path, str | None], ...] = (
-        ((*_DATABASE, "passwordSecret"), spec.database.password_secret),
-        ((*_DATABASE, "urlSecret"), spec.database.url_secret),
-        (("spec", "encryptionKey", "secret"), spec.encryption_key.secret),
-        (("spec", "oidc", "clientSecret"), spec.oidc.client_secret if spec.oidc else None),
-    )
-    for where, name in used:
-        if name in passwords:
+    for where, name in secrets_of(app):
+        if name in vrrp_secrets(cluster):
+            message = f'"{name}" is also the VRRP password of {whose}, which sends its beginning'
+            yield Finding(where, f"{message} in clear text; write another name")
+        elif name in passwords:
             message = (
                 f'"{name}" is a password of {whose}, with which the application would own the '
                 "whole cluster; write another name"

@@ -54,6 +54,8 @@ def _app_claims(app: NotesApp) -> Iterator[PortClaim]:
     if spec.edge is not None:
         for field, port in (("http", spec.edge.ports.http), ("https", spec.edge.ports.https)):
             edge: Path = ("spec", "edge", "ports", field)
+            if field == "https" and spec.edge.tls.mode == "off":
+                continue  # which publishes none
             yield _claim(edge, port, spec.edge.publish, spec.edge.nodes)
 
 

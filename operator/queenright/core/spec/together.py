@@ -9,7 +9,7 @@ from itertools import combinations
 
 from queenright.core.spec.postgres_cluster import PostgresCluster
 from queenright.core.spec.problems import Clash, Document, Finding, Path
-from queenright.core.spec.vip_checks import vips_apart
+from queenright.core.spec.vip_checks import vips_apart, vrrp_secrets_apart
 
 PairCheck = Callable[[PostgresCluster, PostgresCluster, str], Iterator[Finding]]
 
@@ -119,4 +119,5 @@ PAIR_CHECKS: tuple[PairCheck, ...] = (
     _secrets,
     _role_secrets,
     vips_apart,
+    vrrp_secrets_apart,
 )

@@ -97,6 +97,15 @@ def _secret_apart(cluster: PostgresCluster) -> Iterator[Finding]:
                 "use a secret of its own",
                 involves=(("spec", "secrets", field),),
             )
+    for index, role in enumerate(cluster.spec.roles):
+        if role.password_secret == vip.secret:
+            other: Path = ("spec", "roles", index, "passwordSecret")
+            yield Finding(
+                (*VIP, "secret"),
+                f'"{vip.secret}" is also roles[{index}].passwordSecret, and VRRP sends its '
+                "beginning in clear text: use a secret of its own",
+                involves=(other,),
+            )
 
 
 VIP_CHECKS = (
@@ -107,6 +116,35 @@ VIP_CHECKS = (
     _member_name_free,
     _secret_apart,
 )
+
+
+def vrrp_secrets_apart(
+    earlier: PostgresCluster, later: PostgresCluster, whose: str
+) -> Iterator[Finding]:
+    """What VRRP sends in clear text is no password of another cluster's; told at the later one."""
+    for field, name in passwords_of(later):
+        if name in vrrp_secrets(earlier):
+            message = f'"{name}" is also the VRRP password of {whose}, which sends its beginning'
+            yield Finding(field, f"{message} in clear text; use a secret of its own")
+    for name in vrrp_secrets(later) & {name for _, name in passwords_of(earlier)}:
+        message = f'"{name}" is also a password of {whose}, and VRRP sends its beginning'
+        yield Finding((*VIP, "secret"), f"{message} in clear text; use a secret of its own")
+
+
+def vrrp_secrets(cluster: PostgresCluster) -> frozenset[str]:
+    vip = cluster.spec.vip
+    return frozenset({vip.secret}) if vip is not None and vip.has_password else frozenset()
+
+
+def passwords_of(cluster: PostgresCluster) -> Iterator[tuple[Path, str]]:
+    """The secrets with which one gets at data or at Patroni, each with its field."""
+    secrets: Path = ("spec", "secrets")
+    yield (*secrets, "replication"), cluster.spec.secrets.replication
+    yield (*secrets, "superuser"), cluster.spec.secrets.superuser
+    yield (*secrets, "restApi"), cluster.spec.secrets.rest_api
+    for index, role in enumerate(cluster.spec.roles):
+        if role.password_secret is not None:
+            yield ("spec", "roles", index, "passwordSecret"), role.password_secret
 
 
 def vips_apart(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:
