@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
+from urllib.parse import urlsplit
 
 from queenright.core.spec.quantities import parse_duration
 
@@ -144,13 +145,23 @@ def _path(text: str) -> Path:
 
 
 def _docker_host(text: str) -> str:
-    schemes = ("unix://", "tcp://", "http://", "https://", "ssh://", "fd://", "npipe://")
-    if not text.startswith(schemes):
+    expected = "must be an address such as unix:///var/run/docker.sock or tcp://10.0.0.5:2376"
+    if text.startswith("ssh://"):
         raise ValueError(
-            "must be an address such as unix:///var/run/docker.sock or tcp://10.0.0.5:2376, "
-            f'not "{text}"'
+            f'{expected}; ssh is not spoken here: forward the socket behind "{text}" (ssh -N -L '
+            "$HOME/docker.sock:/var/run/docker.sock HOST), and name unix://$HOME/docker.sock"
         )
+    if not text.startswith(("unix://", "tcp://", "http://", "https://")) or not _has_port(text):
+        raise ValueError(f'{expected}, not "{text}"')
     return text
+
+
+def _has_port(address: str) -> bool:
+    """Whether the port is one, where there is one."""
+    try:
+        return urlsplit(address).port != 0
+    except ValueError:
+        return False
 
 
 def _log_format(text: str) -> LogFormat:

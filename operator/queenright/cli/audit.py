@@ -17,6 +17,7 @@ from queenright.adapters.trail_file import FILE_NAME, trail_files
 from queenright.cli import trail
 from queenright.cli.environment import settings_from_environment
 from queenright.cli.exits import FAILURE, OK, USAGE, CommandError
+from queenright.cli.options import GivenPath
 from queenright.cli.output import Output, print_json
 from queenright.core.audit_chain import Break, Verification, decode
 from queenright.core.audit_chain import verify as verify_lines
@@ -48,7 +49,7 @@ def audit() -> None:
 
 
 @audit.command(epilog=VERIFY_EPILOG)
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.argument("file", type=GivenPath(path_type=Path, allow_dash=True), required=False)
 @click.option("--head", metavar="HASH", help="A record's hash that the trail has to contain.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
@@ -82,7 +83,7 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
 
 
 @audit.command(epilog=SHOW_EPILOG)
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.argument("file", type=GivenPath(path_type=Path, allow_dash=True), required=False)
 @click.option(
     "-n",
     "--limit",

@@ -14,7 +14,7 @@ import click
 
 from queenright.cli.exits import FAILURE, OK, USAGE, CommandError
 from queenright.cli.live import Live, View, failed, on_cluster
-from queenright.cli.options import manifests_option
+from queenright.cli.options import GivenPath, manifests_option
 from queenright.core.actions import Action
 from queenright.core.app.logins import is_login_of
 from queenright.core.catalog import Catalog, DesiredDatabase, DesiredRole
@@ -58,7 +58,7 @@ Examples:
 @click.argument("password", required=False)
 @click.option(
     "--password-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=GivenPath(path_type=Path, dir_okay=False),
     metavar="PATH",
     help="Read the password from a file.",
 )

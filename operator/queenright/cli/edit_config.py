@@ -14,7 +14,7 @@ from queenright.cli.asking import confirm, refuse_without_terminal
 from queenright.cli.exits import FAILURE, INVALID, OK, USAGE, CommandError
 from queenright.cli.live import Live, on_cluster
 from queenright.cli.look import STDIN, refuse_missing
-from queenright.cli.options import cluster_argument, force_option, manifests_option
+from queenright.cli.options import GivenPath, cluster_argument, force_option, manifests_option
 from queenright.cli.output import one_line
 from queenright.cli.pausing import settings_now
 from queenright.core.audit import Conflict, Failed
@@ -60,7 +60,7 @@ Examples:
 @click.option(
     "--apply",
     "file",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=GivenPath(path_type=Path, allow_dash=True),
     help="Merge the settings in a YAML file; - is standard input.",
 )
 @force_option

@@ -8,6 +8,7 @@ import click
 
 from queenright.cli import look, views
 from queenright.cli.exits import CHANGES, INVALID, OK
+from queenright.cli.options import GivenPath
 from queenright.cli.output import Output, print_json
 from queenright.core.guards import first_refusal
 
@@ -28,7 +29,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@click.argument("path", type=GivenPath(path_type=Path, allow_dash=True), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(path: Path | None, *, as_json: bool) -> int:
     """Show what would be done now and why, what is held and why, and whom a step disturbs.

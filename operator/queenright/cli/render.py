@@ -11,6 +11,7 @@ import yaml
 
 from queenright.cli import look
 from queenright.cli.exits import INVALID, OK, CommandError
+from queenright.cli.options import GivenPath
 from queenright.core.app.desired import DesiredApp
 from queenright.core.app.planner import expand_app_here
 from queenright.core.desired import DesiredCluster, expand
@@ -45,7 +46,7 @@ VIP = "vip"
 
 @click.command(epilog=EPILOG)
 @click.argument(
-    "words", metavar="[vip] [PATH]", type=click.Path(path_type=Path, allow_dash=True), nargs=-1
+    "words", metavar="[vip] [PATH]", type=GivenPath(path_type=Path, allow_dash=True), nargs=-1
 )
 @click.option("--services", is_flag=True, help="Also the services, as YAML.")
 @click.option("--node", metavar="NODE", help="With vip: for this node alone.")

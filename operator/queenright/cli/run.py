@@ -12,6 +12,7 @@ from queenright.adapters.logging import configure_logging
 from queenright.adapters.trail_file import AuditBusyError
 from queenright.cli.environment import settings_from_environment
 from queenright.cli.exits import OK, UNREACHABLE, CommandError
+from queenright.cli.options import GivenPath
 from queenright.settings import LogFormat, LogLevel
 from queenright.wiring import run_operator
 
@@ -40,7 +41,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", type=click.Path(), required=False)
+@click.argument("path", type=GivenPath(), required=False)
 @click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="How the log looks.")
 @click.option("--log-level", type=click.Choice(get_args(LogLevel)), help="What the log tells.")
 def run(path: str | None, log_format: str | None, log_level: str | None) -> int:

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from queenright.cli.exits import CommandError
+from queenright.cli.options import GivenPath
 from queenright.core.spec.kinds import KINDS
 from queenright.core.spec.schema import schemas
 
@@ -50,7 +51,7 @@ def kinds() -> list[str]:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=GivenPath(file_okay=False, path_type=Path),
     help="Write a file for each kind into this directory instead.",
 )
 def schema(kind: str | None, output: Path | None) -> None:

@@ -12,6 +12,7 @@ import click
 from queenright.adapters.system_clock import SystemClock
 from queenright.cli import look, trail, views
 from queenright.cli.exits import OK, CommandError
+from queenright.cli.options import GivenPath
 from queenright.cli.output import Output, print_json
 from queenright.core.app.status import AppStatus, app_status
 from queenright.core.guards import first_refusal
@@ -37,7 +38,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.argument("path", type=GivenPath(path_type=Path), required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON (a line each, with --watch).")
 @click.option(
     "--watch",

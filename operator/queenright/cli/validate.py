@@ -8,6 +8,7 @@ import click
 
 from queenright.cli import look
 from queenright.cli.exits import INVALID, OK
+from queenright.cli.options import GivenPath
 from queenright.core.spec.placement import placement_problems
 
 EPILOG = """\b
@@ -24,7 +25,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("paths", nargs=-1, type=GivenPath(path_type=Path, allow_dash=True))
 @click.option("--swarm", is_flag=True, help="Also check placement against the live swarm.")
 def validate(paths: tuple[Path, ...], *, swarm: bool) -> int:
     """Check the files in PATHS and print every problem as file:line: field: message."""

@@ -128,6 +128,7 @@ def test_a_good_dump_has_its_name_and_says_so(job: Job) -> None:
 
 def test_only_the_newest_of_this_application_stay(job: Job) -> None:
     others = ["notes-2-20260101T000000Z-1.0.1.dump", "notes-by-hand.dump", "readme"]
+    others += [".notes-2-20260101T000000Z-1.0.1.dump.partial"]  # another application's, under way
     olds = [f"notes-2026010{day}T000000Z-1.0.1.dump" for day in (1, 2, 3)]
     for name in (*others, *olds, ".notes-20260101T000000Z-1.0.0.dump.partial"):
         (job.dumps / name).write_text("")

@@ -50,7 +50,8 @@ def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> No
      ("status", "/no/such/path"), ("audit", "verify", "/no/such/file"), ("audit", "show"),
      ("switchover",), ("failover", "main"), ("restart",), ("edit-config", "--set", "ttl"),
      ("edit-config", "--apply", "/no/such/file"), ("list", "--manifests", "/no/such/path"),
-     ("pause", "main", "other"), ("history", "--bogus")],
+     ("pause", "main", "other"), ("history", "--bogus"), ("validate", ""), ("run", ""),
+     ("plan", ""), ("list", "--manifests", ""), ("audit", "verify", "")],
 )  # fmt: skip
 def test_a_usage_error_is_64(tmp_path: Path, words: tuple[str, ...]) -> None:
     found = start(tmp_path, *words)

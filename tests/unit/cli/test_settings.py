@@ -73,6 +73,18 @@ def test_the_docker_sdk_gets_its_own_words() -> None:
     assert Docker().environment == {"DOCKER_HOST": "unix:///var/run/docker.sock"}
 
 
+@pytest.mark.parametrize(
+    "host", ["ssh://me@10.0.0.5", "fd://", "npipe:////./pipe/docker", "tcp://10.0.0.5:99999"]
+)
+def test_an_engine_is_reached_in_a_way_that_is_spoken(host: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_settings({"DOCKER_HOST": host})
+    (problem,) = caught.value.problems
+    assert problem.startswith("DOCKER_HOST: must be an address such as unix:///var/run/docker.sock")
+    assert f'"{host}"' in problem
+    assert ("ssh -N -L" in problem) is host.startswith("ssh")
+
+
 def test_all_problems_at_once_each_by_its_name() -> None:
     with pytest.raises(SettingsError) as caught:
         read_settings(

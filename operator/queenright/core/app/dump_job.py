@@ -54,7 +54,7 @@ printf %s "$url" | sed -nE 's#^postgres(ql)?://[^:@/?]*:([^@/?]*)@.*#\2#p' | LC_
 url=
 export PGPASSFILE=/tmp/pgpass HOME=/tmp
 cd /dumps || fail "there is no place for dumps"
-rm -f ".$DUMP_APP"-*.partial
+rm -f ".$DUMP_APP"-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]T*.partial
 part=".$DUMP_NAME.partial"
 trap 'rm -f "$part"' EXIT
 timeout "$DUMP_TIMEOUT" pg_dump --format=custom --no-password --file="$part" \
