@@ -3,12 +3,15 @@
 import itertools
 import random
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 
+from tests.postgres import Postgres
 from tests.replica import Client, Replica
 
 Person = Callable[[str], Client]
@@ -133,6 +136,80 @@ def test_the_trash_gives_back_what_went_together(admin: Client) -> None:
     admin.ok("DELETE", f"/api/v1/nodes/{a}?forever=true")
     admin.problem(404, "GET", f"/api/v1/nodes/{a}")
     admin.problem(404, "POST", f"/api/v1/nodes/{a}/restore")
+
+
+def test_what_lies_in_the_trash_by_itself_outlives_its_parent(admin: Client) -> None:
+    home = space(admin)
+    a = page(admin, home, "a")
+    b = page(admin, home, "b", parent_id=a)
+    c = page(admin, home, "c", parent_id=b)
+    for one in (c, b, a):
+        admin.ok("DELETE", f"/api/v1/nodes/{one}")
+    admin.ok("DELETE", f"/api/v1/nodes/{a}?forever=true")
+    assert [n["title"] for n in admin.ok("GET", f"/api/v1/spaces/{home}/trash")] == ["b", "c"]
+    admin.ok("DELETE", f"/api/v1/nodes/{b}?forever=true")
+    admin.ok("POST", f"/api/v1/nodes/{c}/restore")
+    assert titles(admin, home) == ["c"]
+
+
+def test_a_page_does_not_become_readable_by_coming_back(admin: Client, person: Person) -> None:
+    home = space(admin, everyone_role="viewer")
+    a = page(admin, home, "a")
+    b = page(admin, home, "b", parent_id=a)
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    grants = [{"principal": me, "kind": "user", "role": "editor"}]
+    admin.ok("PUT", f"/api/v1/nodes/{a}/permissions", {"grants": grants})
+    eve = person("Eve")
+    eve.problem(404, "GET", f"/api/v1/nodes/{b}")
+    for one in (b, a):
+        admin.ok("DELETE", f"/api/v1/nodes/{one}")
+    admin.ok("POST", f"/api/v1/nodes/{b}/restore")
+    assert titles(admin, home) == ["b"]
+    eve.problem(404, "GET", f"/api/v1/nodes/{b}")
+    assert admin.ok("GET", f"/api/v1/nodes/{b}/permissions") == grants
+
+
+@pytest.mark.parametrize(
+    ("act", "body", "held", "meanwhile"),
+    [
+        ("spaces/{home}/nodes", {"title": "x", "parent_id": "{b}"}, "home", "TRASH"),
+        ("nodes/{a}/move", {"parent_id": "{b}"}, "home", "TRASH"),
+        # Where the parent's space goes unsaid.
+        ("nodes/{a}/move", {"parent_id": "{far}"}, "other", "TRASH"),
+        ("nodes/{gone}/restore", None, "home", "DELETE"),
+    ],
+)
+def test_who_has_waited_for_the_tree_looks_again(
+    admin: Client, postgres: Postgres, act: str, body: Any, held: str, meanwhile: str
+) -> None:
+    places = {"home": space(admin), "other": space(admin)}
+    places |= {name: page(admin, places["home"], name) for name in ("a", "b", "gone")}
+    places["far"] = page(admin, places["other"], "far")
+    admin.ok("DELETE", f"/api/v1/nodes/{places['gone']}")
+    sent = {key: text.format(**places) for key, text in body.items()} if body else None
+    answers = list[int]()
+
+    def ask() -> None:
+        answers.append(admin.post(f"/api/v1/{act.format(**places)}", json=sent).status_code)
+
+    waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with psycopg.connect(postgres.url("main")) as conn:
+        conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (places[held],))
+        thread = threading.Thread(target=ask)
+        thread.start()
+        deadline = time.monotonic() + 5
+        while not postgres.sql(waits, "main"):
+            assert time.monotonic() < deadline, f"it does not wait: {answers}"
+            time.sleep(0.02)
+        if meanwhile == "DELETE":
+            conn.execute("DELETE FROM nodes WHERE id = %s", (places["gone"],))
+        else:
+            conn.execute(
+                "UPDATE nodes SET trashed_at = now(), trash_root = id WHERE id = ANY(%s::uuid[])",
+                ([places["b"], places["far"]],),
+            )
+    thread.join()
+    assert answers == [404]
 
 
 def test_links_are_known_from_both_ends(admin: Client) -> None:

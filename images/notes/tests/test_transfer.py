@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import random
 import stat
@@ -182,6 +183,7 @@ def lying() -> bytes:
         (zipped(("a/./b.md", b"x")), "leads out"),
         (zipped(("bomb.bin", bytes(50_000_000))), "unpacks to far more"),
         (zipped(("x.md", b"\xff\xfe")), "not UTF-8"),
+        (zipped(("x.md", b">" * 60 + b" deep")), "more than 40 levels"),
         (zipped(("notes-export.json", b"{")), "damaged"),
         (link(), "links cannot"),
         (damaged(), "damaged"),
@@ -249,6 +251,32 @@ def test_a_job_whose_replica_died_is_done_by_another(
     assert postgres.sql(count, database) == [(6, 6)]
     assert postgres.sql("SELECT count(*) FROM uploads", database) == [(0,)]
     assert postgres.sql("SELECT attempt FROM jobs", database) == [(2,)]
+
+
+@pytest.mark.parametrize("fate", ["trashed", "deleted"])
+def test_nothing_is_imported_below_a_page_that_is_gone(
+    admin: Client, postgres: Postgres, fate: str
+) -> None:
+    home = space(admin)
+    keeper, parent = page(admin, home, "keeper"), page(admin, home, "parent")
+    content = zipped(("p.md", b"words\n"), ("p.files/f.bin", b"x"))
+    file = attach(admin, keeper, "x.zip", content, "application/zip")
+    admin.ok("DELETE", f"/api/v1/nodes/{parent}")
+    if fate == "deleted":
+        admin.ok("DELETE", f"/api/v1/nodes/{parent}?forever=true")
+    # As it is when that happens between the question and the job.
+    payload = json.dumps({"file_id": file["id"], "parent_id": parent})
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    job = postgres.sql(
+        f"INSERT INTO jobs (kind, space_id, user_id, payload)"
+        f" VALUES ('import', '{home}', '{me}', '{payload}') RETURNING id",
+        "main",
+    )[0][0]
+    postgres.sql("NOTIFY app_jobs", "main")
+    done = finished(admin, admin.ok("GET", f"/api/v1/jobs/{job}"))
+    assert done["state"] == "failed"
+    assert "gone" in done["error"]
+    assert [title for title, *_ in tree(admin, home)] == ["keeper"]
 
 
 @pytest.mark.slow

@@ -77,6 +77,42 @@ async def lock_tree(conn: Conn, *space_ids: UUID) -> None:
         await conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (str(space_id),))
 
 
+async def page_in_tree(
+    conn: Conn, call: Call, node_id: UUID, need: Role, *others: UUID, trashed: bool = False
+) -> DictRow:
+    """The page's row, while nobody else changes the shape of its space or of the `others`.
+
+    What was read before the lock may not hold any more once the lock is had. Raises as `page` does,
+    and a 409 for a page that went to another space meanwhile.
+    """
+    before = await page(conn, call, node_id, need, trashed=trashed)
+    await lock_tree(conn, before["space_id"], *others)
+    row = await page(conn, call, node_id, need, trashed=trashed)
+    if row["space_id"] != before["space_id"]:
+        raise Problem(409, "The page has been moved in the meantime; look again.")
+    return row
+
+
+async def to_the_top(conn: Conn, node_id: UUID) -> None:
+    """Takes a page out of its parent, to the end of its space's top.
+
+    Whose permissions held for it go on holding: it must not become readable by coming up.
+    """
+    await conn.execute(
+        "INSERT INTO node_permissions (node_id, principal, kind, role)"
+        " SELECT n.id, p.principal, p.kind, p.role FROM nodes n"
+        " JOIN node_permissions p ON p.node_id = n.access_root"
+        " WHERE n.id = %s AND n.access_root <> n.id ON CONFLICT DO NOTHING",
+        (node_id,),
+    )
+    await conn.execute(
+        "UPDATE nodes n SET parent_id = NULL, position = (SELECT coalesce(max(position), 0) + 1024"
+        " FROM nodes t WHERE t.space_id = n.space_id AND t.parent_id IS NULL) WHERE n.id = %s",
+        (node_id,),
+    )
+    await renew_access_roots(conn, node_id)
+
+
 async def renew_access_roots(conn: Conn, node_id: UUID) -> None:
     """Works out again, below and at a page, which page's permissions hold."""
     await conn.execute(

@@ -130,11 +130,11 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
         await access.space(conn, call, space_id, Role.VIEWER)
         if body.parent_id is None:
             await access.space(conn, call, space_id, Role.EDITOR)
+            await access.lock_tree(conn, space_id)
         else:
-            parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
+            parent = await access.page_in_tree(conn, call, body.parent_id, Role.EDITOR)
             if parent["space_id"] != space_id:
                 raise Problem(422, "The parent is in another space.", field="parent_id")
-        await access.lock_tree(conn, space_id)
         made = await content.insert(
             conn,
             prepared,

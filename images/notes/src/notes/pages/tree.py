@@ -87,13 +87,14 @@ async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
     async def work(conn: Conn) -> None:
         row = await access.page(conn, call, id, Role.EDITOR)
         target = body.space_id or row["space_id"]
-        await access.lock_tree(conn, row["space_id"], target)
+        if body.parent_id is not None and body.space_id is None:
+            parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
+            target = parent["space_id"]
+        row = await access.page_in_tree(conn, call, id, Role.EDITOR, target)
         if body.parent_id is None:
             await access.space(conn, call, target, Role.EDITOR)
         else:
             parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
-            if body.space_id is None:
-                target = parent["space_id"]
             if parent["space_id"] != target:
                 raise Problem(422, "The parent is in another space.", field="parent_id")
             if await access.in_subtree(conn, id, body.parent_id):
@@ -154,8 +155,7 @@ async def delete_node(call: Call, id: UUID, query: DeleteQuery) -> None:
 
 async def _trash(call: Call, node_id: UUID) -> None:
     async def work(conn: Conn) -> None:
-        row = await access.page(conn, call, node_id, Role.EDITOR)
-        await access.lock_tree(conn, row["space_id"])
+        row = await access.page_in_tree(conn, call, node_id, Role.EDITOR)
         await conn.execute(
             "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
             " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id WHERE n.trashed_at IS NULL)"
@@ -178,9 +178,19 @@ async def _trash(call: Call, node_id: UUID) -> None:
 
 async def _purge(call: Call, node_id: UUID) -> None:
     async def work(conn: Conn) -> None:
-        row = await access.page(conn, call, node_id, Role.EDITOR, trashed=True)
+        row = await access.page_in_tree(conn, call, node_id, Role.EDITOR, trashed=True)
         if row["trashed_at"] is None:
             raise Problem(409, "Put the page in the trash first.")
+        # What went into the trash by itself stays there: nobody has asked to delete it.
+        cursor = await conn.execute(
+            "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
+            " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id)"
+            " SELECT n.id FROM nodes n JOIN t ON n.id = t.id"
+            " WHERE n.trash_root = n.id AND n.id <> %(id)s ORDER BY n.trashed_at, n.id",
+            {"id": node_id},
+        )
+        for apart in await cursor.fetchall():
+            await access.to_the_top(conn, apart["id"])
         await tell(conn, "page.deleted", space_id=row["space_id"], node_id=node_id)
         await conn.execute("DELETE FROM nodes WHERE id = %s", (node_id,))
         await audit.note(
@@ -203,22 +213,19 @@ async def restore_node(call: Call, id: UUID) -> None:
     """
 
     async def work(conn: Conn) -> None:
-        row = await access.page(conn, call, id, Role.EDITOR, trashed=True)
+        row = await access.page_in_tree(conn, call, id, Role.EDITOR, trashed=True)
         if row["trash_root"] != id:
             raise not_found("page at the top of the trash")
-        await access.lock_tree(conn, row["space_id"])
         await conn.execute(
             "UPDATE nodes SET trashed_at = NULL, trashed_by = NULL, trash_root = NULL"
             " WHERE trash_root = %s",
             (id,),
         )
-        await conn.execute(
-            "UPDATE nodes n SET parent_id = NULL, position = (SELECT coalesce(max(position), 0)"
-            " + 1024 FROM nodes t WHERE t.space_id = n.space_id AND t.parent_id IS NULL)"
-            " WHERE n.id = %s AND EXISTS (SELECT 1 FROM nodes p WHERE p.id = n.parent_id"
-            " AND p.trashed_at IS NOT NULL)",
-            (id,),
+        cursor = await conn.execute(
+            "SELECT 1 FROM nodes WHERE id = %s AND trashed_at IS NOT NULL", (row["parent_id"],)
         )
+        if await cursor.fetchone() is not None:
+            await access.to_the_top(conn, id)
         await access.renew_access_roots(conn, id)
         await tell(conn, "page.restored", space_id=row["space_id"], node_id=id)
         await audit.note(

@@ -18,6 +18,7 @@ from uuid import UUID, uuid5
 
 from notes.auth import audit
 from notes.db.connect import Conn
+from notes.doc.attributes import SchemaError
 from notes.doc.html import rewrite
 from notes.doc.markdown_in import MAX_CHARACTERS
 from notes.doc.markdown_in import parse as parse_markdown
@@ -28,7 +29,7 @@ from notes.files.names import file_name, media_type
 from notes.http.call import Viewer
 from notes.http.problems import Problem
 from notes.jobs.runner import Job, JobFailedError
-from notes.pages import content
+from notes.pages import access, content
 from notes.transfer.archive import ChunkFile, open_zip, shown
 from notes.transfer.exporting import FileEntry
 from notes.transfer.plan import Page, Plan, make_plan, read_manifest
@@ -99,7 +100,10 @@ def _read_page(archive: zipfile.ZipFile, path: str, urls: dict[str, str]) -> dic
         target = posixpath.normpath(posixpath.join(here, unquote(bare)))
         return urls.get(target, "") + mark + rest if bare and target in urls else url
 
-    made: dict[str, object] = rewrite(parse_markdown(text), absolute)
+    try:
+        made: dict[str, object] = rewrite(parse_markdown(text), absolute)
+    except SchemaError as error:
+        raise JobFailedError(f"{shown(path)}: {error.message}.") from None
     return made
 
 
@@ -109,6 +113,14 @@ async def _insert_page(conn: Conn, job: Job, page: Page, prepared: content.Conte
     if await cursor.fetchone() is not None or job.space_id is None:
         return
     parent = _id(job, page.parent) if page.parent is not None else _target(job)
+    await access.lock_tree(conn, job.space_id)
+    if parent is not None:
+        cursor = await conn.execute(
+            "SELECT 1 FROM nodes WHERE id = %s AND space_id = %s AND trashed_at IS NULL",
+            (parent, job.space_id),
+        )
+        if await cursor.fetchone() is None:
+            raise JobFailedError(f"{shown(page.key)}: the page that it belongs below is gone.")
     await content.insert(
         conn,
         prepared,
@@ -161,9 +173,10 @@ async def _make_file(job: Job, made: UUID, entry: FileEntry, source: IO[bytes]) 
     async def end(conn: Conn) -> None:
         await conn.execute(
             "INSERT INTO attachments (id, node_id, name, media_type, size, created_by, sha256,"
-            " crc32) SELECT id, %s, name, media_type, %s, user_id, %s, %s FROM uploads"
-            " WHERE id = %s ON CONFLICT DO NOTHING",
-            (_id(job, entry.page), size, whole.digest(), crc, made),
+            # Its page may have been deleted meanwhile, and the file with it.
+            " crc32) SELECT u.id, n.id, u.name, media_type, %s, user_id, %s, %s FROM uploads u"
+            " JOIN nodes n ON n.id = %s WHERE u.id = %s ON CONFLICT DO NOTHING",
+            (size, whole.digest(), crc, _id(job, entry.page), made),
         )
         await conn.execute("DELETE FROM uploads WHERE id = %s", (made,))
 
