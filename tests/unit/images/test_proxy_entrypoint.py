@@ -3,7 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
-from signal import SIGTERM, SIGUSR1
+from signal import SIGKILL, SIGTERM, SIGUSR1
 
 import pytest
 
@@ -39,6 +39,7 @@ def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[st
         env=environment(tmp_path),
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -69,10 +70,14 @@ def test_a_stop_from_outside_is_a_failure(
     tmp_path: Path, shell: list[str], number: int, code: int
 ) -> None:
     process = begin(tmp_path, CONFIG, shell)
-    while not (tmp_path / "started").exists():
-        assert process.poll() is None
-    process.send_signal(number)
-    process.communicate(timeout=10)
+    try:
+        while not (tmp_path / "started").exists():
+            assert process.poll() is None
+        process.send_signal(number)
+        process.communicate(timeout=10)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, SIGKILL)
     assert process.returncode == code
     lines = (tmp_path / "haproxy.state").read_text().splitlines()
     servers = [line.split() for line in lines[2:]]
