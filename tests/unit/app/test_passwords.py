@@ -121,6 +121,13 @@ def test_while_replicas_are_replaced_the_former_login_stays_good(state: str) -> 
     assert f"login/notes/{former_login()}" in holds
 
 
+def test_what_swarm_has_not_begun_to_replace_keeps_the_former_login_good() -> None:
+    """A moment after the change swarm says nothing of it yet, and pools may be idle."""
+    observed = with_live_service(rotated(), WEB, updated_at=NOW)
+    actions, holds = keys(app_plan(observed, ROTATED))
+    assert (actions, holds) == ([], [f"login/notes/{former_login()}"])
+
+
 @pytest.mark.parametrize("state", ["", "completed", "rollback_completed"])
 def test_an_image_that_was_taken_back_keeps_no_former_login(state: str) -> None:
     """Swarm went back to what the service says now, which uses the new password: every replica."""

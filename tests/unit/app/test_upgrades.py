@@ -15,6 +15,7 @@ from queenright.core.guards import first_refusal
 from queenright.core.observed import Known, LiveService, Observed, Unknown
 from queenright.core.plan import Hold, Plan
 from queenright.core.resources import Service
+from queenright.core.situation import SETTLES, UPDATE_LIMIT
 from tests.app_builders import (
     APP,
     APP_DIGESTS,
@@ -169,6 +170,26 @@ def test_a_job_that_has_served_is_removed_and_its_dumps_stay() -> None:
     assert "the dumps in volume notes_dumps on node4 stay" in plan.actions[0].reason
 
 
+ELSEWHERE = NEXT + "  upgrade: {dump: {path: /srv/dumps}}\n"
+
+
+@pytest.mark.parametrize("state", ["pending", "running", "failed", "complete"])
+def test_there_is_one_dump_at_a_time(state: str) -> None:
+    """The file asks for another one: the former job goes, whatever it is at, and then a new one is
+    made."""
+    observed = with_job(state)
+    plan = app_plan(observed, ELSEWHERE)
+    assert keys(plan) == ([f"remove-service/{job_of().name}"], [f"update-service/{WEB}"])
+    assert first_refusal(plan, observed) is None
+    (made,) = keys(app_plan(served(), ELSEWHERE))[0]
+    assert made == f"create-service/{job_of(ELSEWHERE).name}" != f"create-service/{job_of().name}"
+
+
+def test_a_dump_that_runs_goes_on_while_it_is_not_known_what_for() -> None:
+    unresolved = dataclasses.replace(with_job("running"), images={})
+    assert keys(app_plan(unresolved, NEXT))[0] == []
+
+
 def test_a_failed_dump_holds_the_update_with_its_own_words() -> None:
     said = "pg_dump: error: connection refused\ndump failed: pg_dump ended with exit status 1"
     plan = app_plan(with_job("failed", said), NEXT)
@@ -219,6 +240,52 @@ def test_a_dump_comes_first_even_where_no_replica_runs() -> None:
     assert keys(plan)[0][0].startswith("create-service/notes_dump-")
 
 
+# -- an update that swarm is carrying out
+
+LARGER = app_manifest(replicas=3)
+CHANGED = app_manifest(maxAttachment="512M")
+
+
+def updating(since: timedelta, state: str = "starting") -> Observed:
+    """Swarm replaces the replicas; of the second one the successor is on its way."""
+    coming = replica(2, state=state)
+    observed = with_tasks(
+        served(), WEB, replica(1), replica(2), dataclasses.replace(coming, id="task-coming")
+    )
+    return with_live_service(observed, WEB, update_state="updating", updated_at=NOW - since)
+
+
+@pytest.mark.parametrize("text", [LARGER, CHANGED])
+def test_what_swarm_may_have_to_take_back_is_not_written_over(text: str) -> None:
+    plan = app_plan(updating(timedelta(seconds=20)), text)
+    assert keys(plan)[0] == []
+    assert "swarm is carrying out an update" in told(plan, f"update-service/{WEB}")
+
+
+@pytest.mark.parametrize("text", [LARGER, CHANGED])
+def test_an_update_that_is_stuck_is_corrected(text: str) -> None:
+    plan = app_plan(updating(UPDATE_LIMIT + timedelta(seconds=1)), text)
+    assert keys(plan)[0][0].startswith(f"update-service/{WEB}" if text == CHANGED else "adjust")
+
+
+def test_an_update_that_no_node_takes_is_corrected_at_once() -> None:
+    plan = app_plan(updating(timedelta(seconds=20), "pending"), CHANGED)
+    assert keys(plan)[0] == [f"update-service/{WEB} !{WEB}"]
+
+
+def test_the_monitored_time_is_waited_for_by_what_replaces_no_replica() -> None:
+    observed = with_tasks(updating(timedelta(seconds=20)), WEB, replica(1), replica(2))
+    assert keys(app_plan(observed, LARGER))[0] == []
+    assert keys(app_plan(observed, CHANGED))[0] == [f"update-service/{WEB} !{WEB}"]
+
+
+def test_what_swarm_has_not_begun_with_is_not_written_over() -> None:
+    observed = with_live_service(served(), WEB, updated_at=NOW - SETTLES)
+    assert keys(app_plan(observed, CHANGED))[0] == []
+    later = with_live_service(served(), WEB, updated_at=NOW - SETTLES - timedelta(seconds=1))
+    assert keys(app_plan(later, CHANGED))[0] == [f"update-service/{WEB} !{WEB}"]
+
+
 # -- what swarm took back
 
 
@@ -249,6 +316,15 @@ def test_what_swarm_takes_back_is_noted_with_its_story_and_not_tried_again(state
     assert story in plan.actions[0].reason
     assert story in told(plan, f"update-service/{WEB}")
     assert "not tried again until the file changes" in told(plan, f"update-service/{WEB}")
+
+
+def test_swarm_is_not_made_to_forget_what_is_not_noted_yet() -> None:
+    """Any write on the service would; what the image is can not be told now."""
+    text = NEXT + "  replicas: 3\n"
+    unknown = dataclasses.replace(rolled_back(), images={NEXT_IMAGE: Unknown("no answer")})
+    assert keys(app_plan(unknown, text)) == ([], [f"update-service/{WEB}"])
+    assert keys(app_plan(rolled_back(), text))[0] == [f"label-config/{ANCHOR}"]
+    assert keys(app_plan(as_noted(rolled_back(), text), text))[0] == [f"adjust-service/{WEB}"]
 
 
 def test_it_is_remembered_when_swarm_has_forgotten() -> None:

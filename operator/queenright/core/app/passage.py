@@ -7,15 +7,28 @@ but where both want the same port, which is free for the second only when the fi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from queenright.core.app.edge import EDGE_ROLE
 from queenright.core.app.situation import AppSituation
 from queenright.core.observed import LiveService
 from queenright.core.resources import ROLE_LABEL, Service
 from queenright.core.servicing import places
+from queenright.core.situation import SETTLES
 
 AT_REST = frozenset({"", "completed", "rollback_completed"})
 """Swarm's words for a service whose every task is what the service says."""
+
+
+def is_told_just_now(live: LiveService, now: datetime) -> bool:
+    """Whether swarm may not have begun with the last change: of one it says nothing at first."""
+    is_silent = live.update_state == "" and live.updated_at != live.created_at
+    return is_silent and now - live.updated_at <= SETTLES
+
+
+def is_at_rest(live: LiveService, now: datetime) -> bool:
+    """Whether each task is known to be what the service says."""
+    return live.update_state in AT_REST and not is_told_just_now(live, now)
 
 
 def why_ports_stay(situation: AppSituation) -> str | None:
@@ -46,8 +59,8 @@ def why_edge_stays(situation: AppSituation, edge: LiveService) -> str | None:
         wanted.endpoint_mode,
     ):
         return f"{wanted.name} is not published yet"
-    if live.update_state not in AT_REST:
-        return f"swarm has not published all replicas yet (update {live.update_state})"
+    if not is_at_rest(live, situation.now):
+        return f"swarm has not published all replicas yet (update {live.update_state or 'begins'})"
     return situation.why_not_whole()
 
 

@@ -68,11 +68,9 @@ def new_rollback(situation: AppSituation) -> Rollback | None:
     """The rollback that swarm tells of and that the anchor has no note of: of what the file asks
     for now. None where the file has moved on to another image since."""
     live, wanted = situation.web, wanted_digest(situation)
-    if live is None or not wanted or not live.update_state.startswith("rollback"):
+    if live is None or not wanted or not is_unnoted(situation, live):
         return None
-    at = "" if live.update_started_at == NEVER else live.update_started_at.isoformat()
-    if noted(situation).get(ROLLED_BACK_AT_LABEL) == at:
-        return None
+    at = beginning(live)
     target = wanted_service(situation, situation.desired.web, live)
     if not disturbs(diff(target, live.value)):
         return None
@@ -80,6 +78,28 @@ def new_rollback(situation: AppSituation) -> Rollback | None:
     if failed is not None and failed.image not in {"", live.value.image, target.image}:
         return None
     return Rollback(wanted, at, story(live, target, failed)[:MOST_OF_A_LABEL])
+
+
+def is_unnoted(situation: AppSituation, live: LiveService) -> bool:
+    """Whether swarm tells of a rollback that the anchor has no note of."""
+    is_back = live.update_state.startswith("rollback")
+    return is_back and noted(situation).get(ROLLED_BACK_AT_LABEL) != beginning(live)
+
+
+def beginning(live: LiveService) -> str:
+    """Which of swarm's updates its last word is on."""
+    return "" if live.update_started_at == NEVER else live.update_started_at.isoformat()
+
+
+def why_not_noted(situation: AppSituation) -> str | None:
+    """Why swarm is not to forget yet that it took something back, as it does with any write on the
+    service; None where it may."""
+    live = situation.web
+    if live is None or not is_unnoted(situation, live):
+        return None
+    if new_rollback(situation) is not None or not wanted_digest(situation):
+        return "swarm took an update back, which is to be noted first"
+    return None
 
 
 def last_failure(situation: AppSituation, live: LiveService) -> Task | None:

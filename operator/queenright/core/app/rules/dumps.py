@@ -1,6 +1,7 @@
 """The dump before an upgrade: its job is made, waited for, and removed when it has served.
 
 Invariant: no dump is ever removed by hand of the operator; the job itself keeps the newest ones.
+There is one job at a time: each begins by clearing away what another left unfinished.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ from queenright.core.plan import Hold
 
 def plan_dumps(situation: AppSituation) -> Iterator[Action | Hold]:
     run, upgrade = wanted_run(situation), upgrade_of(situation)
-    for live in dump_jobs(situation):
+    former = [live for live in dump_jobs(situation) if not run or live.value.name != run.job.name]
+    for live in former:
         runs = any(task.is_alive for task in situation.swarm.tasks_of(live.id))
-        if (run is None or live.value.name != run.job.name) and not runs:
-            reason = f"{live.value.name} has ended; the dumps in {place_of(live.value)} stay"
-            yield RemoveService(live.id, live.value.name, reason=reason)
-    if run is None or upgrade is None or situation.missing:
+        if runs and run is None:
+            continue  # it may be asked for again, once an image is known, say
+        ended = "is no longer asked for" if runs else "has ended"
+        reason = f"{live.value.name} {ended}; the dumps in {place_of(live.value)} stay"
+        yield RemoveService(live.id, live.value.name, reason=reason)
+    if former or run is None or upgrade is None or situation.missing:
         return
     if situation.why_no_database() or situation.why_not_in_catalog():
         return

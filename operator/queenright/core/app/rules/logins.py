@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import Action, AlterRole, FieldChange
 from queenright.core.app.logins import is_login_of
-from queenright.core.app.passage import AT_REST
+from queenright.core.app.passage import is_at_rest
 from queenright.core.app.situation import AppSituation
 from queenright.core.catalog import DesiredRole, Role
 from queenright.core.catalog_steps import HIDDEN, sql_target, why_no_sql
@@ -58,8 +58,9 @@ def why_in_use(situation: AppSituation) -> str | None:
         return f"{desired.web.name} is not in the swarm"
     if desired.url_secret.name not in {file.name for file in live.value.secrets}:
         return f"{desired.web.name} does not use the new one yet"
-    if live.update_state not in AT_REST:
-        return f"swarm has not replaced all of its replicas (update {live.update_state})"
+    if not is_at_rest(live, situation.now):
+        update = live.update_state or "begins"
+        return f"swarm has not replaced all of its replicas (update {update})"
     running = list(situation.swarm.running_tasks(live.id))
     possible = list(situation.swarm.possible_tasks(live.id))
     if len(running) < live.value.replicas or len(possible) > len(running):

@@ -10,12 +10,17 @@ import dataclasses
 from collections.abc import Iterator
 
 from queenright.core.actions import Action
-from queenright.core.app.passage import why_ports_stay
-from queenright.core.app.rollbacks import refusal, why_image_unknown
+from queenright.core.app.passage import is_told_just_now, why_ports_stay
+from queenright.core.app.rollbacks import refusal, why_image_unknown, why_not_noted
 from queenright.core.app.situation import AppSituation
 from queenright.core.app.upgrades import why_not_dumped
+from queenright.core.diff import diff, disturbs
+from queenright.core.observed import LiveService
+from queenright.core.pinning import wanted_service
 from queenright.core.plan import Hold
+from queenright.core.resources import Service
 from queenright.core.servicing import plan_service, watch_tasks
+from queenright.core.situation import SETTLES, UPDATE_LIMIT, is_under_way
 
 
 def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
@@ -49,7 +54,42 @@ def plan_web(situation: AppSituation) -> Iterator[Action | Hold]:
             f"replicas/{desired.name}", f"{wanted.name} stays at {live.value.replicas}: {few}"
         )
         wanted = dataclasses.replace(wanted, replicas=live.value.replicas)
+    if live is not None and (hold := wait_for_swarm(situation, live, wanted, obstacle)):
+        yield hold
+        yield from watch_tasks(situation, live)
+        return
     yield from plan_service(situation, wanted, obstacle)
+
+
+def wait_for_swarm(
+    situation: AppSituation, live: LiveService, wanted: Service, obstacle: str | None
+) -> Hold | None:
+    """What waits for the update that swarm is carrying out; None where nothing has to. Whatever is
+    written takes the place of what swarm would go back to, and what replaces no replica also ends
+    one whose successor is not healthy yet (swarmkit: PreviousSpec, updater.useExistingTask). So
+    another version waits until those that come run, or are taken back; all else until the end."""
+    changes = diff(wanted_service(situation, wanted, live), live.value)
+    is_new_update = disturbs(changes) and obstacle is None
+    again = live.updated_at + UPDATE_LIMIT
+    if changes and (unnoted := why_not_noted(situation)) is not None:
+        return Hold(f"update-service/{wanted.name}", obstacle or unnoted)
+    if is_new_update and is_told_just_now(live, situation.now):
+        again = live.updated_at + SETTLES
+    elif not (is_any_starting(situation, live) if is_new_update else is_under_way(live)):
+        return None
+    if not changes or situation.now > again:
+        return None
+    fields = ", ".join(change.path for change in changes)
+    why = obstacle or "swarm is carrying out an update, which comes first"
+    return Hold(f"update-service/{wanted.name}", f"{fields}: {why}", again)
+
+
+def is_any_starting(situation: AppSituation, live: LiveService) -> bool:
+    """Whether the update has a replica on its way: one that no node takes is none."""
+    return live.update_state == "updating" and any(
+        task.is_alive and task.state not in {"running", "new", "pending"}
+        for task in situation.swarm.tasks_of(live.id)
+    )
 
 
 def obstacle_to_new_ones(situation: AppSituation) -> bool:
