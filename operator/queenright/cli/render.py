@@ -12,8 +12,8 @@ import yaml
 from queenright.cli import look
 from queenright.cli.exits import INVALID, OK, CommandError
 from queenright.cli.options import GivenPath
-from queenright.core.app.desired import DesiredApp
-from queenright.core.app.planner import expand_app_here
+from queenright.core.app.desired import DesiredApp, SwarmFacts, expand_app
+from queenright.core.app.planner import cluster_of, expand_app_here
 from queenright.core.desired import DesiredCluster, expand
 from queenright.core.observed import Engine, SwarmState
 from queenright.core.planner import expand_here
@@ -89,16 +89,29 @@ def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
             show_services(cluster.services)
     for document in written.documents:
         if document.is_app:
-            show_app(expand_app_here(document, documents, swarm), services=services)
+            show_app(app_here(document, documents, swarm), services=services)
     return OK
+
+
+def app_here(document: Document, clusters: Sequence[Document], swarm: SwarmState) -> DesiredApp:
+    """On this swarm, or, where none was asked, with the addresses that the cluster's file has."""
+    found = cluster_of(document, clusters)
+    if swarm.nodes or found is None:
+        return expand_app_here(document, clusters, swarm)
+    members = found.cluster.spec.members
+    addresses = {member.node: member.address for member in members if member.address}
+    return expand_app(document.app, found.cluster, SwarmFacts(addresses=addresses))
 
 
 def show_app(app: DesiredApp, *, services: bool) -> None:
     """The application's configs, and its connection string without the password. The name of the
     string's secret depends on the password's in the swarm."""
     if app.url is not None:
+        told = (
+            app.url.text if app.url.hosts else "not known: the proxies' addresses are the swarm's"
+        )
         click.echo(f"# --- connection string of {app.name}")
-        click.echo(f"# {app.url.text}")
+        click.echo(f"# {told}")
     for config in app.configs:
         click.echo(f"# --- config {config.name}")
         click.echo(config.data.decode())

@@ -19,6 +19,7 @@ from queenright.cli.exits import CommandError
 from queenright.core.observed import Engine, Known, Observed, SwarmState, Unknown
 from queenright.engine.survey import Survey
 from queenright.settings import Docker, Settings
+from tests.app_builders import APP
 from tests.builders import MANIFEST, VIP
 from tests.unit.cli.program import ADDRESSED, PROGRAM, environment, launch, start
 
@@ -264,6 +265,19 @@ def test_render_needs_no_swarm_when_the_file_has_addresses(tmp_path: Path, manif
 
 
 WITH_VIP = ADDRESSED + f"  vip: {VIP}\n"
+
+
+def test_render_tells_an_applications_way_in_without_a_swarm(
+    tmp_path: Path, manifest: Path
+) -> None:
+    """The proxies run where the members do, whose addresses the file has; elsewhere it says so."""
+    manifest.write_text(f"{ADDRESSED}---\n{APP}")
+    found = start(tmp_path, "render")
+    assert found.returncode == 0, found.stderr
+    assert "@10.77.0.12:5000,10.77.0.13:5000,10.77.0.14:5000/notes?" in found.stdout
+    manifest.write_text(f"{ADDRESSED}    nodes: [node1, node2]\n---\n{APP}")
+    found = start(tmp_path, "render")
+    assert "# not known: the proxies' addresses are the swarm's" in found.stdout
 
 
 def test_render_vip_writes_keepalived_conf_for_one_node(tmp_path: Path, manifest: Path) -> None:
