@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 
+import psycopg
+
 from tests.postgres import Postgres
 from tests.replica import ADMIN, PASSWORD, Client, Replica
 
@@ -164,6 +166,34 @@ def test_the_last_administrator_remains(own_replica: Start) -> None:
         me = client.ok("GET", "/api/v1/me")
         for change in ({"is_admin": False}, {"disabled": True}):
             client.problem(409, "PATCH", f"/api/v1/users/{me['id']}", json=change)
+
+
+def test_two_administrators_cannot_send_each_other_away(
+    own_replica: Start, postgres: Postgres
+) -> None:
+    replica = own_replica()
+    database = replica.database_url.rsplit("/", 1)[1]
+    with replica.client() as client, psycopg.connect(replica.database_url) as conn:
+        client.set_up()
+        body = {"email": "eve@example.org", "name": "Eve", "is_admin": True}
+        eve = client.ok("POST", "/api/v1/users", body)["id"]
+        conn.execute("UPDATE users SET is_admin = false WHERE email = %s", (ADMIN,))
+        answers = list[int]()
+
+        def demote() -> None:
+            path, body = f"/api/v1/users/{eve}", {"is_admin": False}
+            answers.append(client.patch(path, json=body).status_code)
+
+        thread = threading.Thread(target=demote)
+        thread.start()
+        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        deadline = time.monotonic() + 5
+        while not postgres.sql(waits, database):
+            assert time.monotonic() < deadline, f"it does not wait: {answers}"
+            time.sleep(0.02)
+        conn.commit()
+        thread.join()
+    assert answers == [409]
 
 
 def test_whoever_is_disabled_is_out_at_once(admin: Client, person: Person) -> None:

@@ -109,6 +109,11 @@ def test_host_rules() -> None:
     assert hosts.may_have_certificate("team.example")
     assert not hosts.may_have_certificate("intern.example")
     assert not hosts.may_have_certificate("off.example")
+    claimed = HostMap(SETTINGS, {"notes.example.org": SpaceHost(space, True)}).site(
+        "notes.example.org"
+    )
+    assert claimed is not None
+    assert claimed.space_id is None, "no space takes the main site's host"
     without_origin: Settings = replace(SETTINGS, origin=None)
     assert HostMap(without_origin, spaces).site("anything.example") is not None
     assert not HostMap(without_origin, spaces).may_have_certificate("anything.example")
@@ -238,6 +243,13 @@ def test_broken_requests_are_refused(replica: Replica, request_bytes: bytes) -> 
 @pytest.mark.parametrize("path", ["/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "/%00", "/%ff"])
 def test_paths_that_climb_lead_nowhere(anybody: Client, path: str) -> None:
     assert anybody.get(path).status_code == 404
+
+
+def test_a_sign_on_from_an_extra_host_begins_where_it_comes_back(replica: Replica) -> None:
+    with replica.client(host="intern.example.org") as client:
+        away = client.get("/auth/oidc/start?return_to=/settings")
+        begin = "https://notes.example.org/auth/oidc/start?return_to=%2Fsettings"
+        assert (away.status_code, away.headers["location"]) == (303, begin)
 
 
 def test_header_injection_gets_nowhere(anybody: Client) -> None:

@@ -2,20 +2,27 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
 from notes.db.listener import Listener
 from notes.db.pool import Database
-from notes.events.hub import Hub, Position
+from notes.events import stream as events
+from notes.events.hub import Event, Hub, Position
+from notes.http.call import Call, Seen, Viewer
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.test_pages import page, space
@@ -94,6 +101,69 @@ def test_changes_are_told_to_whoever_may_know(admin: Client, person: Person) -> 
         assert saved["data"] == {"space_id": home, "node_id": made, "version": 2}
         time.sleep(0.3)
         assert [e["event"] for e in hers.events] == ["hello"]
+
+
+def test_the_end_of_a_space_is_told_to_those_who_saw_it(admin: Client, person: Person) -> None:
+    bob, eve = person("Bob"), person("Eve")
+    home = space(admin)
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    grants = [
+        {"principal": me, "kind": "user", "role": "manager"},
+        {"principal": bob.user_id, "kind": "user", "role": "viewer"},  # type: ignore[attr-defined]
+    ]
+    admin.ok("PUT", f"/api/v1/spaces/{home}/members", {"grants": grants})
+    with listening(admin) as mine, listening(bob) as his, listening(eve) as hers:
+        admin.ok("DELETE", f"/api/v1/spaces/{home}")
+        for stream in (mine, his):
+            assert [e["data"] for e in stream.wait("space.deleted")] == [{"space_id": home}]
+        time.sleep(0.3)
+        assert [e["event"] for e in hers.events] == ["hello"]
+
+
+async def test_a_stream_beats_and_looks_at_its_session_while_others_are_busy(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where something happens all the time that is not for a person, it is never quiet."""
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.2)
+    db, person = Database(replica.database_url), uuid4()
+    hub = Hub(db, Listener(""))
+    sent = list[bytes]()
+
+    def happen(number: int) -> None:
+        at = Position(1, 1, number)
+        hub._ring.append(Event(at, "x", None, None, None, None, b"not yours", {person: False}))
+        hub.position = at
+        if hub._news is not None:
+            hub._news.set_result(None)
+            hub._news = None
+
+    async def busy() -> None:
+        for number in itertools.count(2):
+            happen(number)
+            await asyncio.sleep(0.02)
+
+    async def receive() -> Message:
+        await asyncio.sleep(60)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+
+    scope = {"type": "http", "headers": [(b"authorization", b"Bearer revoked")]}
+    app: Any = SimpleNamespace(db=db)
+    call = Call(Request(scope), Seen("https", "x", ""), Viewer(person, via="token"), app)
+    happen(1)
+    await db.open()
+    others = asyncio.create_task(busy())
+    try:
+        async with asyncio.timeout(10):
+            stream = events.EventStream(call, hub, Position(1, 1, 1), b"hello")
+            await stream(scope, receive, send)
+    finally:
+        others.cancel()
+        await db.close()
+    assert sent.count(b": still here\n\n") >= 3
+    assert b"not yours" not in b"".join(sent)
 
 
 def test_a_stream_resumes_without_gap_or_repeat_on_another_replica(own_replica: Start) -> None:

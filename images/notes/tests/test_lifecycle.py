@@ -1,7 +1,9 @@
 """Start, health and stop, with the real command and real servers."""
 
+import asyncio
 import contextlib
 import signal
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -16,7 +18,7 @@ import pytest
 from notes.db.connect import Conn
 from notes.db.failures import UnavailableError
 from notes.db.migrate import LOCK
-from notes.db.pool import Database
+from notes.db.pool import READY_TIMEOUT_S, Database
 from notes.files import chunks
 from notes.files.ranges import Span
 from tests.postgres import Postgres, versions
@@ -169,6 +171,15 @@ async def test_who_reads_a_file_gives_up_at_once_when_the_replica_stops(postgres
     with pytest.raises(UnavailableError):
         await chunks.read(database, uuid4(), 0, Span(0, 1))
     assert database.asked == 1
+
+
+async def test_those_who_ask_for_readiness_do_not_queue_up() -> None:
+    """Of a database that says nothing each waits two seconds, and not those of all before it."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        db = Database(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
+        begun = time.monotonic()
+        assert await asyncio.gather(*(db.writable() for _ in range(4))) == [False] * 4
+        assert time.monotonic() - begun < 2 * READY_TIMEOUT_S
 
 
 def test_a_port_in_use_is_told(own_replica: Start) -> None:

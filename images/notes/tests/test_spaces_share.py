@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
@@ -142,4 +143,5 @@ def test_files_of_a_shared_page_come_with_it(admin: Client, anybody: Client) -> 
     share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {}, 201)
     path = share["url"].removeprefix("https://notes.example.org")
     assert anybody.get(f"{path}/attachments/{file}").content == b"file words"
-    assert anybody.get(f"/api/v1/attachments/{file}").status_code == 401
+    for unseen in (file, str(uuid4())):
+        assert anybody.get(f"/api/v1/attachments/{unseen}").status_code == 401

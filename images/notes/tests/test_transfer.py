@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from notes.transfer.exporting import _unused
 from notes.transfer.zip_write import Entry, zip_stream
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
@@ -204,6 +205,8 @@ def test_imports_are_asked_for_soundly(admin: Client, anybody: Client) -> None:
     anybody.problem(401, "POST", url, content=b"x", headers={"content-type": "application/zip"})
     admin.problem(415, "POST", url, content=b"x", headers={"content-type": "image/png"})
     admin.problem(400, "POST", url, content=b"{", headers={"content-type": "application/json"})
+    long = b" " * 70_000 + b"{}"
+    admin.problem(413, "POST", url, content=long, headers={"content-type": "application/json"})
     made = page(admin, home)
     file = attach(
         admin, made, "x.zip", zipped(("p.md", b"from an attachment\n")), "application/zip"
@@ -277,6 +280,84 @@ def test_nothing_is_imported_below_a_page_that_is_gone(
     assert done["state"] == "failed"
     assert "gone" in done["error"]
     assert [title for title, *_ in tree(admin, home)] == ["keeper"]
+
+
+_REFUSE = """
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'never'; END $$;
+"""
+
+
+def test_a_job_that_the_database_refuses_is_not_begun_for_ever(
+    own_replica: Start, postgres: Postgres
+) -> None:
+    replica = own_replica()
+    database = replica.database_url.rsplit("/", 1)[1]
+    trigger = "CREATE TRIGGER t BEFORE INSERT ON revisions FOR EACH ROW EXECUTE FUNCTION refuse()"
+    postgres.sql(_REFUSE + trigger, database)
+    with replica.client() as client:
+        client.set_up()
+        job = imported(client, space(client), zipped(("a.md", b"words\n")))
+        assert job["state"] == "failed"
+    assert postgres.sql("SELECT attempt FROM jobs", database) == [(1,)]
+
+
+def test_housekeeping_that_fails_holds_up_no_job(own_replica: Start, postgres: Postgres) -> None:
+    first = own_replica()
+    database = first.database_url.rsplit("/", 1)[1]
+    with first.client() as client:
+        client.set_up()
+        home = space(client)
+        jar = dict(client.jar)
+    assert first.stop() == 0
+    postgres.sql(
+        _REFUSE + "CREATE TRIGGER t BEFORE DELETE ON uploads FOR EACH ROW WHEN (old.name = 'stuck')"
+        " EXECUTE FUNCTION refuse();"
+        " INSERT INTO uploads (name, media_type, expires_at) VALUES ('stuck', '', '2020-01-01');"
+        " INSERT INTO rate_limits VALUES ('x', '2020-01-01', 1)",
+        database,
+    )
+    second = own_replica(first.database_url)
+    with second.client() as client:
+        client.jar.update(jar)
+        assert imported(client, home, zipped(("a.md", b"words\n")))["state"] == "done"
+    assert postgres.sql("SELECT 1 FROM rate_limits WHERE bucket = 'x'", database) == []
+
+
+def test_deleting_many_files_may_take_its_time(own_replica: Start, postgres: Postgres) -> None:
+    replica = own_replica()
+    postgres.sql(
+        "CREATE FUNCTION in_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " IF current_setting('statement_timeout')::interval < '5 min' THEN"
+        " RAISE EXCEPTION 'a gigabyte would take too long'; END IF; RETURN old; END $$;"
+        " CREATE TRIGGER t BEFORE DELETE ON attachments FOR EACH ROW EXECUTE FUNCTION in_time()",
+        replica.database_url.rsplit("/", 1)[1],
+    )
+    with replica.client() as client:
+        client.set_up()
+        home = space(client)
+        made, other = page(client, home), page(client, home)
+        file, *_ = [attach(client, place, "f", b"x", "") for place in (made, made, other)]
+        client.ok("DELETE", f"/api/v1/attachments/{file['id']}")
+        client.ok("DELETE", f"/api/v1/nodes/{made}")
+        client.ok("DELETE", f"/api/v1/nodes/{made}?forever=true")
+        client.ok("DELETE", f"/api/v1/spaces/{home}")
+
+
+def test_pages_of_one_title_are_named_at_once() -> None:
+    class Counted(dict[str, int]):
+        asked = 0
+
+        def __contains__(self, key: object) -> bool:
+            self.asked += 1
+            return super().__contains__(key)
+
+    used = Counted()
+    titles = ["Untitled (2)", *["Untitled"] * 500, *["untitled"] * 500]
+    stems = [_unused(used, "a/", title, ".md") for title in titles]
+    assert len({stem.lower() for stem in stems}) == len(titles)
+    assert stems[1:4] == ["a/Untitled", "a/Untitled (3)", "a/Untitled (4)"]
+    assert used.asked < 3 * len(titles), "every name is looked for from the first number on"
 
 
 @pytest.mark.slow

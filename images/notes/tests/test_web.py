@@ -9,6 +9,7 @@ from tests.replica import ADMIN, PASSWORD, Client, Replica
 from tests.test_pages import page, space
 
 Start = Callable[..., Replica]
+Person = Callable[[str], Client]
 
 
 def test_a_first_visit_leads_through_everything(own_replica: Start) -> None:
@@ -79,6 +80,17 @@ def test_forms_of_other_sites_are_refused_in_words(admin: Client) -> None:
     answer = admin.post("/logout", data={"x": "y"}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403
     assert "Cross-site POST form submissions are forbidden" in answer.text
+
+
+def test_who_may_see_one_page_of_a_space_sees_it(admin: Client, person: Person) -> None:
+    guest = person("Guest")
+    made = page(admin, space(admin), "For a guest", markdown="guest words\n")
+    path = f"/api/v1/nodes/{made}/permissions"
+    grant = {"principal": guest.user_id, "kind": "user", "role": "editor"}  # type: ignore[attr-defined]
+    admin.ok("PUT", path, {"grants": [grant]})
+    shown = guest.get(f"/p/{made}")
+    assert shown.status_code == 200
+    assert "guest words" in shown.text
 
 
 def test_public_spaces_are_read_without_an_account(admin: Client, anybody: Client) -> None:

@@ -21,6 +21,7 @@ from notes.auth.sessions import digest
 from notes.auth.vault import Vault, WrongKeyError
 from notes.config import OidcSettings, Settings
 from notes.db.pool import Database
+from notes.edge.hostname import without_port
 from notes.http.call import Seen
 from notes.http.problems import Problem, unavailable
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import httpx
 from notes.auth.oidc_claims import Person, check, person_of, refused
 
+START = "/auth/oidc/start"
 CALLBACK = "/auth/oidc/callback"
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 STORED = "oidc"
@@ -140,6 +142,19 @@ class SignOn:
             if more.get("sub") == claims["sub"]:
                 claims = {**more, **claims}
         return person_of(oidc, claims), away.return_to
+
+    def leaves_from(self, seen: Seen) -> str | None:
+        """Where a sign-on has to begin that would come back to another host than it left from.
+
+        It comes back to `ORIGIN` from every host of the main site, and the cookie that binds it to
+        its browser is one host's. None where it may begin here.
+        """
+        main = self._settings.main_host
+        if main is None or seen.site.space_id is not None:
+            return None
+        if without_port(seen.host) == without_port(main):
+            return None
+        return f"{self._settings.origin}{START}"
 
     def _redirect_uri(self, seen: Seen) -> str:
         main = self._settings.origin if seen.site.space_id is None else None

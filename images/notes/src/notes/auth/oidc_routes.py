@@ -5,13 +5,14 @@ through it, at every sign-on anew.
 """
 
 from typing import Annotated, Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
 from notes.auth import audit, limits, sessions
-from notes.auth.oidc import CALLBACK, STORED, same_site_path
+from notes.auth.oidc import CALLBACK, START, STORED, same_site_path
 from notes.auth.oidc_claims import Person
 from notes.config import OidcSettings
 from notes.db.connect import Conn
@@ -55,9 +56,13 @@ class OidcState(msgspec.Struct, frozen=True):
     admin_group: str | None = None
 
 
-@table("GET", "/auth/oidc/start", scope=None, status=303)
+@table("GET", START, scope=None, status=303)
 async def start_sign_on(call: Call, query: StartQuery) -> Response:
     """Leave for the identity provider."""
+    elsewhere = call.app.sign_on.leaves_from(call.seen)
+    if elsewhere is not None:
+        query_text = urlencode({"return_to": same_site_path(query.return_to)})
+        return RedirectResponse(f"{elsewhere}?{query_text}", 303, {"cache-control": "no-store"})
     await limits.count(call.app.db, limits.OIDC_START, call.seen.address)
     url, binding = await call.app.sign_on.leave(call.seen, same_site_path(query.return_to))
     response = RedirectResponse(url, 303, {"cache-control": "no-store"})

@@ -100,7 +100,10 @@ async def patch_user(call: Call, id: UUID, body: UserPatch) -> User:
         row = await cursor.fetchone()
         if row is None:
             raise not_found("person")
-        left = await conn.execute("SELECT 1 FROM users WHERE is_admin AND disabled_at IS NULL")
+        # Locked, so that two administrators cannot send each other away at once.
+        left = await conn.execute(
+            "SELECT 1 FROM users WHERE is_admin AND disabled_at IS NULL FOR UPDATE"
+        )
         if await left.fetchone() is None:
             raise Problem(409, "One administrator has to remain.")
         if body.disabled or password_hash:

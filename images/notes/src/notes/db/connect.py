@@ -28,6 +28,7 @@ _PATIENCE: dict[str, Any] = {
     "client_encoding": "utf8",
 }
 STATEMENT_TIMEOUT_S = 30
+DELETE_TIMEOUT_S = 600  # a file goes with all its chunks, a space with all its files
 
 set_json_dumps(lambda value: msgspec.json.encode(value).decode())
 
@@ -57,6 +58,11 @@ async def dress(conn: psycopg.AsyncConnection[Any]) -> None:
         " SET idle_in_transaction_session_timeout = '60s'; SET timezone = 'UTC';"
         " SET default_transaction_isolation = 'read committed'"
     )
+
+
+async def take_time(conn: psycopg.AsyncConnection[Any]) -> None:
+    """Lets this transaction's statements take as long as deleting many files does."""
+    await conn.execute(f"SET LOCAL statement_timeout = '{DELETE_TIMEOUT_S}s'")
 
 
 async def open_connection(url: str, application: str) -> Conn:

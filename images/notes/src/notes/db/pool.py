@@ -180,7 +180,8 @@ class Database:
 
     async def control(self, work: Callable[[Conn], Awaitable[T]], timeout_s: float) -> T:
         """Runs `work` on the control connection, which an exhausted pool cannot take away."""
-        async with self._control_lock, asyncio.timeout(timeout_s):
+        # Waiting for one's turn counts: in an outage the askers must not queue up.
+        async with asyncio.timeout(timeout_s), self._control_lock:
             if self._control is None or self._control.closed:
                 self._control = await open_connection(self._url, "notes-control")
             try:

@@ -34,14 +34,14 @@ class HostMap:
 
         A port is part of the main host only where `ORIGIN` names one.
         """
+        main = self.settings.main_host
+        named = {main, without_port(main)} | self.settings.extra_hosts if main else set()
+        if host in named or without_port(host) in named:
+            return MAIN  # whatever domain a space was given before the settings changed
         space = self.spaces.get(host) or self.spaces.get(without_port(host))
         if space is not None:
             return Site(space.space_id) if space.enabled else None
-        main = self.settings.main_host
-        if main is None:
-            return MAIN
-        named = {main, without_port(main)} | self.settings.extra_hosts
-        return MAIN if host in named or without_port(host) in named else None
+        return MAIN if main is None else None
 
     def may_have_certificate(self, host: str) -> bool:
         """Whether a proxy may ask for a certificate: main host and enabled spaces only."""

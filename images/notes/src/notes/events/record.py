@@ -24,3 +24,15 @@ async def tell(
         " SELECT pg_notify('app_events', '') FROM told",
         (kind, space_id, node_id, user_id, msgspec.json.encode(data).decode()),
     )
+
+
+async def tell_of_the_end(conn: Conn, space_id: UUID) -> None:
+    """Tells everybody who may see a space that it is deleted: afterwards nobody may see it."""
+    await conn.execute(
+        "WITH told AS (INSERT INTO events (kind, space_id, user_id)"
+        " SELECT 'space.deleted', %(space)s, u.id FROM users u WHERE u.disabled_at IS NULL"
+        " AND space_role(%(space)s, u.id, ARRAY(SELECT group_id FROM group_members g"
+        " WHERE g.user_id = u.id), u.is_admin) > 0 RETURNING 1)"
+        " SELECT pg_notify('app_events', '') FROM told",
+        {"space": space_id},
+    )

@@ -9,10 +9,12 @@ import asyncio
 import contextlib
 from uuid import UUID
 
+import psycopg
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from notes.auth import sessions
+from notes.db.failures import UnavailableError
 from notes.events.hub import Hub, Position
 from notes.http.call import Call
 from notes.http.endpoint import Table
@@ -44,7 +46,8 @@ class EventStream(Response):
         self._hub.watch(self._person)
         try:
             await self._write(send, self._first)
-            quiet = 0
+            clock = asyncio.get_running_loop().time
+            written = checked = clock()
             while not gone.done():
                 events, reached = await self._hub.since(self._at, self._person)
                 space = self._call.seen.site.space_id
@@ -52,18 +55,23 @@ class EventStream(Response):
                     events = [e for e in events if e.space_id in {None, space}]
                 if events:
                     await self._write(send, b"".join(e.frame for e in events))
+                    written = clock()
+                # By the clock: where much happens that is not for this person it is never quiet.
+                if clock() - written >= HEARTBEAT_S:
+                    await self._write(send, b": still here\n\n")
+                    written = clock()
+                if clock() - checked >= HEARTBEAT_S * CHECK_EVERY:
+                    if not await self._still_holds():
+                        break
+                    checked = clock()
                 moved = reached != self._at
                 self._at = reached
                 if moved:
                     continue
-                news = asyncio.ensure_future(self._hub.news(self._at, HEARTBEAT_S))
+                rest_s = max(0.01, written + HEARTBEAT_S - clock())
+                news = asyncio.ensure_future(self._hub.news(self._at, rest_s))
                 await asyncio.wait({news, gone}, return_when=asyncio.FIRST_COMPLETED)
                 news.cancel()
-                if self._hub.position == self._at and not gone.done():
-                    quiet += 1
-                    if quiet % CHECK_EVERY == 0 and not await self._still_holds():
-                        break
-                    await self._write(send, b": still here\n\n")
             if not gone.done():
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
@@ -74,6 +82,12 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def _still_holds(self) -> bool:
+        try:
+            return await self._look_again()
+        except (psycopg.Error, UnavailableError):
+            return True  # a database that is away has ended no session
+
+    async def _look_again(self) -> bool:
         call = self._call
         token = sessions.cookie(call.request, call.seen)
         if call.viewer.via == "session" and token:

@@ -31,7 +31,6 @@ class Received:
     upload_id: UUID
     size: int
     sums: Sums
-    fields: dict[str, str]
 
 
 class Sink:
@@ -74,7 +73,7 @@ class Sink:
         if self._buffer:
             await self._flush(len(self._buffer))
         assert self.upload_id is not None  # noqa: S101 - opened before anything is written
-        return Received(self.upload_id, self.size, Sums(self._sha.digest(), self._crc), {})
+        return Received(self.upload_id, self.size, Sums(self._sha.digest(), self._crc))
 
     async def abort(self) -> None:
         if self.upload_id is not None:
@@ -97,7 +96,6 @@ async def receive_form(
     """Stores the first file of a form. Raises a 400 or 422 for none."""
     sink = Sink(call, limit, node_id, space_id)
     form = _Form(call.request)
-    fields = dict[str, str]()
     finished = False
     try:
         async for event, value in form.events():
@@ -107,8 +105,6 @@ async def receive_form(
                 await sink.open(*value)
             elif event == "data":
                 await sink.write(value)
-            else:
-                fields[value[0]] = value[1]
         if sink.upload_id is None:
             raise Problem(422, "There is no file in the form.", field="file")
         done = await sink.close()
@@ -116,7 +112,7 @@ async def receive_form(
     finally:
         if not finished:
             await sink.abort()
-    return Received(done.upload_id, done.size, done.sums, fields)
+    return done
 
 
 async def receive_raw(call: Call, limit: int, name: str, *, space_id: UUID) -> Received:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from notes.auth import audit
-from notes.db.connect import Conn
+from notes.db.connect import Conn, take_time
 from notes.db.pool import Database
 from notes.events.record import tell
 from notes.files import chunks
@@ -54,7 +54,7 @@ class DownloadQuery(msgspec.Struct, frozen=True):
 async def get_attachment(call: Call, id: UUID, query: DownloadQuery) -> Response:
     """Download a file; Range, If-Range and If-None-Match are understood."""
     row = await call.app.db.one(_FILE, (*call.viewer.access, id))
-    if row is not None and row["role"] == Role.NONE and call.viewer.user_id is None:
+    if call.viewer.user_id is None and (row is None or row["role"] == Role.NONE):
         raise Problem(401, "Sign in to see this file.")
     access.admit(call, row, Role.VIEWER, trashed=False)
     assert row is not None  # noqa: S101 - admit raises for None
@@ -168,6 +168,7 @@ async def delete_attachment(call: Call, id: UUID) -> None:
         if row is None:
             raise not_found("file")
         page = await access.page(conn, call, row["node_id"], Role.EDITOR)
+        await take_time(conn)
         await conn.execute("DELETE FROM attachments WHERE id = %s", (id,))
         where = {"space_id": page["space_id"], "node_id": row["node_id"]}
         await tell(conn, "attachment.removed", **where, attachment_id=id)

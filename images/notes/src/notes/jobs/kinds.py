@@ -3,12 +3,21 @@
 Invariant: housekeeping is one statement a table, so that replicas doing it together do no harm.
 """
 
+import logging
+from functools import partial
 from typing import TYPE_CHECKING, LiteralString
 
+import psycopg
+
+from notes.db.connect import Conn, take_time
+from notes.db.failures import may_repeat
 from notes.db.pool import Database
+from notes.log import say
 
 if TYPE_CHECKING:
     from notes.jobs.runner import Job
+
+logger = logging.getLogger(__name__)
 
 TRASH_DAYS = 30
 EVENT_HOURS = 24
@@ -30,9 +39,19 @@ _STATEMENTS: tuple[LiteralString, ...] = (
 
 
 async def housekeeping(db: Database) -> None:
-    """Deletes what has run out."""
+    """Deletes what has run out. What cannot be deleted now holds up neither the rest nor jobs."""
     for statement in _STATEMENTS:
-        await db.do(statement)
+        try:
+            await db.transact(partial(_delete, statement=statement))
+        except psycopg.Error as error:
+            if may_repeat(error):
+                raise
+            say(logger, "housekeeping put off", logging.WARNING, reason=str(error))
+
+
+async def _delete(conn: Conn, statement: LiteralString) -> None:
+    await take_time(conn)
+    await conn.execute(statement)
 
 
 async def do(job: "Job") -> None:

@@ -19,7 +19,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from notes.db.connect import Conn
-from notes.db.failures import UnavailableError
+from notes.db.failures import UnavailableError, may_repeat
 from notes.events.record import tell
 from notes.jobs import kinds
 from notes.log import say
@@ -88,6 +88,14 @@ class Job:
             )
 
         await self.transact(work)
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same may succeed in a moment; what a database refuses it refuses for ever."""
+    if isinstance(error, psycopg.Error):
+        return may_repeat(error) or isinstance(error, psycopg.errors.QueryCanceled)
+    is_gone = isinstance(error, FileNotFoundError)
+    return isinstance(error, UnavailableError | OSError) and not is_gone
 
 
 class Runner:
@@ -168,13 +176,14 @@ class Runner:
             say(logger, "job lost to another replica", logging.WARNING, job=job.id)
         except JobFailedError as error:
             await self._finish(job, str(error))
-        except (psycopg.Error, UnavailableError, OSError) as error:
-            say(logger, "job interrupted", logging.WARNING, job=job.id, reason=str(error))
-            await asyncio.sleep(1)
-            await self.release()
-        except Exception:
-            logger.exception("a job failed")
-            await self._finish(job, "It failed; the log of the replica says why.")
+        except Exception as error:
+            if _passes(error):
+                say(logger, "job interrupted", logging.WARNING, job=job.id, reason=str(error))
+                await asyncio.sleep(1)
+                await self.release()
+            else:
+                logger.exception("a job failed")
+                await self._finish(job, "It failed; the log of the replica says why.")
         finally:
             beat.cancel()
             self._current = None

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from notes.auth import audit
-from notes.db.connect import Conn
+from notes.db.connect import Conn, take_time
 from notes.events.record import tell
 from notes.http.call import Call
 from notes.http.endpoint import Table
@@ -192,6 +192,7 @@ async def _purge(call: Call, node_id: UUID) -> None:
         for apart in await cursor.fetchall():
             await access.to_the_top(conn, apart["id"])
         await tell(conn, "page.deleted", space_id=row["space_id"], node_id=node_id)
+        await take_time(conn)
         await conn.execute("DELETE FROM nodes WHERE id = %s", (node_id,))
         await audit.note(
             conn,

@@ -13,9 +13,9 @@ from psycopg import errors
 
 from notes.auth import audit
 from notes.auth.accounts import Name
-from notes.db.connect import Conn
+from notes.db.connect import Conn, take_time
 from notes.edge.hostname import is_domain, normal_host, without_port
-from notes.events.record import tell
+from notes.events.record import tell, tell_of_the_end
 from notes.http.call import Call
 from notes.http.endpoint import Table
 from notes.http.problems import Problem
@@ -193,7 +193,8 @@ async def delete_space(call: Call, id: UUID) -> None:
 
     async def work(conn: Conn) -> None:
         row = await access.space(conn, call, id, Role.MANAGER)
-        await tell(conn, "space.deleted", space_id=id)
+        await take_time(conn)
+        await tell_of_the_end(conn, id)
         await conn.execute("DELETE FROM spaces WHERE id = %s", (id,))
         await conn.execute("SELECT pg_notify('app_spaces', %s)", (str(id),))
         await audit.note(conn, call.viewer, "space.deleted", row["name"], space_id=id)

@@ -16,6 +16,8 @@ from notes.pages.roles import Role
 
 table = Table("import and export")
 
+ANNOUNCEMENT_BYTES = 65_536
+
 
 class ImportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Below which page; at the top of the space without one."""
@@ -88,8 +90,13 @@ async def start(call: Call, space_id: UUID, parent_id: UUID | None) -> JobView:
 
 
 async def _attached(call: Call) -> UUID:
+    content = bytearray()
+    async for part in call.request.stream():
+        content += part
+        if len(content) > ANNOUNCEMENT_BYTES:
+            raise Problem(413, "That is too long for an announcement.")
     try:
-        body = msgspec.json.decode(await call.request.body(), type=ImportIn)
+        body = msgspec.json.decode(content, type=ImportIn)
     except msgspec.ValidationError as error:
         raise invalid(error, "body") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

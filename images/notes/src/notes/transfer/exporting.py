@@ -159,7 +159,7 @@ async def _plan(
     tops = (
         [known[root]] if root else [row for row in known.values() if row["parent_id"] not in known]
     )
-    used = {MANIFEST.lower()}
+    used = {MANIFEST.lower(): 2}
     pages = list[DictRow]()
     stack = [(row, "") for row in reversed(tops)]
     while stack:
@@ -185,15 +185,20 @@ async def _plan(
     return pages, files
 
 
-def _unused(used: set[str], folder: str, title: str, ending: str) -> str:
-    """A path less its ending that no other entry has, whatever a file system thinks of case."""
+def _unused(used: dict[str, int], folder: str, title: str, ending: str) -> str:
+    """A path less its ending that no other entry has, whatever a file system thinks of case.
+
+    `used` has the paths in use, and for each the number to try next.
+    """
     name = file_name(title.replace("/", "-").replace("\\", "-"))
     while len(name.encode()) > NAME_BYTES:
         name = name[:-1]
-    number = 1
+    plain = f"{folder}{name}{ending}".lower()
+    number = used.get(plain, 1)
     while True:
         stem = folder + (name if number == 1 else f"{name} ({number})")
         if f"{stem}{ending}".lower() not in used:
-            used.add(f"{stem}{ending}".lower())
+            used[f"{stem}{ending}".lower()] = 2
+            used[plain] = number + 1
             return stem
         number += 1

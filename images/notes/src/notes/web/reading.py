@@ -40,17 +40,21 @@ async def page_page(call: Call, id: UUID) -> Response:
     if node.trashed_at is not None:
         return page(call, "trashed.html", node=node)
     may_write = call.viewer.user_id is not None
+    try:
+        space = await spaces.get_space(call, node.space_id)
+    except Problem:
+        space = None  # one may have been let into this page alone
     return page(
         call,
         "page.html",
         node=node,
-        space=await spaces.get_space(call, node.space_id),
+        space=space,
         body=Markup(html(msgspec.json.decode(node.doc))),  # noqa: S704 - escaped by html()
         files=await serve.list_attachments(call, id),
         comments=await comments.list_comments(call, id),
         backlinks=await around.list_backlinks(call, id),
         shares=await links.list_shares(call, id) if node.role in {"editor", "manager"} else [],
-        tree=await tree.get_tree(call, node.space_id) if may_write else [],
+        tree=await tree.get_tree(call, node.space_id) if may_write and space else [],
         may_write=may_write and node.role in {"editor", "manager"},
         may_comment=may_write and node.role != "viewer",
     )
