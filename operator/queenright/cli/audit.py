@@ -24,6 +24,7 @@ from queenright.core.audit_chain import verify as verify_lines
 from queenright.core.spec.quantities import parse_duration
 
 STDIN = Path("-")
+MOST_SHOWN = 1_000_000_000
 DEFAULT_SHOWN = 20
 
 VERIFY_EPILOG = """\b
@@ -87,7 +88,7 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
 @click.option(
     "-n",
     "--limit",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_SHOWN),
     default=DEFAULT_SHOWN,
     show_default=True,
     help="How many, counted from the newest.",

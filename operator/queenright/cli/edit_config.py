@@ -13,7 +13,7 @@ import yaml
 from queenright.cli.asking import confirm, refuse_without_terminal
 from queenright.cli.exits import FAILURE, INVALID, OK, USAGE, CommandError
 from queenright.cli.live import Live, on_cluster
-from queenright.cli.look import STDIN, refuse_missing
+from queenright.cli.look import STDIN
 from queenright.cli.options import GivenPath, cluster_argument, force_option, manifests_option
 from queenright.cli.output import one_line
 from queenright.cli.pausing import settings_now
@@ -29,6 +29,7 @@ from queenright.core.edited_settings import (
 )
 from queenright.core.redaction import redact_text
 from queenright.core.spec.wording import UnfitValueError
+from queenright.core.spec.yaml_lines import read_yaml
 
 HEAD = """\
 # Patroni's settings of cluster {name}. Save to change them, leave the editor without saving to
@@ -60,7 +61,7 @@ Examples:
 @click.option(
     "--apply",
     "file",
-    type=GivenPath(path_type=Path, allow_dash=True),
+    type=GivenPath(path_type=Path, allow_dash=True, dir_okay=False),
     help="Merge the settings in a YAML file; - is standard input.",
 )
 @force_option
@@ -90,43 +91,54 @@ def written_patch(assignments: Sequence[str], file: Path | None) -> dict[str, An
         return None
     patch: dict[str, Any] = {}
     if file is not None:
-        if file == STDIN:
-            text = sys.stdin.read()
-        else:
-            refuse_missing(file)
-            text = file.read_text(encoding="utf-8", errors="replace")
-        patch = settings_in(text, "<stdin>" if file == STDIN else str(file))
+        patch = settings_in(*text_of(file))
     for assignment in assignments:
         patch = merged(patch, assigned(assignment))
     return patch
+
+
+def text_of(file: Path) -> tuple[str, str]:
+    """What the file says, and what messages call it."""
+    name = "<stdin>" if file == STDIN else str(file)
+    try:
+        raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
+        return raw.decode("utf-8-sig"), name
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror}", USAGE) from error
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise CommandError(f"{name}:{line}: is not UTF-8 text", INVALID) from error
 
 
 def assigned(text: str) -> dict[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise CommandError(f"--set {text}: write FIELD=VALUE, such as ttl=20", USAGE)
+    documents, problems = read_yaml("--set", value)
+    complaints = [*problems, *(problem for one in documents for problem in one.problems)]
+    if complaints or len(documents) > 1:
+        why = complaints[0].message if complaints else "it is more than one document"
+        raise CommandError(f"--set {name}: the value is not YAML: {why}", USAGE)
     try:
-        return patch_for(name.strip(), yaml.safe_load(value))
+        return patch_for(name.strip(), documents[0].value if documents else None)
     except UnfitValueError as error:
         raise CommandError(f"--set: {error}", USAGE) from error
-    except yaml.YAMLError as error:
-        raise CommandError(f"--set {name}: the value is not YAML", USAGE) from error
 
 
 def settings_in(text: str, name: str) -> dict[str, Any]:
-    """A mapping out of YAML text. CommandError with the line for what is none."""
-    try:
-        found = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise CommandError(f"{name}:{line}: is not YAML: {error.problem}", INVALID) from error
-    except yaml.YAMLError as error:
-        raise CommandError(f"{name}:1: is not YAML", INVALID) from error
-    if found is None:
-        found = {}
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise CommandError(f"{name}:1: must be a mapping of settings, such as `ttl: 20`", INVALID)
-    return found
+    """A mapping out of YAML text, which is read as a manifest is. CommandError with the line for
+    what is none."""
+    documents, problems = read_yaml(name, text)
+    complaints = [*problems, *(problem for one in documents for problem in one.problems)]
+    if complaints:
+        raise CommandError("\n".join(map(str, complaints)), INVALID)
+    found = [one.value for one in documents] or [{}]
+    if len(found) > 1 or not isinstance(found[0], dict):
+        line = documents[len(found) - 1].line
+        raise CommandError(
+            f"{name}:{line}: must be one mapping of settings, such as `ttl: 20`", INVALID
+        )
+    return found[0]
 
 
 async def change_settings(live: Live, patch: Mapping[str, Any] | None, *, force: bool) -> int:
@@ -166,7 +178,8 @@ def edited(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     saved = click.edit(text, extension=".yaml")
     if saved is None:
         return {}
-    return patch_between(found, settings_in(saved, "settings.yaml"))
+    # What is not touched is read back just as it was, however the text spells it.
+    return patch_between(settings_in(text, "settings.yaml"), settings_in(saved, "settings.yaml"))
 
 
 def show(found: Mapping[str, Any], patch: Mapping[str, Any], owned: Sequence[str]) -> None:

@@ -52,7 +52,8 @@ def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> No
      ("switchover",), ("failover", "main"), ("restart",), ("edit-config", "--set", "ttl"),
      ("edit-config", "--apply", "/no/such/file"), ("list", "--manifests", "/no/such/path"),
      ("pause", "main", "other"), ("history", "--bogus"), ("validate", ""), ("run", ""),
-     ("plan", ""), ("list", "--manifests", ""), ("audit", "verify", "")],
+     ("plan", ""), ("list", "--manifests", ""), ("audit", "verify", ""),
+     ("audit", "show", "-n", "99999999999999999999"), ("edit-config", "--apply", "/tmp")],
 )  # fmt: skip
 def test_a_usage_error_is_64(tmp_path: Path, words: tuple[str, ...]) -> None:
     found = start(tmp_path, *words)
