@@ -77,6 +77,13 @@ APP_CASES: dict[str, str] = {
     "oidc's client empty": edited_app(
         more="oidc: {issuer: 'https://id.example.org', clientId: '', clientSecret: s}"
     ),
+    "oidc's client in two lines": edited_app(
+        more="oidc: {issuer: 'https://id.example.org', clientId: \"a\\nb\", clientSecret: s}"
+    ),
+    "oidc's group with a zero byte": edited_app(
+        more="oidc: {issuer: 'https://id.example.org', clientId: a, clientSecret: s,"
+        ' groupsClaim: groups, adminGroup: "a\\0b"}'
+    ),
     "oidc's secret in clear": edited_app(
         more="oidc: {issuer: 'https://id.example.org', clientId: notes, clientSecret: 'a/b=='}"
     ),

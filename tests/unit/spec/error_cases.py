@@ -121,6 +121,9 @@ CASES: dict[str, str] = {
     "privileged port": edited(more="ports: {raft: 1000}"),
     # limits
     "memory below 2G": edited(more="memory: {limit: 1G}"),
+    "shared_buffers beyond all numbers": edited(
+        more="postgresql: {parameters: {shared_buffers: 1e308}}"
+    ),
     "lanSubnet everything": edited(("10.77.0.0/24", "0.0.0.0/0")),
     "reservation below swarm's least": edited(more="memory: {reservation: 3M}"),
     "checked from the start": edited(more="healthCheck: {startPeriod: 0}"),

@@ -67,7 +67,7 @@ BEYOND_A_SCHEMA = {
     *("too few nodes for host ports", "app's reservation"),
     *("reservation below swarm's least", "app's reservation below swarm's least"),
     *("app's cpus below swarm's least", "app checked from the start", "checked from the start"),
-    "lanSubnet everything",
+    *("lanSubnet everything", "shared_buffers beyond all numbers"),
     *("app's cpus reserved", "update hardly watched", "app's pause without state"),
     *("dump without image", "dump without node", "dump in two places"),
     # applications: what a size or time with a unit amounts to, and what is reserved or unwise

@@ -95,6 +95,13 @@ def _role(value: str) -> str:
     return database_name(role_name(value))
 
 
+def _line(value: str) -> str:
+    """What goes into a variable of the environment as it stands."""
+    if not value.isprintable():
+        raise UnfitValueError(f"{describe(value)} is not one line of printable text")
+    return value
+
+
 def _listen_address(value: str) -> str:
     try:
         address = ipaddress.ip_address(value)
@@ -162,6 +169,13 @@ OwnerName = Annotated[
 
 ListenAddress = Annotated[str, AfterValidator(_listen_address), WithJsonSchema({"type": "string"})]
 """An address of the container to listen on."""
+
+Line = Annotated[
+    str,
+    AfterValidator(_line),
+    WithJsonSchema({"type": "string", "minLength": 1, "pattern": r"^[^\x00-\x1f\x7f-\x9f]+$"}),
+]
+"""One line of printable text."""
 
 SecretName = Annotated[
     str,

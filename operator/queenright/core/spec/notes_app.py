@@ -23,6 +23,7 @@ from queenright.core.spec.app_identifiers import (
     Header,
     Host,
     IssuerUrl,
+    Line,
     ListenAddress,
     Origin,
     SecretName,
@@ -63,20 +64,20 @@ class Oidc(Part):
     issuer: IssuerUrl = Field(
         description="The identity provider's issuer URL.", examples=["https://id.example.org/realm"]
     )
-    client_id: str = Field(
+    client_id: Line = Field(
         min_length=1, description="What the provider knows the application by.", examples=["notes"]
     )
     client_secret: SecretName = Field(
         description="Name of the swarm secret with the client's secret; it has to be there.",
         examples=["notes_oidc_secret"],
     )
-    groups_claim: str | None = Field(
+    groups_claim: Line | None = Field(
         default=None,
         min_length=1,
         description="Claim that lists a person's groups.",
         examples=["groups"],
     )
-    admin_group: str | None = Field(
+    admin_group: Line | None = Field(
         default=None,
         min_length=1,
         description="Group whose members administer the application.",

@@ -24,10 +24,12 @@ def _parameters(cluster: PostgresCluster) -> Iterator[Finding]:
 
 
 def parameter_amount(cluster: PostgresCluster, name: str, default: int) -> float:
-    """A parameter as a number, in its own unit, or the default where none can be told."""
+    """A parameter as a number, in its own unit, or the default where PostgreSQL takes none."""
     value = cluster.spec.postgresql.parameters.get(name, default)
-    amount = parameter_table.amount_of(parameter_table.parameters()[name], value)
-    return default if amount is None else amount
+    parameter = parameter_table.parameters()[name]
+    amount = parameter_table.amount_of(parameter, value)
+    is_taken = amount is not None and parameter.minimum <= amount <= parameter.maximum
+    return default if amount is None or not is_taken else amount
 
 
 def connections_of(cluster: PostgresCluster) -> tuple[float, float]:
