@@ -97,6 +97,8 @@ def _role(value: str) -> str:
 
 def _line(value: str) -> str:
     """What goes into a variable of the environment as it stands."""
+    if not value:
+        raise UnfitValueError("must not be empty")
     if not value.isprintable():
         raise UnfitValueError(f"{describe(value)} is not one line of printable text")
     return value

@@ -65,7 +65,7 @@ class Oidc(Part):
         description="The identity provider's issuer URL.", examples=["https://id.example.org/realm"]
     )
     client_id: Line = Field(
-        min_length=1, description="What the provider knows the application by.", examples=["notes"]
+        description="What the provider knows the application by.", examples=["notes"]
     )
     client_secret: SecretName = Field(
         description="Name of the swarm secret with the client's secret; it has to be there.",
@@ -73,13 +73,11 @@ class Oidc(Part):
     )
     groups_claim: Line | None = Field(
         default=None,
-        min_length=1,
         description="Claim that lists a person's groups.",
         examples=["groups"],
     )
     admin_group: Line | None = Field(
         default=None,
-        min_length=1,
         description="Group whose members administer the application.",
         examples=["notes-admins"],
     )
