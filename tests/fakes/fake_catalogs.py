@@ -40,12 +40,17 @@ class FakeServer:
     available: frozenset[str] = frozenset({"plpgsql", "vector"})
     changes: list[str] = field(default_factory=list)
     """Every statement that changed something."""
+    sessions: Callable[[str], int] = lambda _: 0
+    """How many are logged in as a role (``pg_stat_activity``)."""
 
     def has_role(self, name: str) -> bool:
         return name in self.roles or name in PREDEFINED or name == "postgres"
 
     def read(self, question: Question) -> Found:
-        roles = [self.roles[name] for name in sorted({*question.roles} & self.roles.keys())]
+        roles = [
+            dataclasses.replace(self.roles[name], sessions=self.sessions(name))
+            for name in sorted({*question.roles} & self.roles.keys())
+        ]
         names = sorted({*question.databases} & self.databases.keys())
         databases = [
             dataclasses.replace(
@@ -160,6 +165,8 @@ class FakeCatalogs:
 
     find: Find
     boundary: Callable[[str], Awaitable[None]] = nothing
+    before_alter: list[Callable[[str, tuple[str, ...]], None]] = field(default_factory=list)
+    """Told of each role that is about to be changed, and of the fields."""
 
     async def read(self, server: Server, question: Question) -> Found:
         await self.boundary("read the catalog")
@@ -179,7 +186,10 @@ class FakeCatalogs:
         password: Password | None,
     ) -> None:
         await self.boundary(f"alter role {role.name}")
-        (await self.find(server)).alter_role(role, fields, password)
+        found = await self.find(server)
+        for listener in self.before_alter:
+            listener(role.name, fields)
+        found.alter_role(role, fields, password)
 
     async def create_database(self, server: Server, database: DesiredDatabase) -> None:
         await self.boundary(f"create database {database.name}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from queenright.core.observed import LiveService, Node
 from queenright.core.resources import Service
 from tests.fakes.reachability import Reachability
+from tests.fakes.rollouts import Rollouts
 from tests.fakes.swarm_store import SwarmStore, template_of
 from tests.fakes.tasks import ENDED, FakeTask
 
@@ -25,6 +26,10 @@ PREPARING_S = 0.4
 STOPPING_S = 0.8
 JOB_S = 2.0
 """How long a job's container works."""
+CHECKED_EVERY_S = 3.0
+UNHEALTHY_S = 25.0
+"""How long a container may be unhealthy from its start until it is ended."""
+UNHEALTHY = "task: non-zero exit (137): dockerexec: unhealthy container"
 NOBODY_FITS = "no suitable node (scheduling constraints not satisfied on {} nodes)"
 PORT_TAKEN = "no suitable node (host-mode port already in use on 1 node)"
 MOST_KEPT = 5
@@ -50,6 +55,13 @@ class Orchestrator:
         """What keeps a container of this service from running at all."""
         self.job_exit_code = 0
         """How the containers of jobs end."""
+        self.works_s: Callable[[FakeTask], float] = lambda _: JOB_S
+        self.exit_code: Callable[[FakeTask], int] = lambda _: self.job_exit_code
+        """How long a job's container works, and how it ends, asked when it does."""
+        self.starts_s: Callable[[FakeTask], float] = lambda _: 0.0
+        self.is_healthy: Callable[[FakeTask], bool] = lambda _: True
+        """When a container's health is looked at first, and what is found; see ``UNHEALTHY_S``."""
+        self.rollouts = Rollouts(store, self)
         self._serial = 0
         self._woken = False
         store.listeners.append(lambda *_: self.wake())
@@ -74,11 +86,13 @@ class Orchestrator:
         self._woken = False
         for task in list(self.store.tasks.values()):
             if task.service_id not in self.store.services:
-                self._retire(task, "remove")
+                self.retire(task, "remove")
         for live in list(self.store.services.values()):
             if not self._has_noticed(live):
                 continue
-            if live.value.mode == "global":
+            if live.value.mode.endswith("-job"):
+                self._job(live)
+            elif live.value.mode == "global":
                 self._global(live)
             else:
                 self._replicated(live)
@@ -86,7 +100,7 @@ class Orchestrator:
             if task.state in {"new", "pending"} and task.wants_to_run:
                 self._place(task)
         for live in list(self.store.services.values()):
-            self._note_progress(live)
+            self.rollouts.note_progress(live)
 
     def tasks_of(self, live: LiveService) -> list[FakeTask]:
         return [task for task in self.store.tasks.values() if task.service_id == live.id]
@@ -105,15 +119,21 @@ class Orchestrator:
             self.after(left_s, self.wake)
             return False
         self.store.set_update_state(live.id, "updating")
+        self.rollouts.use_existing(self.store.services[live.id])
         return True
 
     # What should run
+
+    def _job(self, live: LiveService) -> None:
+        """One task, once: swarm starts another only after one that is gone without a trace."""
+        if not self.tasks_of(live):
+            self._create(live, 1, "").desired = "complete"
 
     def _replicated(self, live: LiveService) -> None:
         tasks = self.tasks_of(live)
         for task in tasks:
             if task.slot > live.value.replicas:
-                self._retire(task, "remove")
+                self.retire(task, "remove")
         changing = any(
             t.waits_for or t.replaces or t.desired == "ready" for t in tasks if t.wants_to_run
         )
@@ -130,7 +150,7 @@ class Orchestrator:
                 changing = self._keep_one(live, mine, 0, node.id, changing=changing)
             else:
                 for task in mine:
-                    self._retire(task, "shutdown")
+                    self.retire(task, "shutdown")
 
     def _keep_one(
         self, live: LiveService, mine: list[FakeTask], slot: int, node_id: str, *, changing: bool
@@ -145,17 +165,20 @@ class Orchestrator:
             if last is None or changed or last.desired != "running":
                 self._create(live, slot, node_id)
         elif current.node_id and not self._may_stay(current):
-            self._retire(current, "shutdown")
+            self.retire(current, "shutdown")
             if not node_id:
                 self._create(live, slot, "")
         elif (current.template, current.force_update) != (template, live.force_update):
+            if live.update_state == "rollback_paused":
+                return changing
             if not changing or not current.has_container:
                 fresh = self._create(live, slot, node_id)
-                if live.value.update.order == "start-first" and current.has_container:
+                fresh.update = self.rollouts.present(live)
+                if self.rollouts.policy(live).order == "start-first" and current.has_container:
                     fresh.replaces = current.id
                 else:
                     fresh.desired, fresh.waits_for = "ready", current.id
-                    self._retire(current, "shutdown")
+                    self.retire(current, "shutdown")
             return True
         return changing
 
@@ -255,20 +278,47 @@ class Orchestrator:
         self._start(task)
 
     def _start(self, task: FakeTask) -> None:
-        task.desired, task.waits_for = "running", ""
+        task.desired, task.waits_for = task.goal, ""
         task.has_container, task.up_since_s = True, self.now_s
-        self._move(task, "running", "")
-        if former := self.store.tasks.get(task.replaces):
-            self._retire(former, "shutdown")
-        task.replaces = ""
         live = self.store.services.get(task.service_id)
+        if starts_s := self.starts_s(task):
+            self._move(task, "starting", "")
+            self.after(starts_s, self._look_at_health, task)
+        else:
+            self._runs(task)
         if self.why_not_start(task.template):
             self.after(0.3, self.fail, task, 1)
         elif live and live.value.name in self.doomed:
             self.after(self.doomed[live.value.name], self.fail, task, 1)
-        elif task.template.mode.endswith("-job"):
-            self.after(JOB_S, self.fail, task, self.job_exit_code)
+        elif task.is_job:
+            self.after(self.works_s(task), self._end_job, task)
         self.wake()
+
+    def _runs(self, task: FakeTask) -> None:
+        task.healthy_s = self.now_s
+        self._move(task, "running", "")
+        if former := self.store.tasks.get(task.replaces):
+            self.retire(former, "shutdown")
+        task.replaces = ""
+
+    def _look_at_health(self, task: FakeTask) -> None:
+        """Whether it is healthy by now; one that never is ends, if it runs at all still."""
+        if not task.has_container or task.state != "starting" or task.id not in self.store.tasks:
+            return
+        if not self.hears(task.node_id) or task.desired != "running":
+            self.after(1.0, self._look_at_health, task)
+        elif self.is_healthy(task):
+            self._runs(task)
+            self.wake()
+        elif self.now_s - task.up_since_s > UNHEALTHY_S:
+            self.fail(task, 137)
+            task.error = UNHEALTHY if task.state == "failed" else task.error
+        else:
+            self.after(CHECKED_EVERY_S, self._look_at_health, task)
+
+    def _end_job(self, task: FakeTask) -> None:
+        if task.has_container:
+            self.fail(task, self.exit_code(task))
 
     def _start_after_delay(self, task: FakeTask) -> None:
         if task.wants_to_run and task.desired == "ready":
@@ -278,7 +328,7 @@ class Orchestrator:
     def _move(self, task: FakeTask, state: str, error: str) -> None:
         task.state, task.error, task.at_s = state, error, self.now_s
 
-    def _retire(self, task: FakeTask, desired: str) -> None:
+    def retire(self, task: FakeTask, desired: str) -> None:
         if task.desired in {"shutdown", "remove"} and desired != "remove":
             return
         if task.desired == desired == "remove":
@@ -323,8 +373,17 @@ class Orchestrator:
         state = "complete" if exit_code == 0 else "failed"
         self._move(task, state, "" if exit_code == 0 else f"task: non-zero exit ({exit_code})")
         task.exit_code = exit_code
+        if task.is_job and state == "failed":
+            task.desired = "shutdown"
+        self.rollouts.note_failure(task)
         live = self.store.services.get(task.service_id)
-        if live and task.desired == "running" and self._restarts(live, task, state):
+        has_other = any(
+            other.slot == task.slot and other.slot and other.wants_to_run
+            for other in (self.tasks_of(live) if live else ())
+        )
+        if has_other:
+            pass  # a replica that was to be replaced, and goes on
+        elif live and task.desired == "running" and self._restarts(live, task, state):
             fresh = self._create(live, task.slot, task.node_id if not task.slot else "")
             fresh.desired = "ready"
             self.after(live.value.restart.delay_s, self._start_after_delay, fresh)
@@ -355,25 +414,13 @@ class Orchestrator:
         for task in list(self._on(node_id)):
             if task.desired in {"shutdown", "remove"}:
                 self.after(STOPPING_S, self._stopped, task)
-            elif task.state == "running" and not task.has_container:
+            elif task.state in {"running", "starting"} and not task.has_container:
                 task.has_container = True
                 self.fail(task, 255)
         self.wake()
 
     def _on(self, node_id: str) -> Iterator[FakeTask]:
         return (task for task in list(self.store.tasks.values()) if task.node_id == node_id)
-
-    def _note_progress(self, live: LiveService) -> None:
-        if live.update_state != "updating":
-            return
-        template = template_of(live.value)
-        wanted = [task for task in self.tasks_of(live) if task.wants_to_run]
-        if all(
-            task.state == "running"
-            and (task.template, task.force_update) == (template, live.force_update)
-            for task in wanted
-        ):
-            self.store.set_update_state(live.id, "completed")
 
 
 def fits(node: Node, constraints: tuple[str, ...]) -> bool:

@@ -73,6 +73,8 @@ class SwarmStore:
     secrets: dict[str, Live[Secret]] = field(default_factory=dict)
     configs: dict[str, Live[Config]] = field(default_factory=dict)
     tasks: dict[str, FakeTask] = field(default_factory=dict)
+    previous: dict[str, tuple[Service, int]] = field(default_factory=dict)
+    """What a service was before its last change, by its id: swarm's ``PreviousSpec``."""
     secret_values: dict[str, int] = field(default_factory=dict)
     secret_texts: dict[str, str] = field(default_factory=dict)
     """Values that were given, by name; others have one of the store's own."""
@@ -146,14 +148,14 @@ class SwarmStore:
         if live.value.name != service.name:
             raise RejectedError("renaming services is not supported")
         self._check_references(service)
-        dirty = template_of(live.value) != template_of(service) or live.force_update != force
+        self.previous[service_id] = (live.value, live.force_update)
         self.services[service_id] = dataclasses.replace(
             live,
             version=self.next_index(),
             value=service,
             updated_at=self.now(),
             force_update=force,
-            update_state="" if dirty else live.update_state,
+            update_state="",  # whatever was changed (swarmkit: controlapi UpdateService)
             previous_configs=frozenset(item.name for item in live.value.configs),
         )
         self.tell("service", service.name, "update")
@@ -165,11 +167,30 @@ class SwarmStore:
 
     def set_update_state(self, service_id: str, state: str) -> None:
         """Swarm notes an update's progress in the service itself, which takes a new version."""
-        live = self.services[service_id]
+        live, now = self.services[service_id], self.now()
         self.services[service_id] = dataclasses.replace(
-            live, version=self.next_index(), updated_at=self.now(), update_state=state
+            live,
+            version=self.next_index(),
+            updated_at=now,
+            update_state=state,
+            update_started_at=now if state == "updating" else live.update_started_at,
         )
         self.tell("service", live.value.name, "update")
+
+    def roll_back(self, service_id: str) -> None:
+        """Swarm takes an update back: the service is what it was before its last change, which
+        need not have been the update's (swarmkit: updater.rollbackUpdate)."""
+        live = self.services[service_id]
+        value, force = self.previous.pop(service_id)
+        self.services[service_id] = dataclasses.replace(
+            live,
+            version=self.next_index(),
+            value=value,
+            force_update=force,
+            updated_at=self.now(),
+            update_state="rollback_started",
+        )
+        self.tell("service", value.name, "rollback")
 
     def remove_service(self, service_id: str) -> None:
         live = self._service(service_id)

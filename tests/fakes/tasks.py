@@ -33,10 +33,23 @@ class FakeTask:
     """Id of the task that has to end before this one may start (a stop-first update)."""
     replaces: str = ""
     """Id of the task that is stopped once this one runs (a start-first update)."""
+    update: object = None
+    """Which of swarm's updates made it; None for a task that no update made."""
+    healthy_s: float | None = None
+    """Since when its health check has succeeded; swarm calls it "starting" until then."""
+
+    @property
+    def is_job(self) -> bool:
+        return self.template.mode.endswith("-job")
+
+    @property
+    def goal(self) -> str:
+        """What swarm wants of it once it may start."""
+        return "complete" if self.is_job else "running"
 
     @property
     def wants_to_run(self) -> bool:
-        return self.desired in {"running", "ready"} and self.state not in ENDED
+        return self.desired in {"running", "ready", "complete"} and self.state not in ENDED
 
     def snapshot(self) -> Task:
         return Task(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import anyio
 
 from queenright.core.doctrine import DOCTRINE, Doctrine
 from queenright.core.observed import LiveService
+from queenright.core.plan import Hold
 from queenright.core.resources import APP_LABEL, HOST_NETWORK, Service
 from queenright.engine.desired_state import DesiredState
 from queenright.engine.loop import Loop
@@ -63,6 +65,12 @@ class World:
     """References of images that every node can pull."""
     owners: list[asyncio.Task[None]] = field(default_factory=list)
     """People who are at work until the world is calm."""
+    when_calm: list[Callable[[], None]] = field(default_factory=list)
+    """Their last word."""
+    advised: list[Callable[[Hold], str]] = field(default_factory=list)
+    """What they do when a hold asks for something: "" for nothing."""
+    standing: tuple[str, ...] = ()
+    """Words of holds that they let stand."""
     rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,7 +115,8 @@ class World:
         if reference not in self.startable:
             return f"No such image: {service.image}"
         if APP_LABEL in service.container_labels:
-            return "" if len(service.secrets) > 1 else "a secret is missing"
+            needed = 1 if service.mode.endswith("-job") else 2
+            return "" if len(service.secrets) >= needed else "a secret is missing"
         if not service.configs:
             return "no configuration file"
         if reference == PROXY_IMAGE:

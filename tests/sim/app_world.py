@@ -1,7 +1,7 @@
-"""An application in a simulated history: its file, and what must never happen to it.
+"""An application in a simulated history: its owner, its containers and its judge.
 
 The history's own faults and people are at work on the swarm and the cluster's file; the
-application's file is edited now and then besides.
+application's file is edited besides, to other versions, broken ones, another password and back.
 """
 
 from __future__ import annotations
@@ -9,24 +9,30 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from queenright.core.resources import Secret, Service
-from tests.app_builders import APP_DIGESTS, APP_FILE, APP_IMAGE, KEY, NEXT_IMAGE, WEB, app_manifest
-from tests.fakes.swarm_store import template_of
+from queenright.core.plan import Hold
+from tests.app_builders import APP_FILE, WEB
+from tests.fakes.replicas import Replicas
 from tests.fakes.world import World
-from tests.sim.invariants import SLACK_S
-
-TEXTS = (
-    app_manifest(upgrade="{dump: none}"),
-    app_manifest(upgrade="{dump: none}", replicas=3),
-    app_manifest(upgrade="{dump: none}", maxAttachment="512M"),
-    app_manifest(upgrade="{dump: none}", publish="host"),
-    app_manifest(upgrade="{dump: none}", encryptionKey="{backedUp: true}"),
-    app_manifest(upgrade="{dump: none}").replace(APP_IMAGE, NEXT_IMAGE),
+from tests.sim.app_invariants import AppInvariants
+from tests.sim.app_wishes import (
+    BAD,
+    BAD_IMAGES,
+    CRASHING_IMAGE,
+    DEAF_IMAGE,
+    IMAGES,
+    LASTING,
+    Wish,
+    wish,
 )
-EDITED_EVERY_S = (20.0, 120.0)
-EDITS = 6
+from tests.sim.script import Script, make_script
+
+EDITED_EVERY_S = (5.0, 70.0)
+EDITS = 12
+TAKEN_BACK = "It is not tried again until the file changes"
+STANDING = (TAKEN_BACK, f"{WEB} does not use the new one yet")
+"""Said by the holds that may stand where a version that does not run is asked for."""
 
 
 @dataclass
@@ -34,72 +40,100 @@ class AppWorld:
     """Attached to a world before its operators start; ``violations`` says what went wrong."""
 
     world: World
-    violations: list[str] = field(default_factory=list)
+    rng: random.Random
+    replicas: Replicas = field(init=False)
+    judge: AppInvariants = field(init=False)
+
+    def __post_init__(self) -> None:
+        world = self.world
+        world.manifests.files[APP_FILE] = LASTING[0].text
+        world.startable |= IMAGES.keys()
+        world.swarm.images |= IMAGES
+        self.replicas = Replicas(
+            world,
+            random.Random(self.rng.random()),
+            broken=frozenset({DEAF_IMAGE}),
+            crashing=frozenset({CRASHING_IMAGE}),
+        )
+        self.judge = AppInvariants(world, self.replicas)
+        world.swarm.before_write.append(self.check)
+        world.when_calm.append(self.last_word)
+        world.advised.append(self.follow_advice)
+
+    @property
+    def violations(self) -> list[str]:
+        return self.judge.violations
+
+    @property
+    def asked(self) -> Wish:
+        return wish(self.world.manifests.files[APP_FILE])
 
     def check(self, kind: str, what: object) -> Callable[[], None] | None:
         """Judges a write on the application by the world that its pass looked at."""
-        found = ""
-        match kind, what:
-            case "create-service", Service(name=name) if name == WEB:
-                found = self._why_unprepared()
-            case "update-service", (str(), Service(name=name) as service, int()) if name == WEB:
-                found = self._why_no_update(service)
-            case "remove-service", str(service_id):
-                live = self.world.store.services.get(service_id)
-                found = "the replicas go" if live is not None and live.value.name == WEB else ""
-            case "create-secret", Secret(name=name) if name == KEY:
-                found = "the key is made again" if self.world.swarm.created[f"secret/{KEY}"] else ""
-            case _:
-                pass
-        at = f"at {self.world.now_s:.1f} s: {found}"
-        return (lambda: self.violations.append(at)) if found else None
+        found = list(self.judge.judge(kind, what))
 
-    def _why_unprepared(self) -> str:
-        there = "notes" in self.world.servers.of("main").databases
-        return "" if there else "replicas are made before their database"
+        def count() -> None:
+            for text in found:
+                self.judge.violated(text)
 
-    def _why_no_update(self, service: Service) -> str:
-        live = self.world.store.service_named(WEB)
-        if live is None or template_of(live.value) == template_of(service):
-            return ""
-        runs = any(task.has_container for task in self.world.orchestrator.tasks_of(live))
-        led_s = self.world.patroni_model.last_led_s.get("main", -1.0)
-        if runs and led_s < self.world.swarm.observed_at_s - SLACK_S:
-            return f"replicas are replaced, and nobody has led since {led_s:.1f} s"
-        return "" if service.replicas else "no replica is wanted"
+        return count if found else None
 
-    async def edit(self, rng: random.Random) -> None:
+    def write(self, asked: Wish) -> None:
+        self.world.manifests.files[APP_FILE] = asked.text
+        self.world.manifests.edits += 1
+        self.judge.writes += 1
+
+    async def edit(self) -> None:
         """The application's owner at work."""
         for _ in range(EDITS):
-            await asyncio.sleep(rng.uniform(*EDITED_EVERY_S))
-            self.world.manifests.files[APP_FILE] = rng.choice(TEXTS)
-            self.world.manifests.edits += 1
+            await asyncio.sleep(self.rng.uniform(*EDITED_EVERY_S))
+            self.write(self.rng.choice(BAD if self.rng.random() < 0.25 else LASTING))
+
+    def last_word(self) -> None:
+        """The owner's last edit; a version that does not run only where one is deployed that does,
+        since there is nothing to go back to otherwise."""
+        self.replicas.jobs_fail = False
+        live = self.world.store.service_named(WEB)
+        runs = live is not None and live.value.image.partition("@")[0] not in BAD_IMAGES
+        if self.asked.is_bad and not runs:
+            self.write(self.rng.choice(LASTING))
+        elif runs and self.rng.random() < 0.1:
+            self.write(self.rng.choice(BAD))
+        if self.asked.is_bad:
+            self.world.standing = STANDING
+
+    def follow_advice(self, hold: Hold) -> str:
+        """A version that runs was taken back, for what befell it: the owner tries another text."""
+        if TAKEN_BACK not in hold.reason or self.asked.is_bad:
+            return ""
+        self.write(next(one for one in LASTING if template_differs(one, self.asked)))
+        return "as the hold asks: the application's file changes"
 
     def judge_end(self) -> None:
-        """What is true of a world that is as desired."""
-        live = self.world.store.service_named(WEB)
-        if live is None:
-            self.violations.append("at the end there are no replicas")
-            return
-        tasks = self.world.orchestrator.tasks_of(live)
-        running = sum(task.has_container for task in tasks)
-        if running != live.value.replicas:
-            self.violations.append(f"at the end {running} of {live.value.replicas} replicas run")
-        if self.world.swarm.created[f"secret/{KEY}"] != 1:
-            self.violations.append("the key was not made once")
+        self.judge.judge_end(self.asked)
+
+
+def template_differs(one: Wish, other: Wish) -> bool:
+    """Whether replicas of the one are others than those of the other."""
+    return one.image != other.image or one.login != other.login
+
+
+SLOWLY = 3.0
+"""How much further apart an application's troubles are: a dump and a rollout take their time."""
+
+
+def app_script(seed: int, faults: int) -> Script:
+    made = make_script(seed, faults)
+    steps = (replace(step, delay_s=step.delay_s * SLOWLY) for step in made.steps)
+    return replace(made, steps=tuple(steps))
 
 
 def with_app(seed: int, worlds: list[AppWorld]) -> Callable[[World], None]:
     """Puts the application into a history's world."""
 
     def tamper(world: World) -> None:
-        app = AppWorld(world)
-        world.manifests.files[APP_FILE] = TEXTS[0]
-        world.startable |= APP_DIGESTS.keys()
-        world.swarm.images |= APP_DIGESTS
-        world.swarm.before_write.append(app.check)
-        edits = app.edit(random.Random(f"app {seed}"))
-        world.owners.append(asyncio.get_running_loop().create_task(edits))
+        app = AppWorld(world, random.Random(f"app {seed}"))
+        world.owners.append(asyncio.get_running_loop().create_task(app.edit()))
         worlds.append(app)
 
     return tamper

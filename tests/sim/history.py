@@ -146,6 +146,8 @@ def calm(script: Script, world: World) -> None:
     world.empty_data()
     if agreed.foreign_pause:
         agreed.paused = False
+    for last_word in world.when_calm:
+        last_word()
 
 
 async def plan_now(world: World, doctrine: Doctrine) -> Plan:
@@ -161,8 +163,10 @@ async def plan_now(world: World, doctrine: Doctrine) -> Plan:
     return plan
 
 
-def is_as_desired(plan: Plan) -> bool:
-    return not plan.actions and all(NOT_FOUGHT in hold.reason for hold in plan.holds)
+def is_as_desired(plan: Plan, standing: tuple[str, ...] = ()) -> bool:
+    return not plan.actions and all(
+        any(words in hold.reason for words in (NOT_FOUGHT, *standing)) for hold in plan.holds
+    )
 
 
 def hints(world: World) -> bool:
@@ -180,7 +184,7 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
         if waits and (not world.is_whole() or world.changes != writes):
             continue
         plan = await plan_now(world, doctrine)
-        if is_as_desired(plan) and world.is_whole() and not hints(world):
+        if is_as_desired(plan, world.standing) and world.is_whole() and not hints(world):
             break
         if not waits and not plan.actions and helped < 4:
             helped += follow_advice(world, log, plan)
@@ -205,6 +209,9 @@ def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
         return True
     for hold in plan.holds:
         leader = world.leader()
+        if deed := next(filter(None, (owner(hold) for owner in world.advised)), ""):
+            log.append(f"{world.now_s:7.1f} {deed}")
+            return True
         if hold.key.startswith("leader-restart/") and leader is not None and world.is_whole():
             world.patroni_model.restart(leader, 1.5)
             log.append(f"{world.now_s:7.1f} as the hold asks: patronictl restart of {leader.name}")

@@ -146,17 +146,20 @@ class Invariants:
                 self._labels(action)
             case "create-secret", Secret(name):
                 self._new_secret(name)
-            case "remove-service", str(service_id) if self._is_keepalived(service_id):
+            case "remove-service", str(service_id) if self._holds_nothing(service_id):
                 pass
             case (("remove-service" | "remove-network"), _) if not self.removal_is_wanted:
                 self.violated(f"{kind} {what}")
             case _:
                 pass
 
-    def _is_keepalived(self, service_id: str) -> bool:
-        """Its service holds nothing, and goes where the file has no address, or to be made anew."""
+    def _holds_nothing(self, service_id: str) -> bool:
+        """That of keepalived goes where the file has no address, or to be made anew; the job of a
+        dump goes when it has served, or failed."""
         live = self.world.store.services.get(service_id)
-        return live is not None and live.value.name == "main_vip"
+        return live is not None and (
+            live.value.name == "main_vip" or live.value.mode == "replicated-job"
+        )
 
     def _keeps_nodes_hearing(self, live: LiveService, service: Service) -> None:
         """Old and new nodes of a rolled update hear each other; else each side has the address."""

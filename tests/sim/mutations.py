@@ -298,7 +298,7 @@ MUTATIONS = (
     Mutation("patches without expecting", "without the value", 0, changing(without_expectation)),
     Mutation("safe to power off too early", "told that it is safe", 2, changing(too_early)),
     Mutation("leads on a node in maintenance", "node is in maintenance", 51, inattentive()),
-    Mutation("skips the version check", "not what was observed", 2, tamper=overwriting),
+    Mutation("skips the version check", "not what was observed", 8, tamper=overwriting),
 )
 
 

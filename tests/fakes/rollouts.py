@@ -1,0 +1,89 @@
+"""Swarm's rolling updates of one service: what they leave alone, when they end, when they go back.
+
+As swarmkit's updater does it, for services whose file says ``failure_action: rollback``. Of those
+that are to pause instead, no failure is noted, and their updates end with the last task's start.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from queenright.core.observed import LiveService
+from queenright.core.resources import UpdatePolicy
+from tests.fakes.swarm_store import SwarmStore, template_of
+from tests.fakes.tasks import FakeTask
+
+if TYPE_CHECKING:
+    from tests.fakes.orchestrator import Orchestrator
+
+UNDER_WAY = {"updating": "completed", "rollback_started": "rollback_completed"}
+"""What each of swarm's words for an update that goes on becomes."""
+Update = tuple[str, datetime]
+
+
+class Rollouts:
+    """The updater's part of an orchestrator."""
+
+    def __init__(self, store: SwarmStore, orchestrator: Orchestrator) -> None:
+        self.store = store
+        self.orchestrator = orchestrator
+
+    def present(self, live: LiveService) -> Update:
+        """Which update a task belongs to that is made now."""
+        return (live.update_state, live.update_started_at)
+
+    def policy(self, live: LiveService) -> UpdatePolicy:
+        goes_back = live.update_state == "rollback_started"
+        return live.value.rollback if goes_back else live.value.update
+
+    def use_existing(self, live: LiveService) -> None:
+        """An update that begins goes on with a task that is as wanted already, healthy or not, and
+        ends the others of its slot (swarmkit: updater.useExistingTask)."""
+        slots: dict[int, list[FakeTask]] = {}
+        for task in self.orchestrator.tasks_of(live):
+            if task.wants_to_run and live.value.mode == "replicated":
+                slots.setdefault(task.slot, []).append(task)
+        for tasks in slots.values():
+            clean = [task for task in tasks if is_clean(live, task)]
+            chosen = next((task for task in clean if task.desired == "running"), None)
+            for task in tasks:
+                if len(tasks) > 1 and chosen is not None and task is not chosen:
+                    self.orchestrator.retire(task, "shutdown")
+
+    def note_failure(self, task: FakeTask) -> None:
+        """One of the update's own tasks failed: within its monitored time that ends the update."""
+        live = self.store.services.get(task.service_id)
+        if live is None or live.update_state not in UNDER_WAY or task.update != self.present(live):
+            return
+        policy, now_s = self.policy(live), self.orchestrator.now_s
+        if task.healthy_s is not None and now_s - task.healthy_s > policy.monitor_s:
+            return
+        if live.value.update.failure_action != "rollback":
+            return
+        if live.update_state == "rollback_started":
+            self.store.set_update_state(live.id, "rollback_paused")
+        else:
+            self.store.roll_back(live.id)
+            self.use_existing(self.store.services[live.id])
+
+    def note_progress(self, live: LiveService) -> None:
+        """The update is over once every task is new and has run for the monitored time."""
+        if live.update_state not in UNDER_WAY:
+            return
+        wanted = [task for task in self.orchestrator.tasks_of(live) if task.wants_to_run]
+        if not all(task.state == "running" and is_clean(live, task) for task in wanted):
+            return
+        if live.value.update.failure_action == "rollback":
+            since = [t.healthy_s or 0.0 for t in wanted if t.update == self.present(live)]
+            left_s = max(since, default=0.0) + self.policy(live).monitor_s
+            left_s -= self.orchestrator.now_s
+            if since and left_s > 0:
+                self.orchestrator.after(left_s + 0.01, self.orchestrator.wake)
+                return
+        self.store.set_update_state(live.id, UNDER_WAY[live.update_state])
+
+
+def is_clean(live: LiveService, task: FakeTask) -> bool:
+    """Whether the task is as the service says now."""
+    return (task.template, task.force_update) == (template_of(live.value), live.force_update)
