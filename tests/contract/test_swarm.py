@@ -129,6 +129,9 @@ async def test_a_job(swarm: Swarm, name: str, labels: Labels) -> None:
     assert found == service
     live = state.service(name)
     assert live is not None
+    await anyio.sleep(0.5)
+    tasks = list((await swarm.observe()).tasks_of(live.id))
+    assert all(task.desired_state == "complete" and task.is_alive for task in tasks)
     assert "dumped" not in await swarm.service_output(live.id, 5)
     await swarm.remove_service(live.id)
     with pytest.raises(ConflictError):

@@ -6,13 +6,13 @@ Reacts to every change of the store a moment later, as the managers do. Times ar
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from queenright.core.observed import LiveService, Node
 from queenright.core.resources import Service
+from tests.fakes.placement import PORT_TAKEN, choose, fits, is_port_taken
 from tests.fakes.reachability import Reachability
 from tests.fakes.rollouts import Rollouts
 from tests.fakes.swarm_store import SwarmStore, template_of
@@ -30,8 +30,6 @@ CHECKED_EVERY_S = 3.0
 UNHEALTHY_S = 25.0
 """How long a container may be unhealthy from its start until it is ended."""
 UNHEALTHY = "task: non-zero exit (137): dockerexec: unhealthy container"
-NOBODY_FITS = "no suitable node (scheduling constraints not satisfied on {} nodes)"
-PORT_TAKEN = "no suitable node (host-mode port already in use on 1 node)"
 MOST_KEPT = 5
 """Ended tasks that swarm keeps per slot (its task history retention limit)."""
 
@@ -225,40 +223,15 @@ class Orchestrator:
 
     def _place(self, task: FakeTask) -> None:
         if not task.node_id or task.slot:
-            node = self._choose(task)
+            node = choose(self.store, task)
             if node is None:
                 return
             task.node_id = node.id
-        elif self._port_taken(task, task.node_id):
+        elif is_port_taken(self.store, task, task.node_id):
             task.error = PORT_TAKEN
             return
         self._move(task, "assigned", "")
         self.after(self.preparing_s * self.rng.uniform(0.5, 1.5), self._prepared, task)
-
-    def _choose(self, task: FakeTask) -> Node | None:
-        constraints = task.template.constraints
-        fitting = [
-            node for node in self.store.nodes.values() if node.is_ready and fits(node, constraints)
-        ]
-        if not fitting:
-            task.error = NOBODY_FITS.format(len(self.store.nodes))
-            return None
-        free = [node for node in fitting if not self._port_taken(task, node.id)]
-        if not free:
-            task.error = PORT_TAKEN
-            return None
-        return free[0]
-
-    def _port_taken(self, task: FakeTask, node_id: str) -> bool:
-        mine = {port.published for port in task.template.ports if port.mode == "host"}
-        return any(
-            other is not task
-            and other.id != task.waits_for
-            and other.node_id == node_id
-            and (other.has_container or other.state in {"assigned", "preparing", "ready"})
-            and mine & {port.published for port in other.template.ports if port.mode == "host"}
-            for other in self.store.tasks.values()
-        )
 
     def _prepared(self, task: FakeTask) -> None:
         """Starts the container when nothing is in its way; looks again otherwise."""
@@ -377,13 +350,7 @@ class Orchestrator:
             task.desired = "shutdown"
         self.rollouts.note_failure(task)
         live = self.store.services.get(task.service_id)
-        has_other = any(
-            other.slot == task.slot and other.slot and other.wants_to_run
-            for other in (self.tasks_of(live) if live else ())
-        )
-        if has_other:
-            pass  # a replica that was to be replaced, and goes on
-        elif live and task.desired == "running" and self._restarts(live, task, state):
+        if live and task.desired == "running" and self._restarts(live, task, state):
             fresh = self._create(live, task.slot, task.node_id if not task.slot else "")
             fresh.desired = "ready"
             self.after(live.value.restart.delay_s, self._start_after_delay, fresh)
@@ -391,6 +358,8 @@ class Orchestrator:
 
     def _restarts(self, live: LiveService, task: FakeTask, state: str) -> bool:
         policy = live.value.restart
+        if task.slot and any(t.slot == task.slot and t.wants_to_run for t in self.tasks_of(live)):
+            return False  # the one that it was to take the place of goes on
         if policy.condition == "none" or (policy.condition == "on-failure" and state == "complete"):
             return False
         place = (live.id, task.slot or task.node_id)
@@ -421,30 +390,3 @@ class Orchestrator:
 
     def _on(self, node_id: str) -> Iterator[FakeTask]:
         return (task for task in list(self.store.tasks.values()) if task.node_id == node_id)
-
-
-def fits(node: Node, constraints: tuple[str, ...]) -> bool:
-    """Labels and hostnames, which are all that the operator writes."""
-    for constraint in constraints:
-        key, _, value = constraint.partition("==")
-        if key.strip() == "node.hostname":
-            if node.name != value.strip():
-                return False
-            continue
-        if node.labels.get(key.strip().removeprefix("node.labels.")) != value.strip():
-            return False
-    return True
-
-
-def running_containers(store: SwarmStore) -> Iterator[tuple[LiveService, FakeTask]]:
-    """What really runs, whatever the managers believe."""
-    for task in store.tasks.values():
-        live = store.services.get(task.service_id)
-        if live is not None and task.has_container:
-            yield live, task
-
-
-def with_environment(live: LiveService, **extra: str) -> LiveService:
-    """The same service with a variable more, as a hand change leaves it."""
-    environment = {**live.value.environment, **extra}
-    return dataclasses.replace(live, value=dataclasses.replace(live.value, environment=environment))

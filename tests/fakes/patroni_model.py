@@ -27,9 +27,10 @@ from tests.fakes.instances import (
     Instance,
 )
 from tests.fakes.leader_lock import change_over, elect
-from tests.fakes.orchestrator import Orchestrator, running_containers
+from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.raft_model import RaftNode
 from tests.fakes.replication import follow
+from tests.fakes.swarm_store import running_containers
 from tests.fakes.tasks import FakeTask
 from tests.fakes.volumes import Volume
 

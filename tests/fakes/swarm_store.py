@@ -299,3 +299,11 @@ def name_of(object_id: str, known: Mapping[str, Live[T]], kind: str) -> str:
         if live.id == object_id:
             return name
     raise ConflictError(f"{kind} {object_id} not found")
+
+
+def running_containers(store: SwarmStore) -> Iterator[tuple[LiveService, FakeTask]]:
+    """What really runs, whatever the managers believe."""
+    for task in store.tasks.values():
+        live = store.services.get(task.service_id)
+        if live is not None and task.has_container:
+            yield live, task

@@ -20,7 +20,7 @@ from queenright.core.resources import APP_LABEL, VRRP_LABEL, Secret, Service
 from queenright.core.situation import UPDATE_LIMIT
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
-from tests.fakes.orchestrator import fits
+from tests.fakes.placement import fits
 from tests.fakes.server_parameters import HOT_STANDBY
 from tests.fakes.swarm_store import template_of
 from tests.fakes.tasks import FakeTask
