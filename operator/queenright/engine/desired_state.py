@@ -17,21 +17,26 @@ import structlog
 from queenright.core.audit import Trigger
 from queenright.core.spec.changes import ChangedField, changed_fields
 from queenright.core.spec.loading import load
-from queenright.core.spec.problems import Document, Problem
+from queenright.core.spec.problems import Document, Loaded, Problem
 from queenright.engine.world import Ports
 
 log = structlog.get_logger()
 
 Offload = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Calls a function that blocks, elsewhere: a thread, unless the clock is virtual."""
+Judge = Callable[[Mapping[str, str]], Loaded]
+"""What comes out of the files' texts, by their names."""
 
 
 class DesiredState:
     """The documents in force, and what is wrong with the files as they are now."""
 
-    def __init__(self, ports: Ports, offload: Offload = anyio.to_thread.run_sync) -> None:
+    def __init__(
+        self, ports: Ports, offload: Offload = anyio.to_thread.run_sync, judge: Judge = load
+    ) -> None:
         self._ports = ports
         self._offload = offload
+        self._judge = judge
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
         self.is_known = False
@@ -52,7 +57,7 @@ class DesiredState:
     async def restore(self) -> None:
         """Take up the last good state that an earlier process saved."""
         files = await self._offload(self._ports.last_good.load)
-        loaded = load(files) if files else None
+        loaded = self._judged(files) if files else None
         if loaded and loaded.documents and not loaded.errors:
             self.documents = loaded.documents
             self.is_known = True
@@ -62,7 +67,7 @@ class DesiredState:
         its file and line; or ``cause``, where one is given."""
         reading = await self._offload(self._ports.manifests.read)
         self.read_fingerprint = reading.fingerprint
-        loaded = load(reading.files) if reading.files else None
+        loaded = self._judged(reading.files) if reading.files else None
         documents = loaded.documents if loaded else ()
         problems = (*reading.problems, *(loaded.problems if loaded else ()))
         errors = [problem for problem in problems if problem.severity == "error"]
@@ -79,6 +84,16 @@ class DesiredState:
         # What was edited while no operator ran is told with its file and line as well.
         edited = was_known and changed
         return replace(trigger_of(changed), kind=cause.kind) if edited else cause
+
+    def _judged(self, files: Mapping[str, str]) -> Loaded:
+        """What the files say. A fault of ours in judging them is one more reason why they are not
+        valid: an operator that ended by it could not be started again on them."""
+        try:
+            return self._judge(files)
+        except Exception as error:  # whatever it is, the last good state stays in force
+            log.exception("manifest", broken=True)
+            message = f"can't be judged, by a fault of the operator's own ({type(error).__name__})"
+            return Loaded(problems=tuple(Problem(name, 1, "file", message) for name in files))
 
     def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
         self.documents = documents

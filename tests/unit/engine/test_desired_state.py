@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from queenright.core.audit import Trigger
+from queenright.core.spec.loading import load
+from queenright.core.spec.problems import Loaded
 from queenright.engine.desired_state import DesiredState
 from tests.builders import FILE, MANIFEST, manifest
 from tests.fakes.virtual_loop import in_place, run_virtual
@@ -89,6 +93,33 @@ def test_a_restart_with_a_spoilt_file_takes_up_the_last_good_state() -> None:
         await restarted.refresh()
         assert restarted.is_known
         assert [document.name for document in restarted.documents] == ["main"]
+
+    run_virtual(main)
+
+
+def test_a_fault_in_judging_the_files_leaves_the_last_good_state_in_force() -> None:
+    """At an edit, and at a start on the very files."""
+
+    def stumbles(files: Mapping[str, str]) -> Loaded:
+        if "retain" in files[FILE]:
+            raise OverflowError("a fault")
+        return load(files)
+
+    async def main() -> None:
+        world = World()
+        state = DesiredState(world.ports, in_place, stumbles)
+        await state.refresh()
+        world.manifests.write(FILE, manifest(deletionPolicy="retain"))
+        trigger = await state.refresh()
+        assert trigger.detail == "not valid; the last good state stays in force"
+        assert [document.name for document in state.documents] == ["main"]
+        (problem,) = state.problems
+        assert str(problem).startswith(f"{FILE}:1: file: can't be judged")
+        restarted = DesiredState(world.ports, in_place, stumbles)
+        await restarted.restore()
+        await restarted.refresh(Trigger("start"))
+        assert [document.name for document in restarted.documents] == ["main"]
+        assert restarted.is_stale
 
     run_virtual(main)
 
