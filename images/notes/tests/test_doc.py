@@ -1,12 +1,15 @@
 """Markdown and documents: each is a lossless way of writing down the other."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from notes.doc import markdown_in
 from notes.doc.attributes import MARKS, Json, SchemaError
+from notes.doc.diff import diff
 from notes.doc.markdown_in import parse
 from notes.doc.markdown_out import markdown
 from notes.doc.schema import normalise
@@ -187,6 +190,36 @@ def test_attributes_of_another_type_do_no_harm(wrong: Any) -> None:
     ):
         with pytest.raises(SchemaError):
             normalise({"type": "doc", "content": [line]})
+
+
+def test_marks_within_each_other_cost_no_more_than_their_number() -> None:
+    nested = "*a " * 1_500 + "b* " * 1_500
+    unclosed = "<u>" * 4_000 + "x" + "</b>" * 4_000
+    for text in (nested, unclosed):
+        tracemalloc.start()
+        doc = parse(text)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 40_000_000
+        assert parse(markdown(doc)) == doc
+
+
+def test_markdown_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown_in, "MAX_CPU_S", 0.2)
+    with pytest.raises(SchemaError):
+        parse("[" * 100_000)
+    assert parse("[one](/p/1)")["content"][0]["content"][0]["text"] == "one"
+
+
+@pytest.mark.parametrize(("old", "new"), [(190, 7), (190, 190)])
+def test_versions_of_many_equal_lines_are_compared(old: int, new: int) -> None:
+    head, tail = [f"head {n}\n" for n in range(50)], [f"tail {n}\n" for n in range(50)]
+    before = "".join([*head, *(f"{n % old}\n" for n in range(20_000)), *tail])
+    after = "".join([*head, *(f"{n * 7 % new}\n" for n in range(20_000)), *tail])
+    pieces = diff(before, after)
+    assert "".join(p.text for p in pieces if p.kind != "added") == before
+    assert "".join(p.text for p in pieces if p.kind != "removed") == after
+    assert pieces[0].kind == pieces[-1].kind == "same"
 
 
 def test_depth_is_bounded() -> None:

@@ -4,6 +4,7 @@ Invariant: putting `same` and `removed` together gives the old text, `same` and 
 """
 
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -12,6 +13,7 @@ import msgspec
 Kind = Literal["same", "added", "removed"]
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 MAX_WORDS = 2000
+MAX_PAIRS = 100_000  # of equal lines; comparing goes over them again and again
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -25,6 +27,8 @@ def diff(old: str, new: str) -> list[Piece]:
     """The pieces, in order."""
     pieces = list[Piece]()
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    if _pairs(before, after) > MAX_PAIRS:
+        return _joined(_ends(before, after))
     for tag, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
         gone, come = "".join(before[a:b]), "".join(after[c:d])
         if tag == "equal":
@@ -34,6 +38,27 @@ def diff(old: str, new: str) -> list[Piece]:
         else:
             pieces.append(Piece("removed", gone) if gone else Piece("added", come))
     return _joined(pieces)
+
+
+def _pairs(before: list[str], after: list[str]) -> int:
+    """How many pairs of equal lines the matcher will look at: it leaves out very frequent ones."""
+    counts = Counter(after)
+    most = len(after) // 100 + 1 if len(after) >= 200 else len(after)
+    return sum(counts[line] for line in before if counts[line] <= most)
+
+
+def _ends(before: list[str], after: list[str]) -> list[Piece]:
+    """What is the same at the beginning and at the end, and all between as changed."""
+    shorter = min(len(before), len(after))
+    head = next((n for n in range(shorter) if before[n] != after[n]), shorter)
+    rest = shorter - head
+    tail = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
+    return [
+        Piece("same", "".join(before[:head])),
+        Piece("removed", "".join(before[head : len(before) - tail])),
+        Piece("added", "".join(after[head : len(after) - tail])),
+        Piece("same", "".join(before[len(before) - tail :])),
+    ]
 
 
 def _words(old: str, new: str) -> list[Piece]:

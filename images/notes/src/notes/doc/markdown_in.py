@@ -6,9 +6,12 @@ text too, but for the few tags that stand for marks.
 
 import functools
 import re
+import time
+from collections import Counter
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from notes.doc.attributes import Json, SchemaError, address
@@ -32,6 +35,9 @@ _OPENERS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
 _TASK = re.compile(r"\[([ xX])\](?: |$)")
 _ALIGN = re.compile(r"text-align:(left|center|right)")
 MAX_CHARACTERS = 2_000_000
+# Brackets that nothing closes take the square of their number; two million characters of ordinary
+# text take four seconds.
+MAX_CPU_S = 15.0
 
 
 @functools.cache
@@ -39,20 +45,27 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     parser.enable(["table", "strikethrough"])
     parser.disable(["html_block"])
+    parser.inline.ruler.before("text", "in_time", _in_time)
     # Addresses are judged by the schema; they are kept as they are written.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser
 
 
+def _in_time(state: StateInline, silent: bool) -> bool:
+    if time.thread_time() > state.env["until_s"]:
+        raise SchemaError("markdown", f"takes more than {MAX_CPU_S:.0f} s to read")
+    return False
+
+
 def parse(text: str) -> Json:
     """The document, in normal form, that a Markdown text stands for.
 
-    Raises `SchemaError` only for a text that is too large.
+    Raises `SchemaError` only for a text that is too large, too deep or too intricate.
     """
     if len(text) > MAX_CHARACTERS:
         raise SchemaError("markdown", f"more than {MAX_CHARACTERS} characters")
-    tokens = _parser().parse(text)
+    tokens = _parser().parse(text, {"until_s": time.thread_time() + MAX_CPU_S})
     return normalise({"type": "doc", "content": _blocks(tokens)})
 
 
@@ -146,10 +159,15 @@ def _code(token: Token) -> Json:
 
 
 class _Inline:
-    """Reads the tokens of one line of text."""
+    """Reads the tokens of one line of text.
+
+    Of marks it keeps only how often each is open: a copy of all for every text within them would
+    take the square of their number.
+    """
 
     def __init__(self) -> None:
-        self._marks: list[Json] = []
+        self._open = Counter[str]()
+        self._links: list[Json | None] = []
         self._out: list[Json] = []
 
     def read(self, tokens: list[Token]) -> list[Json]:
@@ -176,30 +194,31 @@ class _Inline:
             case "image":
                 self._image(token)
             case "link_close":
-                self._close("link")
+                self._links.pop()
             case "strong_close" | "em_close" | "s_close":
                 self._close(_OPENERS[token.type.replace("_close", "_open")])
             case kind if kind in _OPENERS:
-                self._marks.append({"type": _OPENERS[kind]})
+                self._open[_OPENERS[kind]] += 1
             case _:
                 self._text(token.content)
 
     def _text(self, text: str, *more: Json, guarded: bool = False) -> None:
         if text:
             node: Json = {"type": "text", "text": text}
-            marks = [mark for mark in (*self._marks, *more) if mark["type"] != "none"]
+            marks = [*self._link_marks(), *({"type": k} for k, n in self._open.items() if n), *more]
             if marks:
                 node["marks"] = marks
             if guarded and not self._out:
                 node["guarded"] = True
             self._out.append(node)
 
+    def _link_marks(self) -> list[Json]:
+        return [link for link in self._links[-1:] if link is not None]
+
     def _close(self, kind: str) -> bool:
-        for at in range(len(self._marks) - 1, -1, -1):
-            if self._marks[at].get("as", self._marks[at]["type"]) == kind:
-                del self._marks[at]
-                return True
-        return False
+        is_open = self._open[kind] > 0
+        self._open[kind] -= is_open
+        return is_open
 
     def _html(self, source: str) -> None:
         match = _TAG.fullmatch(source)
@@ -207,7 +226,7 @@ class _Inline:
         if match and name == "br" and not match[1]:
             self._out.append({"type": "hardBreak"})
         elif match and name in _MARK_TAGS and not match[1]:
-            self._marks.append({"type": _MARK_TAGS[name]})
+            self._open[_MARK_TAGS[name]] += 1
         elif not (match and name in _MARK_TAGS and self._close(_MARK_TAGS[name])):
             self._text(source)
 
@@ -219,9 +238,9 @@ class _Inline:
             address(attrs["href"], "href")
         except SchemaError:
             # A link that leads nowhere good is kept as its text.
-            self._marks.append({"type": "none", "as": "link"})
+            self._links.append(None)
         else:
-            self._marks.append({"type": "link", "attrs": attrs})
+            self._links.append({"type": "link", "attrs": attrs})
 
     def _image(self, token: Token) -> None:
         alt = "".join(_plain(child) for child in token.children or [])
@@ -234,8 +253,7 @@ class _Inline:
         node: Json = {"type": "image", "attrs": {"src": src, "alt": alt}}
         if token.attrs.get("title"):
             node["attrs"]["title"] = str(token.attrs["title"])
-        links = [mark for mark in self._marks if mark["type"] == "link"]
-        if links:
+        if links := self._link_marks():
             node["marks"] = links
         self._out.append(node)
 
