@@ -8,7 +8,7 @@ from queenright.core.observed import Observed
 from queenright.core.plan import Plan, Refusal
 from queenright.core.resources import Secret
 from tests.app_builders import KEY, WEB, app_manifest, app_plan, served
-from tests.builders import live, status, with_member
+from tests.builders import live, status, with_member, with_service
 
 
 def refusal_of(action: Action, observed: Observed) -> Refusal | None:
@@ -31,6 +31,12 @@ def test_no_replica_is_replaced_while_nobody_leads() -> None:
     assert refusal is not None
     assert refusal.guard == "replicas-have-a-database"
     assert "no member of main is known to hold the leader lock" in refusal.reason
+
+
+def test_a_leader_whose_service_lost_its_labels_leads_all_the_same() -> None:
+    observed = with_service(served(), "main_member-1", labels={})
+    plan = app_plan(served(), app_manifest(maxAttachment="512M"))
+    assert first_refusal(plan, observed) is None
 
 
 def test_what_an_action_says_of_itself_counts_for_nothing() -> None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from queenright.core.actions import CreateSecret, CreateUrlSecret, RemoveService
 from queenright.core.app.dump_job import DUMP_ROLE
 from queenright.core.app.edge import EDGE_ROLE
-from queenright.core.consequences import stops, swarm_of
+from queenright.core.consequences import is_member, stops, swarm_of
 from queenright.core.observed import Known, LiveService, Observed
 from queenright.core.plan import Plan, Refusal
-from queenright.core.resources import APP_LABEL, CLUSTER_LABEL, DATABASE_LABEL, ROLE_LABEL
+from queenright.core.resources import APP_LABEL, DATABASE_LABEL, ROLE_LABEL
 
 
 def replicas_have_a_database(plan: Plan, observed: Observed) -> Refusal | None:
@@ -53,8 +53,7 @@ def disturbed_replicas(plan: Plan, observed: Observed) -> Iterator[LiveService]:
 def is_led(cluster: str, observed: Observed) -> bool:
     swarm = swarm_of(observed)
     for live in swarm.services if swarm else ():
-        labels = live.value.labels
-        if labels.get(CLUSTER_LABEL) == cluster and labels.get(ROLE_LABEL) == "member":
+        if is_member(live, cluster, observed):
             match observed.members.get(live.value.name):
                 case Known(status) if status.holds_lock:
                     return True
