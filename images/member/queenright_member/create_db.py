@@ -22,9 +22,9 @@ from typing import NoReturn
 import psycopg2
 from psycopg2.extensions import encrypt_password
 
+from .ports import Ports, own_ports
 from .start import GID, UID
 
-REST = "http://127.0.0.1:8008"
 SOCKETS = "/var/run/postgresql"
 SUPERUSER = "postgres"
 DONE, FAILED, USAGE, NOT_PRIMARY = 0, 1, 2, 3
@@ -80,7 +80,7 @@ def read_arguments(argv: Sequence[str]) -> tuple[str, str, str]:
     _check_name("database", given.dbname, RESERVED_DATABASES)
     _check_name("role", given.username, RESERVED_ROLES)
     if not password or "\0" in password:
-        raise CreateDbError("the password is empty", USAGE)
+        raise CreateDbError("the password is empty, or has a zero byte", USAGE)
     return given.dbname, given.username, password
 
 
@@ -103,15 +103,16 @@ def _check_name(kind: str, name: str, reserved: Sequence[str]) -> None:
 
 def provision(dbname: str, username: str, password: str) -> None:
     """Do all steps; running it again changes nothing but the password."""
-    require_primary()
+    ports = own_ports()
+    require_primary(f"http://127.0.0.1:{ports.rest_api}")
     if os.geteuid() == 0:  # peer authentication wants the operating system's user
         os.setgroups([])
         os.setgid(GID)
         os.setuid(UID)
-    run_file(sql(dbname, username, verifier_of(username, password)))
+    run_file(sql(dbname, username, verifier_of(username, password, ports)), ports)
 
 
-def require_primary(rest: str = REST) -> None:
+def require_primary(rest: str) -> None:
     """CreateDbError, naming the leader where it is known, unless this member is the primary."""
     own = os.environ.get("NODE_NAME", "this member")
     try:
@@ -125,7 +126,7 @@ def require_primary(rest: str = REST) -> None:
     raise CreateDbError(f"{own} is not the primary: {hint}", NOT_PRIMARY)
 
 
-def leader_name(rest: str = REST) -> str | None:
+def leader_name(rest: str) -> str | None:
     """The leader's member name as this member sees it, None when it sees none."""
     try:
         with urllib.request.urlopen(f"{rest}/cluster", timeout=5) as answer:  # noqa: S310
@@ -135,10 +136,12 @@ def leader_name(rest: str = REST) -> str | None:
     return next((member["name"] for member in members if member.get("role") == "leader"), None)
 
 
-def verifier_of(username: str, password: str) -> str:
+def verifier_of(username: str, password: str, ports: Ports) -> str:
     """The SCRAM-SHA-256 verifier of a password, made by the client library as psql does."""
     try:
-        connection = psycopg2.connect(host=SOCKETS, user=SUPERUSER, dbname="postgres")
+        connection = psycopg2.connect(
+            host=SOCKETS, port=ports.postgresql, user=SUPERUSER, dbname="postgres"
+        )
         try:
             connection.set_client_encoding("UTF8")
             return str(encrypt_password(password, username, connection, "scram-sha-256"))
@@ -167,13 +170,14 @@ GRANT ALL ON DATABASE {database} TO {role};
 """  # noqa: S608 - names are quoted above, a verifier has no quotes
 
 
-def run_file(script: str) -> None:
+def run_file(script: str, ports: Ports) -> None:
     """Step 5: psql runs the script from a file; CreateDbError with psql's words when it fails."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as file:
         os.fchmod(file.fileno(), 0o644)
         file.write(script)
         file.flush()
-        command = ["psql", "-X", "-q", "-h", SOCKETS, "-U", SUPERUSER, "-d", "postgres"]
+        command = ["psql", "-X", "-q", "-h", SOCKETS, "-p", str(ports.postgresql)]
+        command += ["-U", SUPERUSER, "-d", "postgres"]
         environ = {**os.environ, "PGCLIENTENCODING": "UTF8"}
         result = subprocess.run(
             [*command, "-f", file.name], env=environ, capture_output=True, text=True, check=False
