@@ -146,6 +146,18 @@ def test_tokens_have_scopes_and_can_be_revoked(replica: Replica, admin: Client) 
         program.problem(401, "GET", "/api/v1/me", headers={"authorization": "Bearer nt_x"})
 
 
+def test_no_token_makes_one_that_outlives_it(replica: Replica, admin: Client) -> None:
+    body = {"name": "short", "scopes": ["write"], "expires_at": "2999-01-01T00:00:00Z"}
+    made = admin.ok("POST", "/api/v1/tokens", body, 201)
+    bearer = {"authorization": f"Bearer {made['secret']}"}
+    with replica.client(headers=bearer) as program:
+        for wish in (None, "2999-01-01T00:00:01Z"):
+            refused = {**body, "expires_at": wish}
+            told = program.problem(403, "POST", "/api/v1/tokens", json=refused)
+            assert told["errors"][0]["field"] == "expires_at"
+        program.ok("POST", "/api/v1/tokens", body, 201)
+
+
 def test_nobody_passes_on_more_than_they_have(person: Person) -> None:
     refused = person("Bob").problem(
         403, "POST", "/api/v1/tokens", json={"name": "x", "scopes": ["admin"]}

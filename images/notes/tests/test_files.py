@@ -92,6 +92,19 @@ def test_chunks_come_in_any_order_twice_and_together(
     assert len(admin.ok("GET", f"/api/v1/nodes/{home}/attachments")) == 1
 
 
+def test_an_upload_whose_end_was_cut_short_is_ended_by_any_chunk(
+    admin: Client, home: str, postgres: Postgres
+) -> None:
+    """The last chunk was stored, and the replica died before it made the attachment."""
+    upload = opened(admin, home, b"all of it")
+    values = f"'{upload['id']}', 0, 9, 'all of it'"
+    postgres.sql(f"INSERT INTO chunks (file_id, number, size, data) VALUES ({values})", "main")
+    url = f"/api/v1/nodes/{home}/uploads/{upload['id']}"
+    assert admin.ok("GET", url)["missing"] == []
+    assert send(admin, home, upload["id"], 0, b"all of it").status_code == 201
+    assert admin.get(f"/api/v1/attachments/{upload['id']}").content == b"all of it"
+
+
 def test_what_is_missing_is_told_and_an_upload_can_be_aborted(
     admin: Client, postgres: Postgres, home: str
 ) -> None:

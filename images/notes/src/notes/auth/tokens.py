@@ -66,6 +66,7 @@ async def post_token(call: Call, body: TokenIn) -> NewToken:
         raise Problem(403, f"You cannot pass on the scope {min(lacking)!r}.", field="scopes")
     if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
         raise Problem(422, "The date is too far away.", field="expires_at")
+    await _outlives_nothing(call, body)
     secret = f"nt_{secrets.token_urlsafe(32)}"
 
     async def work(conn: Conn) -> NewToken:
@@ -86,6 +87,19 @@ async def post_token(call: Call, body: TokenIn) -> NewToken:
         return NewToken(**(row or {}), secret=secret)
 
     return await call.app.db.transact(work)
+
+
+async def _outlives_nothing(call: Call, body: TokenIn) -> None:
+    """Raises a 403 for a token that would go on where the token that makes it ends."""
+    if call.viewer.via != "token":
+        return
+    bearer = call.request.headers.get("authorization", "").partition(" ")[2].strip()
+    row = await call.app.db.one(
+        "SELECT expires_at FROM api_tokens WHERE secret_hash = %s", (sessions.digest(bearer),)
+    )
+    end = row["expires_at"] if row else None
+    if end is not None and (body.expires_at is None or body.expires_at > end):
+        raise Problem(403, "It would outlive the token that makes it.", field="expires_at")
 
 
 @table("DELETE", "/api/v1/tokens/{id}", scope="write", status=204)
