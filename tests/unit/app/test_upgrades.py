@@ -388,10 +388,17 @@ def test_what_is_not_seen_for_a_while_is_no_other_wish(cluster: str | None) -> N
 
 def test_a_file_that_moved_on_meanwhile_is_not_blamed() -> None:
     other = dataclasses.replace(
-        replica(1), id="task-failed", state="failed", image="other:1@sha256:0"
+        replica(1), id="task-failed", state="failed", image="other:1@sha256:0", at=NOW
     )
     observed = with_tasks(rolled_back(), WEB, replica(1), replica(2), other)
     assert keys(app_plan(observed, NEXT))[0][0].startswith("create-service/notes_dump-")
+
+
+def test_what_failed_in_an_earlier_update_tells_nothing_of_this_one() -> None:
+    """Swarm keeps it in its list, and it is of an image that the file has no more."""
+    old = dataclasses.replace(replica(1), id="task-old", state="failed", image="other:1@sha256:0")
+    observed = with_tasks(rolled_back(), WEB, replica(1), replica(2), old)
+    assert keys(app_plan(observed, NEXT))[0] == [f"label-config/{ANCHOR}"]
 
 
 def test_an_image_that_was_taken_back_is_not_dumped_for() -> None:

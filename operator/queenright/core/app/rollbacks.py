@@ -105,7 +105,9 @@ def why_not_noted(situation: AppSituation) -> str | None:
 def last_failure(situation: AppSituation, live: LiveService) -> Task | None:
     """The newest task that ended badly: of another image than the one that is deployed again, where
     there is one."""
-    bad = [task for task in situation.swarm.tasks_of(live.id) if task.state in BAD_ENDS]
+    tasks = situation.swarm.tasks_of(live.id)
+    since = live.update_started_at  # what failed before it is none of this update's
+    bad = [task for task in tasks if task.state in BAD_ENDS and task.at >= since]
     foreign = [task for task in bad if task.image not in {"", live.value.image}]
     return max(foreign or bad, key=lambda task: task.at, default=None)
 
