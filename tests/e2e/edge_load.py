@@ -30,7 +30,10 @@ class _Stale(Exception):  # noqa: N818 (a signal to itself, no error)
 
 
 class Load:
-    """Runs from its entry to its exit; afterwards `failed` has a line for each bad answer."""
+    """Runs from its entry to its exit; afterwards `failed` has a line for each bad answer.
+
+    With `also`, a client that one edge refuses goes to the other, as with two addresses by name.
+    """
 
     def __init__(
         self,
@@ -44,8 +47,9 @@ class Load:
         body: bytes = BODY,
         headers: Mapping[str, str] = MappingProxyType({}),
         pause_s: float = 0.005,
+        also: Target | None = None,
     ) -> None:
-        self.target, self.host = target, host
+        self.targets, self.host = (target, also) if also else (target,), host
         self.readers, self.writers = readers, writers
         self._paths = {"GET": read, "POST": write}
         self._body, self._pause_s = body, pause_s
@@ -94,12 +98,7 @@ class Load:
             begun, kept = time.monotonic(), connection is not None
             try:
                 async with asyncio.timeout(30):
-                    connection = connection or await asyncio.open_connection(
-                        self.target.address,
-                        self.target.https,
-                        ssl=trusting,
-                        server_hostname=self.host,
-                    )
+                    connection = connection or await self._connected(trusting)
                     status, body, keep = await self._ask(method, *connection)
             except _Stale:
                 connection = None
@@ -124,6 +123,20 @@ class Load:
             connection[1].close()
             with contextlib.suppress(OSError):
                 await connection[1].wait_closed()
+
+    async def _connected(
+        self, trusting: ssl.SSLContext
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """To the first edge that takes a connection; OSError when none does."""
+        for number, target in enumerate(self.targets, start=1):
+            try:
+                return await asyncio.open_connection(
+                    target.address, target.https, ssl=trusting, server_hostname=self.host
+                )
+            except OSError:
+                if number == len(self.targets):
+                    raise
+        raise AssertionError("there is no target")
 
     async def _ask(
         self, method: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ spec:
     image: {edge}
     nodes: [{nodes}]
     tls: {tls}
+    retry: {retry}
 """
 #: The application's own space, by a domain of its own.
 SPACE_HOST = "team.example.org"
@@ -92,8 +94,11 @@ class Site:
     headers: dict[str, str]
     pages: str = ""
 
-    def write(self, image: str = "", attachment: str = "1G", tls: str = "internal") -> None:
+    def write(
+        self, image: str = "", attachment: str = "1G", tls: str = "internal", retry: str = "10s"
+    ) -> None:
         text = APP.format(
+            retry=retry,
             tls=tls,
             image=image or self.images["notes"],
             host=HOST,
@@ -132,20 +137,27 @@ class Site:
         assert made.status_code == 201, made.text
         self.pages = f"/api/v1/spaces/{made.json()['id']}/nodes"
 
-    def update(self) -> dict[str, Any]:
-        """What swarm says of the last update of the replicas."""
-        return dict(service(self.lab, WEB).get("UpdateStatus") or {})
+    def update(self, name: str = WEB) -> dict[str, Any]:
+        """What swarm says of a service's last update."""
+        return dict(service(self.lab, name).get("UpdateStatus") or {})
 
     def image(self) -> str:
         """The image that the replicas' service asks for, without its digest."""
         found: str = service(self.lab, WEB)["Spec"]["TaskTemplate"]["ContainerSpec"]["Image"]
         return found.partition("@")[0]
 
-    def under_load(self, change: Callable[[], None], is_over: Callable[[], object]) -> list[Load]:
-        """Load at each edge from before the change until it is over."""
+    def under_load(
+        self, change: Callable[[], None], is_over: Callable[[], object], *, knows_both: bool = False
+    ) -> list[Load]:
+        """Load at each edge from before the change until it is over.
+
+        ``knows_both``: a client whose edge refuses it goes to the other one.
+        """
+        addresses = [Address(self.lab.node(node).address) for node in EDGE_NODES]
         loads = [
             Load(
-                Address(self.lab.node(node).address),
+                address,
+                also=other if knows_both else None,
                 host=HOST,
                 readers=3,
                 writers=1,
@@ -159,7 +171,7 @@ class Site:
                 },
                 pause_s=0.02,
             )
-            for node in EDGE_NODES
+            for address, other in zip(addresses, reversed(addresses), strict=True)
         ]
         with ExitStack() as stack:
             for load in loads:
@@ -288,6 +300,16 @@ def test_a_broken_image_is_taken_back_under_load(served: Site, tmp_path: Path) -
     assert_no_request_failed(loads)
     assert served.image() == good
     eventually(lambda: "swarm took back" in json.dumps(served.operator.holds()), "the log's story")
+
+
+def test_the_edges_are_replaced_one_by_one_under_load(served: Site) -> None:
+    """Their ports are the nodes' own, so each is away for a moment: its clients go to the other."""
+
+    def is_over() -> bool:
+        return served.update("notes_edge").get("State") == "completed"
+
+    change = partial(served.write, retry="11s")
+    assert_no_request_failed(served.under_load(change, is_over, knows_both=True))
 
 
 def test_certificates_come_from_an_authority(served: Site, tmp_path: Path) -> None:
