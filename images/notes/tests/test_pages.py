@@ -169,6 +169,15 @@ def test_a_page_does_not_become_readable_by_coming_back(admin: Client, person: P
     assert admin.ok("GET", f"/api/v1/nodes/{b}/permissions") == grants
 
 
+def until_waiting(postgres: Postgres, transactions: int) -> None:
+    """Returns when so many transactions wait for a lock that another one has."""
+    deadline = time.monotonic() + 5
+    waits = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted"
+    while len(postgres.sql(waits, "main")) < transactions:
+        assert time.monotonic() < deadline, "they do not wait"
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize(
     ("act", "body", "held", "meanwhile"),
     [
@@ -192,15 +201,11 @@ def test_who_has_waited_for_the_tree_looks_again(
     def ask() -> None:
         answers.append(admin.post(f"/api/v1/{act.format(**places)}", json=sent).status_code)
 
-    waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     with psycopg.connect(postgres.url("main")) as conn:
         conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (places[held],))
         thread = threading.Thread(target=ask)
         thread.start()
-        deadline = time.monotonic() + 5
-        while not postgres.sql(waits, "main"):
-            assert time.monotonic() < deadline, f"it does not wait: {answers}"
-            time.sleep(0.02)
+        until_waiting(postgres, 1)
         if meanwhile == "DELETE":
             conn.execute("DELETE FROM nodes WHERE id = %s", (places["gone"],))
         else:
@@ -210,6 +215,53 @@ def test_who_has_waited_for_the_tree_looks_again(
             )
     thread.join()
     assert answers == [404]
+
+
+def test_nobody_waits_until_the_files_of_a_page_are_deleted(
+    replica: Replica, admin: Client, postgres: Postgres
+) -> None:
+    home = space(admin)
+    gone = page(admin, home, "gone")
+    admin.post(f"/api/v1/nodes/{gone}/uploads", files={"file": ("f", b"x", "text/plain")})
+    admin.ok("DELETE", f"/api/v1/nodes/{gone}")
+    answers = dict[str, int]()
+
+    def ask(method: str, path: str) -> None:
+        answers[method] = admin.request(method, f"/api/v1/nodes/{gone}{path}").status_code
+
+    with psycopg.connect(postgres.url("main")) as conn, replica.client() as other:
+        other.log_in()
+        # As long as this is locked, deleting it takes.
+        conn.execute("SELECT FROM attachments WHERE node_id = %s FOR UPDATE", (gone,))
+        deletes = threading.Thread(target=ask, args=("DELETE", "?forever=true"))
+        deletes.start()
+        until_waiting(postgres, 1)
+        page(other, home, "meanwhile")
+        restores = threading.Thread(target=ask, args=("POST", "/restore"))
+        restores.start()
+        until_waiting(postgres, 2)
+        conn.commit()
+        deletes.join()
+        restores.join()
+    assert answers == {"DELETE": 204, "POST": 404}
+    assert titles(admin, home) == ["meanwhile"]
+
+
+def test_who_waits_for_the_tree_holds_no_page(admin: Client, postgres: Postgres) -> None:
+    """Else whoever has the tree and wants the page would wait for it in turn."""
+    home = space(admin)
+    made = page(admin, home)
+    url = f"/api/v1/nodes/{made}/permissions"
+    sets = threading.Thread(target=admin.ok, args=("PUT", url, {"grants": []}))
+    with psycopg.connect(postgres.url("main")) as conn:
+        conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (home,))
+        sets.start()
+        until_waiting(postgres, 1)
+        try:
+            conn.execute("SELECT FROM nodes WHERE id = %s FOR UPDATE NOWAIT", (made,))
+        finally:
+            conn.rollback()
+            sets.join()
 
 
 def test_links_are_known_from_both_ends(admin: Client) -> None:

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from notes.transfer.exporting import _unused
@@ -322,6 +323,28 @@ def test_housekeeping_that_fails_holds_up_no_job(own_replica: Start, postgres: P
         client.jar.update(jar)
         assert imported(client, home, zipped(("a.md", b"words\n")))["state"] == "done"
     assert postgres.sql("SELECT 1 FROM rate_limits WHERE bucket = 'x'", database) == []
+
+
+def test_what_another_replica_deletes_holds_up_no_job(
+    own_replica: Start, postgres: Postgres
+) -> None:
+    first = own_replica()
+    database = first.database_url.rsplit("/", 1)[1]
+    with first.client() as client:
+        client.set_up()
+        home = space(client)
+        jar = dict(client.jar)
+    assert first.stop() == 0
+    postgres.sql(
+        "INSERT INTO uploads (name, media_type, expires_at) VALUES ('big', '', '2020-01-01')",
+        database,
+    )
+    with psycopg.connect(first.database_url) as conn:
+        conn.execute("SELECT FROM uploads FOR UPDATE")
+        second = own_replica(first.database_url)
+        with second.client() as client:
+            client.jar.update(jar)
+            assert imported(client, home, zipped(("a.md", b"words\n")))["state"] == "done"
 
 
 def test_deleting_many_files_may_take_its_time(own_replica: Start, postgres: Postgres) -> None:

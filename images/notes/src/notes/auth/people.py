@@ -102,7 +102,7 @@ async def patch_user(call: Call, id: UUID, body: UserPatch) -> User:
             raise not_found("person")
         # Locked, so that two administrators cannot send each other away at once.
         left = await conn.execute(
-            "SELECT 1 FROM users WHERE is_admin AND disabled_at IS NULL FOR UPDATE"
+            "SELECT 1 FROM users WHERE is_admin AND disabled_at IS NULL FOR NO KEY UPDATE"
         )
         if await left.fetchone() is None:
             raise Problem(409, "One administrator has to remain.")

@@ -132,8 +132,7 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
     """Set a page's own permissions; none at all lets the space's hold again."""
 
     async def work(conn: Conn) -> list[Grant]:
-        row = await access.page(conn, call, id, Role.MANAGER, lock=True)
-        await access.lock_tree(conn, row["space_id"])
+        row = await access.page_in_tree(conn, call, id, Role.MANAGER)
         await check_principals(conn, body.grants)
         await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
         for one in body.grants:

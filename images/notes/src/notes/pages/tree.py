@@ -85,12 +85,13 @@ async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
     """Move a page, with all below it."""
 
     async def work(conn: Conn) -> None:
-        row = await access.page(conn, call, id, Role.EDITOR)
-        target = body.space_id or row["space_id"]
-        if body.parent_id is not None and body.space_id is None:
+        target = body.space_id
+        if target is None and body.parent_id is not None:
             parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
             target = parent["space_id"]
-        row = await access.page_in_tree(conn, call, id, Role.EDITOR, target)
+        others = [target] if target else []
+        row = await access.page_in_tree(conn, call, id, Role.EDITOR, *others)
+        target = target or row["space_id"]
         if body.parent_id is None:
             await access.space(conn, call, target, Role.EDITOR)
         else:
@@ -177,7 +178,9 @@ async def _trash(call: Call, node_id: UUID) -> None:
 
 
 async def _purge(call: Call, node_id: UUID) -> None:
-    async def work(conn: Conn) -> None:
+    """Deletes in a transaction of its own: nobody else's page waits until many files are gone."""
+
+    async def set_apart(conn: Conn) -> datetime:
         row = await access.page_in_tree(conn, call, node_id, Role.EDITOR, trashed=True)
         if row["trashed_at"] is None:
             raise Problem(409, "Put the page in the trash first.")
@@ -191,6 +194,15 @@ async def _purge(call: Call, node_id: UUID) -> None:
         )
         for apart in await cursor.fetchall():
             await access.to_the_top(conn, apart["id"])
+        trashed_at: datetime = row["trashed_at"]
+        return trashed_at
+
+    since = await call.app.db.transact(set_apart)
+
+    async def work(conn: Conn) -> None:
+        row = await access.page(conn, call, node_id, Role.EDITOR, lock=True, trashed=True)
+        if row["trashed_at"] != since:
+            raise Problem(409, "The page has been taken out of the trash in the meantime.")
         await tell(conn, "page.deleted", space_id=row["space_id"], node_id=node_id)
         await take_time(conn)
         await conn.execute("DELETE FROM nodes WHERE id = %s", (node_id,))
@@ -217,11 +229,13 @@ async def restore_node(call: Call, id: UUID) -> None:
         row = await access.page_in_tree(conn, call, id, Role.EDITOR, trashed=True)
         if row["trash_root"] != id:
             raise not_found("page at the top of the trash")
-        await conn.execute(
+        cursor = await conn.execute(
             "UPDATE nodes SET trashed_at = NULL, trashed_by = NULL, trash_root = NULL"
             " WHERE trash_root = %s",
             (id,),
         )
+        if cursor.rowcount == 0:
+            raise not_found("page at the top of the trash")  # it was being deleted for ever
         cursor = await conn.execute(
             "SELECT 1 FROM nodes WHERE id = %s AND trashed_at IS NOT NULL", (row["parent_id"],)
         )
