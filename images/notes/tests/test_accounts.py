@@ -85,6 +85,19 @@ def test_logins_are_limited_by_client_address_on_every_replica(own_replica: Star
         )
 
 
+def test_one_account_is_closed_to_an_address_before_all_of_them_are(replica: Replica) -> None:
+    """Many people may share an address: ten guesses at one account are not theirs."""
+    with replica.client(headers={"x-forwarded-for": "172.16.77.9"}) as client:
+        codes = [
+            client.post(
+                "/api/v1/session", json={"email": f"{name}@example.org", "password": "wrong"}
+            ).status_code
+            for name in ("a",) * 11 + ("b",) * 10 + ("c",) * 10 + ("d",) * 10 + ("e",) * 10
+        ]
+        # The refused attempt counts as well.
+        assert codes == [401] * 10 + [429] + [401] * 39 + [429]
+
+
 def test_signing_in_buys_no_further_guesses(replica: Replica, person: Person) -> None:
     bob = person("Guesser")
     email = bob.ok("GET", "/api/v1/me")["email"]

@@ -130,8 +130,8 @@ async def post_session(call: Call, body: LoginIn) -> Me:
 async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
     """A new session's token. Raises a 401 without saying which of the two was wrong."""
     app = call.app
-    await limits.count(app.db, limits.LOGIN, call.seen.address)
     email = body.email.lower()
+    await limits.count_login(app.db, call.seen.address, email)
     row = None
     if "\0" not in email:
         row = await app.db.one(
@@ -144,7 +144,7 @@ async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
     assert row is not None  # noqa: S101 - nobody's hash never matches
     previous = sessions.cookie(call.request, call.seen)
     token = await app.db.transact(lambda conn: sessions.start(conn, row["id"], previous))
-    await limits.uncount(app.db, limits.LOGIN, call.seen.address)
+    await limits.uncount_login(app.db, call.seen.address, email)
     scopes = [*SCOPES] if row["is_admin"] else ["read", "write"]
     return token, Me(row["id"], email, row["name"], row["is_admin"], list(scopes))
 
@@ -190,7 +190,7 @@ async def patch_me(call: Call, body: MeIn) -> Me:
     new_hash = None
     if body.password is not None:
         row = await app.db.one("SELECT password_hash FROM users WHERE id = %s", (who.person,))
-        await limits.count(app.db, limits.LOGIN, call.seen.address)
+        await limits.count_login(app.db, call.seen.address, who.email)
         stored = row["password_hash"] if row else None
         if not await app.passwords.matches(body.current_password or "", stored):
             raise Problem(403, "The present password is wrong.", field="current_password")

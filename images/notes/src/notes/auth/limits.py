@@ -3,6 +3,7 @@
 Invariant: an attempt is counted before it is looked at, in one statement.
 """
 
+import hashlib
 import ipaddress
 from dataclasses import dataclass
 
@@ -19,7 +20,10 @@ class Limit:
     window_s: int
 
 
-LOGIN = Limit("login", 10, 900)
+LOGIN = Limit("login", 50, 900)
+"""Of an address; many people may share one, so it is wider than that of one account."""
+ACCOUNT = Limit("account", 10, 900)
+"""Of an address at one account, whether there is such an account or not."""
 SETUP = Limit("setup", 20, 900)
 SHARE_PASSWORD = Limit("share", 20, 900)
 OIDC_START = Limit("oidc", 60, 900)
@@ -55,6 +59,23 @@ async def count(db: Database, limit: Limit, address: str, subject: str = "") -> 
             f"Too many attempts; try again in {wait_s} seconds.",
             headers={"retry-after": str(wait_s)},
         )
+
+
+async def count_login(db: Database, address: str, email: str) -> None:
+    """Counts one attempt at an account. Raises a 429 when there were too many."""
+    await count(db, LOGIN, address)
+    await count(db, ACCOUNT, address, account(email))
+
+
+async def uncount_login(db: Database, address: str, email: str) -> None:
+    """Takes back the one attempt that succeeded."""
+    await uncount(db, LOGIN, address)
+    await uncount(db, ACCOUNT, address, account(email))
+
+
+def account(email: str) -> str:
+    """What stands for an e-mail address in a bucket's name, whatever was sent as one."""
+    return hashlib.sha256(email.lower().encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 async def uncount(db: Database, limit: Limit, address: str, subject: str = "") -> None:
