@@ -130,7 +130,7 @@ async def test_a_stream_beats_and_looks_at_its_session_while_others_are_busy(
     sent = list[bytes]()
 
     def happen(number: int) -> None:
-        at = Position(1, 1, number)
+        at = Position(1, 1, 1, number)
         hub._ring.append(Event(at, "x", None, None, None, None, b"not yours", {person: False}))
         hub.position = at
         if hub._news is not None:
@@ -157,7 +157,7 @@ async def test_a_stream_beats_and_looks_at_its_session_while_others_are_busy(
     others = asyncio.create_task(busy())
     try:
         async with asyncio.timeout(10):
-            stream = events.EventStream(call, hub, Position(1, 1, 1), b"hello")
+            stream = events.EventStream(call, hub, Position(1, 1, 1, 1), b"hello")
             await stream(scope, receive, send)
     finally:
         others.cancel()
@@ -205,6 +205,26 @@ def test_an_event_that_commits_late_is_neither_lost_nor_early(
         assert [e["event"] for e in stream.events if e["event"] in kinds] == ["late", "early"]
 
 
+def test_a_stream_that_heard_nothing_yet_resumes_where_it_began(admin: Client) -> None:
+    home = space(admin)
+    with listening(admin) as stream:
+        (hello,) = stream.wait("hello")
+    made = page(admin, home)
+    with listening(admin, hello["id"]) as stream:
+        assert [e["data"]["node_id"] for e in stream.wait("page.made")] == [made]
+        assert not [e for e in stream.events if e["event"] == "reset"]
+
+
+def test_a_position_of_before_there_were_timelines_is_one_still(admin: Client) -> None:
+    home = space(admin)
+    with listening(admin) as stream:
+        epoch, _, *rest = stream.wait("hello")[0]["id"].split(".")
+    assert Position.parse(".".join((epoch, *rest))) == (int(epoch), 0, *map(int, rest))
+    made = page(admin, home)
+    with listening(admin, ".".join((epoch, *rest))) as stream:
+        assert stream.wait("page.made")[-1]["data"]["node_id"] == made
+
+
 def test_wrong_and_foreign_positions(admin: Client) -> None:
     refused = admin.problem(422, "GET", "/api/v1/events", headers={"last-event-id": "x"})
     assert refused["errors"][0]["field"] == "last-event-id"
@@ -216,7 +236,9 @@ def test_the_stream_ends_with_the_session_and_needs_one(anybody: Client) -> None
     anybody.problem(401, "GET", "/api/v1/events")
 
 
-@pytest.mark.parametrize("text", ["", "1.2", "1.2.3.4", "a.b.c", "-1.2.3", "1.2.٣"])
+@pytest.mark.parametrize(
+    "text", ["", "1.2", "1.2.3.4.5", "a.b.c", "-1.2.3", "1.2.٣", "1.9999999999.3.4"]
+)
 def test_positions_are_parsed_strictly(text: str) -> None:
     assert Position.parse(text) is None
 
@@ -224,12 +246,12 @@ def test_positions_are_parsed_strictly(text: str) -> None:
 async def test_what_came_before_the_wait_began_is_news_too() -> None:
     """Of a thousand streams some look just before it comes, and begin to wait just after."""
     hub = Hub(Database(""), Listener(""))
-    hub.position = Position(1, 5, 2)
+    hub.position = Position(1, 1, 5, 2)
     async with asyncio.timeout(5):
-        await hub.news(Position(1, 5, 1), 60)
+        await hub.news(Position(1, 1, 5, 1), 60)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
-            await hub.news(Position(1, 5, 2), 60)
+            await hub.news(Position(1, 1, 5, 2), 60)
 
 
 def test_open_streams_keep_a_draining_replica_until_the_timeout(own_replica: Start) -> None:

@@ -121,9 +121,13 @@ class Cluster:
     def cut_power(self) -> None:
         """The leader is gone at once, and is built anew once the other has taken over."""
         old = self.leader
-        old.kill()
-        self._promote()
+        self.cut_power_without_rebuilding()
         self._rebuild(old)
+
+    def cut_power_without_rebuilding(self) -> None:
+        """The leader is gone at once and for good."""
+        self.leader.kill()
+        self._promote()
 
     def freeze(self, seconds: float) -> None:
         """The leader keeps its connections open and says nothing; later it is fenced for good."""

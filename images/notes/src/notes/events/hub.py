@@ -1,8 +1,9 @@
 """Hands events to the open streams of this replica, without gap or repeat.
 
-Events are ordered by (transaction, number) and delivered only below the oldest transaction that
-still runs: what commits later can then never come earlier in the order. Invariant: the hub's
-position only moves forward, and everything at or below it is either in the ring or in the table.
+Events are ordered by (timeline, transaction, number) and delivered only below the oldest
+transaction that still runs: what commits later can then never come earlier in the order.
+Invariant: the hub's position only moves forward, and everything at or below it is either in the
+ring or in the table.
 """
 
 import asyncio
@@ -30,9 +31,13 @@ POLL_S = 30.0
 SETTLE_S = 0.01
 BATCH = 500
 RING = 2000
+END = 2**62
+"""Stands for a number that comes after all events of a transaction."""
+OLD_PARTS = 3
 
 _COLUMNS: LiteralString = (
-    "SELECT e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id, e.user_id, e.data,"
+    "SELECT e.timeline, e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id,"
+    " e.user_id, e.data,"
     " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled, n.access_root"
     " FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
 )
@@ -42,18 +47,24 @@ class Position(NamedTuple):
     """A place in the order of events; `epoch` changes when the order begins anew."""
 
     epoch: int
+    timeline: int
     xid: int
     id: int
 
     def __str__(self) -> str:
-        return f"{self.epoch}.{self.xid}.{self.id}"
+        return ".".join(map(str, self))
 
     @classmethod
     def parse(cls, text: str) -> "Position | None":
         parts = text.split(".")
-        if len(parts) != 3 or not all(p.isascii() and p.isdigit() and len(p) < 19 for p in parts):
+        if not all(p.isascii() and p.isdigit() and len(p) <= len(str(END)) for p in parts):
             return None
-        return cls(*map(int, parts))
+        numbers = [int(part) for part in parts]
+        if len(numbers) == OLD_PARTS:  # given before there were timelines
+            numbers.insert(1, 0)
+        if len(numbers) != len(cls._fields) or max(numbers) > END or numbers[1] >= 2**31:
+            return None
+        return cls(*numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,8 @@ async def prepare_epoch(conn: Conn) -> None:
     await conn.execute("BEGIN")
     await conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     cursor = await conn.execute(
-        "UPDATE event_epochs SET epoch = epoch + 1, system = c.id FROM"
+        "UPDATE event_epochs SET epoch = epoch + 1, system = c.id,"
+        " pruned_timeline = 0, pruned_xid = 0 FROM"
         " (SELECT system_identifier::text AS id FROM pg_control_system()) c"
         " WHERE system <> c.id RETURNING epoch"
     )
@@ -162,16 +174,20 @@ class Hub:
 
     async def lost(self, at: Position) -> bool:
         """Whether events after `at` have been deleted, or belong to another order."""
-        row = await self._db.one("SELECT epoch, pruned_xid FROM event_epochs")
-        return row is None or at.epoch != row["epoch"] or at.xid <= row["pruned_xid"]
+        row = await self._db.one("SELECT epoch, pruned_timeline, pruned_xid FROM event_epochs")
+        if row is None or at.epoch != row["epoch"]:
+            return True
+        return (at.timeline, at.xid) <= (row["pruned_timeline"], row["pruned_xid"])
 
     async def _horizon(self) -> Position:
         row = await self._db.one(
-            "SELECT epoch, pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1 AS xid"
-            " FROM event_epochs"
+            "SELECT epoch, current_timeline() AS timeline,"
+            " pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1 AS xid FROM event_epochs"
         )
         assert row is not None  # noqa: S101 - the migration put it there
-        return Position(row["epoch"], row["xid"], 2**62)
+        if row["timeline"] is None:
+            raise UnavailableError("the server has become a standby")
+        return Position(row["epoch"], row["timeline"], row["xid"], END)
 
     async def _read(self) -> bool:
         """Takes in what is new; whether to look again soon."""
@@ -181,9 +197,9 @@ class Hub:
             return True
         rows = await self._db.all(
             _COLUMNS
-            + " WHERE (e.xid, e.id) > (%s::text::xid8, %s)"
-            + f" ORDER BY e.xid, e.id LIMIT {BATCH}",
-            (at.xid, at.id),
+            + " WHERE (e.timeline, e.xid, e.id) > (%s, %s::text::xid8, %s)"
+            + f" ORDER BY e.timeline, e.xid, e.id LIMIT {BATCH}",
+            (at.timeline, at.xid, at.id),
         )
         # In this order, what comes after something unsettled is unsettled too.
         events = [_event(at.epoch, row) for row in rows if row["settled"]]
@@ -199,16 +215,20 @@ class Hub:
         return len(rows) == BATCH or len(events) < len(rows)
 
     async def _stored(self, after: Position, until: Position | None) -> list[Event]:
-        limit: LiteralString = " AND (e.xid, e.id) <= (%(uxid)s::text::xid8, %(uid)s)"
+        limit: LiteralString = (
+            " AND (e.timeline, e.xid, e.id) <= (%(utimeline)s, %(uxid)s::text::xid8, %(uid)s)"
+        )
         rows = await self._db.all(
             _COLUMNS
-            + " WHERE (e.xid, e.id) > (%(xid)s::text::xid8, %(id)s)"
+            + " WHERE (e.timeline, e.xid, e.id) > (%(timeline)s, %(xid)s::text::xid8, %(id)s)"
             + " AND e.xid < pg_snapshot_xmin(pg_current_snapshot())"
             + (limit if until else "")
-            + f" ORDER BY e.xid, e.id LIMIT {BATCH}",
+            + f" ORDER BY e.timeline, e.xid, e.id LIMIT {BATCH}",
             {
+                "timeline": after.timeline,
                 "xid": after.xid,
                 "id": after.id,
+                "utimeline": until.timeline if until else None,
                 "uxid": until.xid if until else None,
                 "uid": until.id if until else None,
             },
@@ -235,7 +255,7 @@ class Hub:
 
 
 def _event(epoch: int, row: DictRow) -> Event:
-    position = Position(epoch, row["xid"], row["id"])
+    position = Position(epoch, row["timeline"], row["xid"], row["id"])
     return Event(
         position,
         row["kind"],

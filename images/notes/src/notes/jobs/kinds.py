@@ -30,9 +30,10 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     "DELETE FROM rate_limits WHERE window_ends < now()",
     "DELETE FROM oidc_logins WHERE expires_at < now()",
     "WITH gone AS (DELETE FROM events"
-    f" WHERE at < now() - interval '{EVENT_HOURS} hours' RETURNING xid)"
-    " UPDATE event_epochs SET pruned_xid = g.last FROM (SELECT max(xid::text::bigint) AS last"
-    " FROM gone) g WHERE g.last > pruned_xid",
+    f" WHERE at < now() - interval '{EVENT_HOURS} hours' RETURNING timeline, xid)"
+    " UPDATE event_epochs SET pruned_timeline = g.timeline, pruned_xid = g.last FROM"
+    " (SELECT timeline, xid::text::bigint AS last FROM gone ORDER BY 1 DESC, 2 DESC LIMIT 1) g"
+    " WHERE (g.timeline, g.last) > (pruned_timeline, pruned_xid)",
     f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",
     f"DELETE FROM nodes WHERE trashed_at < now() - interval '{TRASH_DAYS} days'",
 )
