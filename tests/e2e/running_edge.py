@@ -63,6 +63,7 @@ class RunningEdge:
         app = document(edge, **spec)
         wanted = app.spec.edge
         assert isinstance(wanted, Edge)
+        self.makes_certificates = wanted.tls.mode == "internal"
         self.caddyfile = directory / "Caddyfile"
         self.caddyfile.write_text(render_caddyfile(app, wanted))
         self.hosts = directory / "hosts"
@@ -125,6 +126,8 @@ class RunningEdge:
         self.launch()
         eventually(lambda: self.healthy() or self.process_ended(), 15)
         assert self.healthy(), self.log
+        if self.makes_certificates:  # which it begins with when it starts
+            eventually(lambda: self.get("/healthz")[0] != 0, 15)
 
     def launch(self) -> None:
         """Returns at once."""

@@ -54,6 +54,8 @@ CALM_S = 10.0
 """... before this, where nothing answered in time: what keeps a service from starting here mostly
 keeps every one from it."""
 MOST_VERDICTS = 10_000
+TRIES = 3
+SHOWN = ":shown"
 
 log = structlog.get_logger()
 
@@ -245,10 +247,18 @@ class DockerSecrets:
 
 
 def output_of(sdk: Any, container: str, path: str) -> bytes:
-    """What the file at ``path`` in the container says; UnavailableError when it can't be shown."""
-    run = sdk.exec_create(container, ["cat", path], user="0")["Id"]
-    shown, complaint = sdk.exec_start(run, demux=True)
-    if sdk.exec_inspect(run)["ExitCode"] != 0:
-        words = (complaint or b"").decode(errors="replace").strip()
-        raise UnavailableError(f"its container could not show it: {words}")
-    return bytes(shown or b"")
+    """What the file at ``path`` in the container says; UnavailableError when it can't be shown.
+
+    An engine that is busy may lose the end of what a process says, or all of it, and call it a
+    success: only what ends with ``SHOWN`` is whole.
+    """
+    show = ["sh", "-c", f'cat "$0" && printf {SHOWN}', path]
+    for _ in range(TRIES):
+        run = sdk.exec_create(container, show, user="0")["Id"]
+        shown, complaint = sdk.exec_start(run, demux=True)
+        if sdk.exec_inspect(run)["ExitCode"] != 0:
+            words = (complaint or b"").decode(errors="replace").strip()
+            raise UnavailableError(f"its container could not show it: {words}")
+        if (value := bytes(shown or b"")).endswith(SHOWN.encode()):
+            return value.removesuffix(SHOWN.encode())
+    raise UnavailableError("what its container showed was cut short")

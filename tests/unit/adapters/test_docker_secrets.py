@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from queenright.adapters.docker_secrets import DockerSecrets
+from queenright.adapters.docker_secrets import DockerSecrets, output_of
 from queenright.adapters.secret_reader import (
     container_id,
     left_behind,
@@ -271,3 +271,30 @@ async def test_a_command_that_only_looks_starts_no_service(
             with pytest.raises(PortError):
                 await ports.secrets.matches(NAME, "s1", VERIFIER)
         assert made(there) == services
+
+
+class ShownInPieces:
+    """An engine whose exec ends well, whatever of the output came through."""
+
+    def __init__(self, *shown: bytes) -> None:
+        self.shown = list(shown)
+
+    def exec_create(self, container: str, command: list[str], user: str) -> Json:
+        assert (container, user, command[-1]) == ("c1", "0", "/run/secrets/a")
+        return {"Id": "run"}
+
+    def exec_start(self, run: str, demux: bool) -> tuple[bytes, bytes]:
+        return self.shown.pop(0), b""
+
+    def exec_inspect(self, run: str) -> Json:
+        return {"ExitCode": 0}
+
+
+def test_a_value_that_came_through_in_part_is_asked_for_again() -> None:
+    engine = ShownInPieces(b"", b"s3cr", b"s3cret\n:shown")
+    assert output_of(engine, "c1", "/run/secrets/a") == b"s3cret\n"
+
+
+def test_a_value_that_never_comes_through_is_not_taken_for_an_empty_one() -> None:
+    with pytest.raises(UnavailableError, match="cut short"):
+        output_of(ShownInPieces(b"", b"s3cr", b""), "c1", "/run/secrets/a")
