@@ -120,7 +120,10 @@ class FakeSwarm:
         if state.engine != Engine(node_id=state.engine.node_id):
             return state
         for kind in kinds:
-            found[kind] = getattr(self.store.state(), kind)
+            now = self.store.state()
+            if now.engine != state.engine:  # it answers 503 then, not with empty lists
+                raise UnavailableError(f"the engine's swarm is {now.engine.swarm_state} now")
+            found[kind] = getattr(now, kind)
             await anyio.sleep(self.rng.uniform(0, 0.05))
         return replace(state, **found)  # type: ignore[arg-type]
 
