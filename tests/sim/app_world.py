@@ -103,7 +103,13 @@ class AppWorld:
             self.world.standing = STANDING
 
     def follow_advice(self, hold: Hold) -> str:
-        """A version that runs was taken back, for what befell it: the owner tries another text."""
+        """A version that runs was taken back, for what befell it: the owner tries another text. Or
+        swarm stopped on its way back: it is told to go on."""
+        live = self.world.store.service_named(WEB)
+        if live is not None and hold.key == f"rollout/{WEB}" and hold.wants_attention:
+            force = live.force_update + 1
+            self.world.store.update_service(live.id, live.version, live.value, force)
+            return f"as the hold asks: docker service update --force {WEB}"
         if TAKEN_BACK not in hold.reason or self.asked.is_bad:
             return ""
         self.write(next(one for one in LASTING if template_differs(one, self.asked)))

@@ -155,8 +155,10 @@ def watch_tasks(situation: Scene, live: LiveService) -> Iterator[Action | Hold]:
 
 def update_in_progress(situation: Scene, live: LiveService) -> Iterator[Hold]:
     """What swarm's own rolling update waits for, or why it stopped. A stopped update of a single
-    task that runs by now is over, though swarm goes on calling it paused."""
-    single = live.value.mode == "replicated" and any(situation.swarm.running_tasks(live.id))
+    task that runs by now is over, though swarm goes on calling it paused; of several, some may be
+    the former ones for good."""
+    single = live.value.replicas == 1 and any(situation.swarm.running_tasks(live.id))
+    single = single and live.value.mode == "replicated"
     name, told = live.value.name, live.update_message
     if live.update_state in {"updating", "rollback_started"}:
         yield Hold(f"rollout/{name}", f"{name}: swarm is carrying out an update ({told})")
@@ -164,7 +166,8 @@ def update_in_progress(situation: Scene, live: LiveService) -> Iterator[Hold]:
         yield Hold(
             f"rollout/{name}",
             f"{name}: swarm stopped its update ({told}); look at its tasks (docker service ps "
-            f"{name}), then correct the file",
+            f"{name}), then correct the file, or begin the update again (docker service update "
+            f"--force {name})",
             wants_attention=True,
         )
 

@@ -232,6 +232,16 @@ def test_a_replica_that_does_not_run_is_missed() -> None:
     assert hold(plan, "replicas/notes").reason == "1 of 2 replicas of notes run: no suitable node"
 
 
+@pytest.mark.parametrize("state", ["paused", "rollback_paused"])
+def test_an_update_that_swarm_stopped_needs_a_person_though_replicas_run(state: str) -> None:
+    """Some of them may be of the former version for good."""
+    plan = app_plan(with_live_service(served(), WEB, update_state=state))
+    assert plan.actions == ()
+    found = hold(plan, f"rollout/{WEB}")
+    assert found.wants_attention
+    assert f"docker service update --force {WEB}" in found.reason
+
+
 @pytest.mark.parametrize(("waits_s", "needs_a_person"), [(10, False), (120, True)])
 def test_a_replica_that_has_no_place_needs_a_person(waits_s: int, needs_a_person: bool) -> None:
     """Two on a node that has the port once, say: swarm would wait for ever."""
