@@ -50,7 +50,7 @@ def lab(*arguments: str, module: str = "tests.lab", timeout_s: float = 900) -> s
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab that is up, and the image under test in its registry."""
+    """A lab that is up and bare, and the image under test in its registry."""
 
     environment: Mapping[str, str]
     image: str
@@ -58,6 +58,7 @@ class Lab:
     @classmethod
     def up(cls) -> "Lab":
         lab("up")
+        lab("reset")  # whatever ran on it last
         image = lab("notes", module="tests.lab.product_images").splitlines()[-1]
         words = shlex.split(lab("env"))
         return cls(dict(w.split("=", 1) for w in words if "=" in w), image)
