@@ -85,15 +85,21 @@ def listening(client: Client, last: str | None = None) -> Iterator[Stream]:
             stream.close()
 
 
-def test_changes_are_told_to_whoever_may_know(admin: Client, person: Person) -> None:
-    bob, eve = person("Bob"), person("Eve")
-    home = space(admin)
-    me = admin.ok("GET", "/api/v1/me")["id"]
+def space_of_two(manager: Client, viewer: Client) -> str:
+    """A new space that nobody else may see."""
+    home = space(manager)
+    me = manager.ok("GET", "/api/v1/me")["id"]
     grants = [
         {"principal": me, "kind": "user", "role": "manager"},
-        {"principal": bob.user_id, "kind": "user", "role": "viewer"},  # type: ignore[attr-defined]
+        {"principal": viewer.user_id, "kind": "user", "role": "viewer"},  # type: ignore[attr-defined]
     ]
-    admin.ok("PUT", f"/api/v1/spaces/{home}/members", {"grants": grants})
+    manager.ok("PUT", f"/api/v1/spaces/{home}/members", {"grants": grants})
+    return home
+
+
+def test_changes_are_told_to_whoever_may_know(admin: Client, person: Person) -> None:
+    bob, eve = person("Bob"), person("Eve")
+    home = space_of_two(admin, bob)
     with listening(bob) as his, listening(eve) as hers:
         made = page(admin, home, "A secret title")
         admin.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "title": "Another"})
@@ -105,13 +111,7 @@ def test_changes_are_told_to_whoever_may_know(admin: Client, person: Person) -> 
 
 def test_the_end_of_a_space_is_told_to_those_who_saw_it(admin: Client, person: Person) -> None:
     bob, eve = person("Bob"), person("Eve")
-    home = space(admin)
-    me = admin.ok("GET", "/api/v1/me")["id"]
-    grants = [
-        {"principal": me, "kind": "user", "role": "manager"},
-        {"principal": bob.user_id, "kind": "user", "role": "viewer"},  # type: ignore[attr-defined]
-    ]
-    admin.ok("PUT", f"/api/v1/spaces/{home}/members", {"grants": grants})
+    home = space_of_two(admin, bob)
     with listening(admin) as mine, listening(bob) as his, listening(eve) as hers:
         admin.ok("DELETE", f"/api/v1/spaces/{home}")
         for stream in (mine, his):

@@ -303,14 +303,20 @@ def test_a_job_that_the_database_refuses_is_not_begun_for_ever(
     assert postgres.sql("SELECT attempt FROM jobs", database) == [(1,)]
 
 
-def test_housekeeping_that_fails_holds_up_no_job(own_replica: Start, postgres: Postgres) -> None:
-    first = own_replica()
-    database = first.database_url.rsplit("/", 1)[1]
-    with first.client() as client:
+def stopped_with_a_space(own_replica: Start) -> tuple[Replica, str, dict[str, str]]:
+    """A replica that has ended, a space in its database, and the cookies of who made it."""
+    replica = own_replica()
+    with replica.client() as client:
         client.set_up()
         home = space(client)
         jar = dict(client.jar)
-    assert first.stop() == 0
+    assert replica.stop() == 0
+    return replica, home, jar
+
+
+def test_housekeeping_that_fails_holds_up_no_job(own_replica: Start, postgres: Postgres) -> None:
+    first, home, jar = stopped_with_a_space(own_replica)
+    database = first.database_url.rsplit("/", 1)[1]
     postgres.sql(
         _REFUSE + "CREATE TRIGGER t BEFORE DELETE ON uploads FOR EACH ROW WHEN (old.name = 'stuck')"
         " EXECUTE FUNCTION refuse();"
@@ -328,13 +334,8 @@ def test_housekeeping_that_fails_holds_up_no_job(own_replica: Start, postgres: P
 def test_what_another_replica_deletes_holds_up_no_job(
     own_replica: Start, postgres: Postgres
 ) -> None:
-    first = own_replica()
+    first, home, jar = stopped_with_a_space(own_replica)
     database = first.database_url.rsplit("/", 1)[1]
-    with first.client() as client:
-        client.set_up()
-        home = space(client)
-        jar = dict(client.jar)
-    assert first.stop() == 0
     postgres.sql(
         "INSERT INTO uploads (name, media_type, expires_at) VALUES ('big', '', '2020-01-01')",
         database,

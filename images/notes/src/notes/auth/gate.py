@@ -16,9 +16,9 @@ from notes.services import Services
 
 async def viewer(app: Services, request: Request, seen: Seen) -> Viewer:
     """Who asks, by bearer token or by cookie. Raises a 401 for a token that does not hold."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        found = await sessions.viewer_of_token(app.db, token.strip())
+    token = sessions.bearer(request)
+    if token is not None:
+        found = await sessions.viewer_of_token(app.db, token)
         if found is None:
             raise Problem(
                 401,

@@ -61,6 +61,12 @@ def cookie(request: Request, seen: Seen) -> str | None:
     return request.cookies.get(cookie_name(seen))
 
 
+def bearer(request: Request) -> str | None:
+    """The token that a request names instead of a cookie; None where it names none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
 async def start(conn: Conn, user_id: UUID, previous: str | None) -> str:
     """A new session's token; the session that the browser had before ends."""
     if previous:

@@ -93,7 +93,7 @@ async def _outlives_nothing(call: Call, body: TokenIn) -> None:
     """Raises a 403 for a token that would go on where the token that makes it ends."""
     if call.viewer.via != "token":
         return
-    bearer = call.request.headers.get("authorization", "").partition(" ")[2].strip()
+    bearer = sessions.bearer(call.request) or ""
     row = await call.app.db.one(
         "SELECT expires_at FROM api_tokens WHERE secret_hash = %s", (sessions.digest(bearer),)
     )

@@ -93,8 +93,8 @@ class EventStream(Response):
         if call.viewer.via == "session" and token:
             who = await sessions.viewer_of_session(call.app.db, token)
             return who.user_id == self._person
-        given = call.request.headers.get("authorization", "").partition(" ")[2].strip()
-        return await sessions.viewer_of_token(call.app.db, given) is not None
+        given = sessions.bearer(call.request)
+        return given is not None and await sessions.viewer_of_token(call.app.db, given) is not None
 
 
 async def _disconnect(receive: Receive) -> None:
