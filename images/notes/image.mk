@@ -1,7 +1,7 @@
 # The notes application's image. notes.mk includes this fragment.
 #   make notes-image                                    into the lab's registry (or LAB_REGISTRY)
 #   make notes-image REGISTRY=registry.example:5000     with your own Docker engine
-#   make notes-image REGISTRY=... PLATFORMS=linux/amd64,linux/arm64      likewise, through buildx
+#   make notes-image REGISTRY=... PLATFORMS=linux/amd64,linux/arm64      the same, through buildx
 NOTES_ROOT  := $(abspath $(NOTES_DIR)../..)
 DOCKER      ?= docker
 PLATFORMS   ?=
@@ -17,7 +17,7 @@ notes-annotation = --annotation 'index,manifest:org.opencontainers.image.$(1)=$(
 notes-version: ## notes: print the version, <major>.<minor>.<commit_count>
 	@echo $(NOTES_VERSION)
 
-notes-image: ## notes: the image alone; into the lab's registry, or REGISTRY=host:port PLATFORMS=...
+notes-image: ## notes: build and push the image; to the lab's registry, or REGISTRY=host:port PLATFORMS=...
 ifdef REGISTRY
 	$(if $(PLATFORMS),$(DOCKER) buildx build --platform $(PLATFORMS) --push \
 		$(call notes-annotation,title,notes) $(call notes-annotation,version,$(NOTES_VERSION)) \
@@ -29,6 +29,7 @@ else
 	@cd $(NOTES_ROOT) && PYTHONDONTWRITEBYTECODE=1 python3 -m tests.lab.product_images $(if $(LAB_REGISTRY),--registry $(LAB_REGISTRY)) notes
 endif
 
+##@ Release
 notes-release: ## notes: build and push for amd64 and arm64, from a commit that is tagged v<version>
 	@test -n "$(REGISTRY)" || { echo "REGISTRY=host:port says where to" >&2; exit 1; }
 	@test -z "$$(git -C $(NOTES_DIR) status --porcelain)" || { echo "the tree has changes that no commit has" >&2; exit 1; }

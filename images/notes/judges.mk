@@ -1,11 +1,11 @@
 # Judges that were not written here, failovers, and measurements. notes.mk includes this fragment.
 .PHONY: notes-judges notes-judges-install notes-bench
-notes-judges-install: ## install what judges the notes application and was not written here
+notes-judges-install: ## notes: install the judges, programs of other projects that check the application
 	@sh $(NOTES_DIR)tests/judges/install.sh
 
-notes-judges: $(NOTES_STAMP) notes-judges-install ## notes: let the judges speak, and fail the database over
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q -m judge
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q tests/failover
+notes-judges: $(NOTES_STAMP) notes-web notes-judges-install ## notes: run the judges and the failover tests
+	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) -m judge
+	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) tests/failover
 
-notes-bench: $(NOTES_STAMP) notes-judges-install ## notes: speed and memory, measured side by side
+notes-bench: $(NOTES_STAMP) notes-web notes-judges-install ## notes: measure speed and memory, compared with bare handlers
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m bench $(SECTIONS)

@@ -1,17 +1,18 @@
-"""`python -m bench [section ...]`: measures, prints each figure with its target.
+"""`python -m bench [section ...]`: measures and prints each figure with its target.
 
-Exit code 0 when every target is met, 1 when one is missed.
+Exit code 0 if every target is met, 1 if one is missed.
 """
 
 import os
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import export, files, memory, pages, search, upgrade
+from bench import export, files, memory, pages, plain, search, upgrade
 from bench.figures import Figure
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "pages": pages.measure,
+    "plain": plain.measure,
     "files": files.measure,
     "search": search.measure,
     "memory": memory.measure,
@@ -22,7 +23,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
 
 def main() -> int:
     """Runs the named sections, or all."""
-    # Where others are at work too, shares are less certain than they look, and times say nothing.
+    # If other programs are busy, ratios are less certain than they look, and times mean nothing.
     print(f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} processes running before", flush=True)
     missed = 0
     for name in sys.argv[1:] or list(SECTIONS):

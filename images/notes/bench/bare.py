@@ -1,4 +1,4 @@
-"""The least that could answer: Starlette and a psycopg pool, replaying recorded statements.
+"""A bare server for comparison: Starlette and a psycopg pool replay recorded statements.
 
 No sessions, permissions, checks, documents, headers or log: only the statements that the
 application runs for the same request, and their last row as JSON.
@@ -27,7 +27,7 @@ encode = msgspec.json.Encoder().encode
 
 
 def build(url: str, scripts: dict[str, Script]) -> Starlette:
-    """One route that replays the script named in its path."""
+    """An application with one route, which replays the script named in its path."""
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
         url, min_size=4, max_size=10, open=False, configure=dress, kwargs={"row_factory": dict_row}
     )

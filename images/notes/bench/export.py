@@ -1,8 +1,7 @@
-"""An export beyond 4 GB: how long it takes, in how much memory, and what others' unzippers say.
+"""Measures time and memory of an export beyond 4 GB, and checks it with other unzippers.
 
-One file alone is larger than 4 GiB, and others lie behind it: sizes and places both need zip64. The
-chunks are one and the same again and again, which the database may compress: the disk of the
-machine is not what is measured.
+One file alone is larger than 4 GiB, and others follow it: sizes and offsets both need zip64. All
+chunks are equal, and the database may compress them: the machine's disk is not measured.
 """
 
 import contextlib

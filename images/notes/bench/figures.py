@@ -1,4 +1,4 @@
-"""One figure, its target and where the target comes from; printed as it is measured."""
+"""A figure with its target and the target's source; it is printed when measured."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Chunk upload and download, against the same bytes sent through raw psycopg."""
+"""Measures chunk upload and download against the same bytes sent through raw psycopg."""
 
 import contextlib
 import hashlib
@@ -49,7 +49,7 @@ def measure() -> Iterator[Figure]:
 def _round(
     wire: Wire, conn: psycopg.Connection[tuple[object, ...]], node: str, data: bytes
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """MB a second: upload (ours, raw) and download (ours, raw)."""
+    """Measures MB per second: upload (application, raw) and download (application, raw)."""
     begun = time.perf_counter()
     made = upload(wire, node, data)
     ours_up = _rate(begun)

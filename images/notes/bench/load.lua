@@ -1,5 +1,5 @@
 -- One thread a connection. Every thread reads or saves the page of its own, given as
--- METHOD URL BODY HEADER...; in BODY, @ stands for the version that the last save answered,
+-- METHOD URL BODY HEADER...; in BODY, @ is replaced by the version that the last save answered,
 -- ~ for a number that no save had before.
 local number = 0
 function setup(thread)

@@ -39,7 +39,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _fresh(server: Postgres, name: str, work: object) -> Iterator[Figure]:
-    """The peak of a process that does nothing but `work`."""
+    """The peak memory of a process that only does `work`."""
     with replica(server, "memory") as running:
         running.forget_peak()
         begun = time.monotonic()
@@ -67,7 +67,7 @@ def _import(running: Replica) -> str:
 
 
 def _zip() -> bytes:
-    """About 200 MB: pages, middling files, and one large one."""
+    """A zip of about 200 MB: pages, files of medium size, and one large file."""
     source = random.Random(1)
     out = io.BytesIO()
     text = ("# A page\n\n" + "Some words that are written on it. " * 40 + "\n").encode()
@@ -98,7 +98,7 @@ def _download(running: Replica) -> str:
 
 
 def _streams(running: Replica) -> str:
-    """Every stream is open at once and has heard of one and the same save."""
+    """Opens all streams at once and waits until each has received the same save."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, soft))
     client, headers = signed_in(running)

@@ -1,7 +1,7 @@
-"""Page reads and saves a second, against a bare handler that runs the same statements.
+"""Measures page reads and saves per second against a bare handler with the same statements.
 
-A save brings the document, as the workspace's editor sends it; one that brings Markdown, which has
-to be parsed, is told beside it.
+A save sends the document, as the workspace's editor does; saves that send Markdown, which has to be
+parsed, are reported separately.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ import msgspec
 
 from bench.figures import Figure
 from bench.stand import HERE, ORIGIN, postgres, process, replica, signed_in
-from notes.doc.markdown_in import parse
+from notes.doc.markdown_parser import parse
 from tests.postgres import Postgres
 from tests.replica import KEY, Client
 
 CONNECTIONS = 4
-ROUNDS = 10  # short ones, side by side: what else runs on the machine meets both
+ROUNDS = 10  # short rounds in turn: other load on the machine affects both sides
 SECONDS = 1
 TARGET = 0.7  # of the bare handler
 MARKDOWN = (
@@ -74,7 +74,7 @@ def _page(client: Client, space: str) -> str:
 def _record(
     server: Postgres, nodes: list[str], headers: dict[str, str]
 ) -> dict[str, list[tuple[str, Any]]]:
-    """The statements of one read and one save of each page, as the application sends them."""
+    """Records the statements of one read and one save of each page."""
     scripts = dict[str, list[tuple[str, Any]]]()
     with tempfile.NamedTemporaryFile() as file:
         env = {
@@ -92,20 +92,20 @@ def _record(
                     ("GET", None),
                     ("PUT", {"base_version": 1, "title": "A page", "markdown": MARKDOWN + "~\n"}),
                 ):
-                    # What a new connection and the readers of events send is not the request's.
+                    # Statements of a new connection and of event readers are not the request's.
                     Path(file.name).write_bytes(b"")
                     client.ok(method, f"/api/v1/nodes/{node}", body)
-                    scripts[f"{method}-{node}"] = _own(Path(file.name).read_bytes())
+                    scripts[f"{method}-{node}"] = own(Path(file.name).read_bytes())
     return scripts
 
 
-def _own(content: bytes) -> list[tuple[str, Any]]:
+def own(content: bytes) -> list[tuple[str, Any]]:
     import io
 
     file, found = io.BytesIO(content), list[tuple[str, Any]]()
     while file.tell() < len(content):
         statement, params = pickle.load(file)
-        # The readers of events are woken by a save; they run beside it in both servers' database.
+        # A save wakes the event readers; they run at the same time in both servers' database.
         if statement.startswith(_SKIPPED) or " events e " in statement or "waiting" in statement:
             continue
         if "page_role(%s, %s, u.id" in statement:
@@ -133,12 +133,12 @@ def _compare(
     for name, method, sent, target in cases:
         ours_paths = [f"/api/v1/nodes/{node}" for node in nodes]
         bare_paths = [f"/{method}-{node}" for node in nodes]
-        _load(url, method, ours_paths, sent, headers, seconds=1)
-        _load(bare, method, bare_paths, sent, headers, seconds=1)
+        load(url, method, ours_paths, sent, headers, seconds=1)
+        load(bare, method, bare_paths, sent, headers, seconds=1)
         rates = list[tuple[float, float]]()
         for _ in range(ROUNDS):
-            ours = _load(url, method, ours_paths, sent, headers, seconds=SECONDS)
-            rates.append((ours, _load(bare, method, bare_paths, sent, headers, seconds=SECONDS)))
+            ours = load(url, method, ours_paths, sent, headers, seconds=SECONDS)
+            rates.append((ours, load(bare, method, bare_paths, sent, headers, seconds=SECONDS)))
         ours, theirs = (statistics.median(side) for side in zip(*rates, strict=True))
         ratio = statistics.median(a / b for a, b in rates)
         count = len(scripts[f"{method}-{nodes[0]}"])
@@ -147,10 +147,10 @@ def _compare(
         yield Figure(f"{name}: share of the bare handler", ratio, "", at_least=target)
 
 
-def _load(
+def load(
     base: str, method: str, paths: list[str], body: str, headers: dict[str, str], *, seconds: int
 ) -> float:
-    """Requests a second. Raises when any was refused."""
+    """The requests per second. Raises if any was refused."""
     extra = {**headers, "Content-Type": "application/json"} if body else headers
     done = subprocess.run(
         [
@@ -161,7 +161,7 @@ def _load(
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout)
-    # The last save of the run before may still have been under way: one conflict a connection.
+    # The last save of the run before may still have been running: one conflict per connection.
     if "Socket errors" in done.stdout or (refused and int(refused[1]) > CONNECTIONS):
         raise RuntimeError(done.stdout)
     found = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)

@@ -1,4 +1,4 @@
-"""Runs the application with every statement that it sends written down, parameters included.
+"""Runs the application and records every statement that it sends, with its parameters.
 
 The bare handler replays these statements, so that both sides of a comparison run the same SQL by
 construction.

@@ -1,4 +1,4 @@
-"""How long a search over 20,000 pages takes, request to answer."""
+"""Measures the time of a search over 20,000 pages, from request to answer."""
 
 import contextlib
 import random
@@ -12,7 +12,7 @@ import psycopg
 from bench.figures import Figure
 from bench.stand import postgres, replica, signed_in
 from bench.wire import Wire
-from notes.doc.words import vector
+from notes.doc.tokenizer import vector
 
 PAGES = 20_000
 QUERIES = 300
@@ -41,7 +41,7 @@ def measure() -> Iterator[Figure]:
 
 
 class _Language:
-    """Words as common as their rank makes them (Zipf), so that some are on almost every page."""
+    """Generates words with Zipf frequencies, so that some are on almost every page."""
 
     def __init__(self) -> None:
         self._random = random.Random(4)
@@ -59,7 +59,7 @@ class _Language:
         return " ".join(self._random.choices(self._words, cum_weights=self._cumulative, k=count))
 
     def queries(self) -> dict[str, list[str]]:
-        """Two words as people take them from texts; beginnings; phrases; the worst of each."""
+        """Queries of two words from texts, beginnings of words, phrases, and the worst of each."""
         pick = self._random
         ordinary = [" ".join(pick.choices(self._words[20:4000], k=2)) for _ in range(QUERIES)]
         single = [pick.choice(self._words[20:4000]) for _ in range(QUERIES)]

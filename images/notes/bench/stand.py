@@ -1,7 +1,6 @@
-"""What the measurements stand on: a durable PostgreSQL and one replica of the application.
+"""Starts the servers for measurements: a durable PostgreSQL and one replica.
 
-The server keeps its promises (fsync, full page writes): figures of one that does not would flatter
-whatever writes.
+PostgreSQL runs with fsync and full page writes: without them writes would look too fast.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ def postgres(**settings: str) -> Iterator[Postgres]:
 
 @contextlib.contextmanager
 def replica(server: Postgres, database: str, **env: str) -> Iterator[Replica]:
-    """A replica on a new database, set up."""
+    """Starts a replica on a new database and does the setup."""
     exists = server.sql(f"SELECT 1 FROM pg_database WHERE datname = '{database}'")
     url = server.url(database) if exists else server.database(database)
     running = Replica(url, {"ORIGIN": ORIGIN, **env}).start()
@@ -48,7 +47,7 @@ def replica(server: Postgres, database: str, **env: str) -> Iterator[Replica]:
 
 
 def signed_in(running: Replica) -> tuple[Client, dict[str, str]]:
-    """An administrator's client, and the headers with which any other client is the same."""
+    """An administrator's client, and the headers that give another client the same session."""
     client = running.client().log_in()
     cookie = "; ".join(f"{name}={value}" for name, value in client.jar.items())
     headers = {
@@ -62,7 +61,7 @@ def signed_in(running: Replica) -> tuple[Client, dict[str, str]]:
 
 @contextlib.contextmanager
 def process(module: str, env: Mapping[str, str], ready: str | None) -> Iterator[str]:
-    """`python -m module` with PORT set to a free port, once `ready` answers; its address."""
+    """Runs `python -m module` on a free PORT, waits until `ready` answers; yields its address."""
     port = free_port()
     base = f"http://127.0.0.1:{port}"
     running = subprocess.Popen(

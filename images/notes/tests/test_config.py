@@ -1,4 +1,4 @@
-"""Every variable of the contract, and every way in which one can be wrong."""
+"""Tests every variable of the contract, with valid and invalid values."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Markdown and documents: each is a lossless way of writing down the other."""
+"""Tests that documents and Markdown convert to each other without loss."""
 
 import tracemalloc
 from typing import Any
@@ -7,23 +7,38 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from notes.doc import markdown_in
+from notes.doc import markdown_parser
 from notes.doc.attributes import MARKS, Json, SchemaError
 from notes.doc.diff import diff
-from notes.doc.markdown_in import parse
-from notes.doc.markdown_out import markdown
+from notes.doc.excerpt import highlight
+from notes.doc.html_writer import html
+from notes.doc.markdown_parser import parse
+from notes.doc.markdown_writer import markdown
 from notes.doc.schema import normalise
-from notes.pages.search import highlight
+from tests.meaning import harmless
 
 TRICKY = st.sampled_from(
     [*"\\`*_[]()<>&~|!#+-=.1)\"' \t", "**", "__", "~~", "``", "  ", "&amp;", "&#42;", "<b>", "</b>",
      "<br>", "1.", "- ", "> ", "# ", "[x] ", "[ ]", "![", "](", "---", "***", "```", "中",
-     "é", "\u00a0", "\u2028", "http://a", "a_b", "\n", ":", "{", "^"]
+     "é", "\u00a0", "\u2028", "http://a", "a_b", "\n", ":", "{", "^", "https://a.b/(c)", "www.a.b",
+     "a@b.cd", "[^1]", "[^1]: ", "<!-- ", "-->", "<div>", "</div>", "<a b='", "'>", "<?", "?>", "~"]
 )  # fmt: skip
 TEXT = st.lists(TRICKY | st.text(max_size=3), min_size=1, max_size=6).map("".join)
 MARK = st.sampled_from([m for m in MARKS if m != "link"]).map(lambda m: {"type": m}) | st.builds(
     lambda href, title: {"type": "link", "attrs": {"href": href, "title": title}},
-    st.sampled_from(["/p/1", "https://a.example/x(y)_*&copy;=1", "#a", "mailto:a@b", "/ü b"]),
+    st.sampled_from(
+        [
+            "/p/1",
+            "https://a.example/x(y)_*&copy;=1",
+            "#a",
+            "mailto:a@b.cd",
+            "/ü b",
+            "",
+            "x:y",
+            "http://www.a.b",
+            "http://a",
+        ]
+    ),
     st.none() | TEXT,
 )
 INLINE = st.one_of(
@@ -32,16 +47,38 @@ INLINE = st.one_of(
         TEXT,
         st.lists(MARK, max_size=3),
     ),
-    st.just({"type": "hardBreak"}),
     st.builds(
-        lambda alt, title: {
+        lambda kind, marks: {"type": kind, "marks": marks},
+        st.sampled_from(["hardBreak", "softBreak"]),
+        st.lists(MARK, max_size=2),
+    ),
+    st.builds(
+        lambda alt, title, marks: {
             "type": "image",
             "attrs": {"src": "/api/v1/attachments/1", "alt": alt, "title": title},
+            "marks": marks,
         },
         TEXT,
         st.none() | TEXT,
+        st.lists(MARK, max_size=2),
     ),
-)
+    st.builds(
+        lambda source, marks: {"type": "htmlInline", "attrs": {"html": source}, "marks": marks},
+        st.sampled_from(
+            ["<x>", "</x>", "<u>", "</u>", "<b>", "</b>", "<strong>", "</strong>", "<div>", "<br/>",
+             "<!-- a|b\n# c -->", "<?a ?>", "<!A b>", "<![CDATA[ ]]>", "<a href='|`*'>", "no tag",
+             "<x> <y>", "<? a ?> b ?>", "<code>", "</code>", "<script>"]
+        ),
+        st.lists(MARK, max_size=2),
+    ),
+    st.builds(
+        lambda label, marks: {
+            "type": "footnoteReference", "attrs": {"label": label}, "marks": marks
+        },
+        st.sampled_from(["1", "A", "é*_", "none"]),
+        st.lists(MARK, max_size=2),
+    ),
+)  # fmt: skip
 LINE = st.lists(INLINE, max_size=5)
 CODE = st.lists(TRICKY | st.text(max_size=5) | st.just("\n"), max_size=6).map("".join)
 
@@ -56,7 +93,42 @@ LEAF = st.one_of(
     st.builds(
         lambda text, lang: node("codeBlock", [{"type": "text", "text": text}], language=lang),
         CODE,
-        st.sampled_from([None, "python", "c++", "a b`"]),
+        st.sampled_from([None, "python", "c++", "a b`", "\\&amp;~", ";ü"]),
+    ),
+    st.builds(
+        lambda parts: node("htmlBlock", [{"type": "text", "text": "".join(parts)}]),
+        st.lists(
+            st.sampled_from(
+                [
+                    "<div>",
+                    "</div>",
+                    "<!--",
+                    "-->",
+                    "<script",
+                    ">",
+                    "</script>",
+                    "<?",
+                    "?>",
+                    "<x>",
+                    "<![CDATA[",
+                    "]]>",
+                    "<!A",
+                    "\n",
+                    "\n\n",
+                    "\n \n",
+                    "  ",
+                    "\t",
+                    "# a",
+                    "- b",
+                    "> c",
+                    "```",
+                    "text",
+                    "<pre>",
+                    "</style>",
+                ]
+            ),
+            max_size=6,
+        ),
     ),
     st.just({"type": "horizontalRule"}),
     st.lists(
@@ -76,7 +148,15 @@ LEAF = st.one_of(
 
 
 def _lists(blocks: st.SearchStrategy[list[Json]]) -> st.SearchStrategy[Json]:
-    items = st.lists(blocks.map(lambda b: node("listItem", b)), min_size=1, max_size=3)
+    items = st.lists(
+        st.builds(
+            lambda b, c: node("listItem", b, checked=c),
+            blocks,
+            st.sampled_from([None, None, True, False]),
+        ),
+        min_size=1,
+        max_size=3,
+    )
     tasks = st.lists(
         st.builds(lambda b, c: node("taskItem", b, checked=c), blocks, st.booleans()),
         min_size=1,
@@ -91,16 +171,26 @@ def _lists(blocks: st.SearchStrategy[list[Json]]) -> st.SearchStrategy[Json]:
 
 
 BLOCK = st.recursive(LEAF, lambda inner: _lists(st.lists(inner, max_size=3)), max_leaves=8)
-DOC = st.lists(BLOCK, max_size=4).map(lambda blocks: node("doc", blocks))
+NOTES = st.lists(
+    st.builds(
+        lambda label, blocks: node("footnote", blocks, label=label),
+        st.sampled_from(["1", "a", "é*_", "unused"]),
+        st.lists(BLOCK, max_size=3),
+    ),
+    max_size=3,
+    unique_by=lambda note: str(note["attrs"]["label"]),
+)
+DOC = st.builds(lambda b, notes: node("doc", [*b, *notes]), st.lists(BLOCK, max_size=4), NOTES)
 
 
 @given(DOC)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_markdown_keeps_every_document(doc: Json) -> None:
     normal = normalise(doc)
     assert normalise(normal) == normal
     text = markdown(normal)
     assert parse(text) == normal, text
+    harmless(html(normal))
 
 
 @given(
@@ -112,6 +202,7 @@ def test_markdown_keeps_every_document(doc: Json) -> None:
 def test_any_text_is_a_document_and_settles_at_once(text: str) -> None:
     doc = parse(text)
     assert parse(markdown(doc)) == doc
+    harmless(html(doc))
 
 
 def test_empty_lists_within_each_other_are_no_rule() -> None:
@@ -205,7 +296,7 @@ def test_marks_within_each_other_cost_no_more_than_their_number() -> None:
 
 
 def test_markdown_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown_in, "MAX_CPU_S", 0.2)
+    monkeypatch.setattr(markdown_parser, "MAX_CPU_S", 0.2)
     with pytest.raises(SchemaError):
         parse("[" * 100_000)
     assert parse("[one](/p/1)")["content"][0]["content"][0]["text"] == "one"

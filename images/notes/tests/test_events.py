@@ -1,4 +1,4 @@
-"""The stream of events: who hears what, resumed without gap or repeat, over replicas."""
+"""Tests the event stream: who gets which event, and resuming on any replica without gaps."""
 
 import asyncio
 import contextlib
@@ -22,17 +22,19 @@ from notes.db.listener import Listener
 from notes.db.pool import Database
 from notes.events import stream as events
 from notes.events.hub import Event, Hub, Position
-from notes.http.call import Call, Seen, Viewer
+from notes.events.stream_access import StreamAccess
+from notes.http.context import Call
+from notes.http.viewer import Seen, Viewer
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 Person = Callable[[str], Client]
 Start = Callable[..., Replica]
 
 
 class Stream:
-    """An open stream, read in a thread."""
+    """An open stream that a thread reads."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.events: list[dict[str, Any]] = []
@@ -41,7 +43,7 @@ class Stream:
         self._thread.start()
 
     def close(self) -> None:
-        """Hangs up. Closing alone would not: the reader holds the socket until it hears more."""
+        """Shuts the connection down. `close` alone would not: the reader holds the socket."""
         wire = self._response.extensions["network_stream"].get_extra_info("socket")
         with contextlib.suppress(OSError):
             wire.shutdown(socket.SHUT_RDWR)
@@ -123,7 +125,7 @@ def test_the_end_of_a_space_is_told_to_those_who_saw_it(admin: Client, person: P
 async def test_a_stream_beats_and_looks_at_its_session_while_others_are_busy(
     replica: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where something happens all the time that is not for a person, it is never quiet."""
+    """Events for other users arrive all the time, so the stream never waits long."""
     monkeypatch.setattr(events, "HEARTBEAT_S", 0.2)
     db, person = Database(replica.database_url), uuid4()
     hub = Hub(db, Listener(""))
@@ -150,17 +152,24 @@ async def test_a_stream_beats_and_looks_at_its_session_while_others_are_busy(
         sent.append(message.get("body", b""))
 
     scope = {"type": "http", "headers": [(b"authorization", b"Bearer revoked")]}
-    app: Any = SimpleNamespace(db=db)
+    stream_access = StreamAccess(db, Listener(""))
+    app: Any = SimpleNamespace(db=db, stream_access=stream_access)
     call = Call(Request(scope), Seen("https", "x", ""), Viewer(person, via="token"), app)
     happen(1)
     await db.open()
     others = asyncio.create_task(busy())
+    look = asyncio.get_running_loop().call_later(
+        1, lambda: looks.append(asyncio.create_task(stream_access.run()))
+    )
+    looks = list[asyncio.Task[None]]()
     try:
         async with asyncio.timeout(10):
             stream = events.EventStream(call, hub, Position(1, 1, 1, 1), b"hello")
             await stream(scope, receive, send)
     finally:
-        others.cancel()
+        look.cancel()
+        for task in (others, *looks):
+            task.cancel()
         await db.close()
     assert sent.count(b": still here\n\n") >= 3
     assert b"not yours" not in b"".join(sent)
@@ -244,7 +253,7 @@ def test_positions_are_parsed_strictly(text: str) -> None:
 
 
 async def test_what_came_before_the_wait_began_is_news_too() -> None:
-    """Of a thousand streams some look just before it comes, and begin to wait just after."""
+    """Of a thousand streams some read just before an event, and begin to wait just after."""
     hub = Hub(Database(""), Listener(""))
     hub.position = Position(1, 1, 5, 2)
     async with asyncio.timeout(5):

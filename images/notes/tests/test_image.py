@@ -1,4 +1,4 @@
-"""What the image and the deployment files promise (spec: notes-app §2.2 to §2.4)."""
+"""Tests the contents of the image and deployment files (spec: notes-app §2.2 to §2.4)."""
 
 import re
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_the_stack_file_uses_the_contracts_names() -> None:
 
 
 def test_empty_variables_count_as_unset() -> None:
-    """Compose passes what is not set as empty."""
+    """Compose passes unset variables as empty ones."""
     settings = load({**GOOD, "OIDC_ISSUER": "", "PROTOCOL_HEADER": "", "XFF_DEPTH": ""})
     assert settings.oidc is None
     assert settings.xff_depth == 1

@@ -1,36 +1,15 @@
-"""Pages and all around them, through the API of a running replica."""
+"""Tests pages, comments, permissions and bad input through the API of a replica."""
 
-import itertools
-import random
 import threading
-import time
 from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 
-from tests.postgres import Postgres
 from tests.replica import Client, Replica
+from tests.workspace import page, space, titles
 
 Person = Callable[[str], Client]
-_numbers = itertools.count(1)
-
-
-def space(client: Client, **more: Any) -> str:
-    body = {"slug": f"s{next(_numbers)}", "name": "A space", **more}
-    return str(client.ok("POST", "/api/v1/spaces", body, 201)["id"])
-
-
-def page(client: Client, space_id: str, title: str = "A page", **more: Any) -> str:
-    body = {"title": title, **more}
-    return str(client.ok("POST", f"/api/v1/spaces/{space_id}/nodes", body, 201)["id"])
-
-
-def titles(client: Client, space_id: str, parent: str | None = None) -> list[str]:
-    tree = client.ok("GET", f"/api/v1/spaces/{space_id}/tree")
-    return [node["title"] for node in tree if node["parent_id"] == parent]
 
 
 def test_markdown_goes_in_and_comes_out(admin: Client) -> None:
@@ -96,174 +75,6 @@ def test_revisions_diff_and_way_back(admin: Client) -> None:
     admin.problem(409, "POST", f"{url}/revisions/1/restore", json={"base_version": 1})
 
 
-def test_the_tree_is_moved_and_ordered(admin: Client) -> None:
-    home = space(admin)
-    a, b, c = (page(admin, home, title) for title in "abc")
-    assert titles(admin, home) == ["a", "b", "c"]
-    admin.ok("POST", f"/api/v1/nodes/{c}/move", {"after_id": a})
-    assert titles(admin, home) == ["a", "c", "b"]
-    admin.ok("POST", f"/api/v1/nodes/{b}/move", {})
-    assert titles(admin, home) == ["b", "a", "c"]
-    for _ in range(14):  # until there is no room between two numbers
-        admin.ok("POST", f"/api/v1/nodes/{c}/move", {"after_id": b})
-        admin.ok("POST", f"/api/v1/nodes/{a}/move", {"after_id": b})
-    assert titles(admin, home) == ["b", "a", "c"]
-    admin.ok("POST", f"/api/v1/nodes/{b}/move", {"parent_id": a})
-    assert titles(admin, home, a) == ["b"]
-    for below in (a, b):
-        refused = admin.problem(422, "POST", f"/api/v1/nodes/{a}/move", json={"parent_id": below})
-        assert refused["errors"][0]["field"] == "parent_id"
-    admin.problem(422, "POST", f"/api/v1/nodes/{a}/move", json={"after_id": str(uuid4())})
-    other = space(admin)
-    admin.ok("POST", f"/api/v1/nodes/{a}/move", {"space_id": other})
-    assert titles(admin, other) == ["a"]
-    assert titles(admin, other, a) == ["b"]
-
-
-def test_the_trash_gives_back_what_went_together(admin: Client) -> None:
-    home = space(admin)
-    a = page(admin, home, "a")
-    b = page(admin, home, "b", parent_id=a)
-    page(admin, home, "c", parent_id=b)
-    admin.ok("DELETE", f"/api/v1/nodes/{b}")
-    admin.ok("DELETE", f"/api/v1/nodes/{a}")
-    assert titles(admin, home) == []
-    assert [n["title"] for n in admin.ok("GET", f"/api/v1/spaces/{home}/trash")] == ["a", "b"]
-    admin.ok("POST", f"/api/v1/nodes/{b}/restore")
-    assert titles(admin, home) == ["b"]
-    assert titles(admin, home, b) == ["c"]
-    admin.problem(409, "DELETE", f"/api/v1/nodes/{b}?forever=true")
-    admin.ok("DELETE", f"/api/v1/nodes/{a}?forever=true")
-    admin.problem(404, "GET", f"/api/v1/nodes/{a}")
-    admin.problem(404, "POST", f"/api/v1/nodes/{a}/restore")
-
-
-def test_what_lies_in_the_trash_by_itself_outlives_its_parent(admin: Client) -> None:
-    home = space(admin)
-    a = page(admin, home, "a")
-    b = page(admin, home, "b", parent_id=a)
-    c = page(admin, home, "c", parent_id=b)
-    for one in (c, b, a):
-        admin.ok("DELETE", f"/api/v1/nodes/{one}")
-    admin.ok("DELETE", f"/api/v1/nodes/{a}?forever=true")
-    assert [n["title"] for n in admin.ok("GET", f"/api/v1/spaces/{home}/trash")] == ["b", "c"]
-    admin.ok("DELETE", f"/api/v1/nodes/{b}?forever=true")
-    admin.ok("POST", f"/api/v1/nodes/{c}/restore")
-    assert titles(admin, home) == ["c"]
-
-
-def test_a_page_does_not_become_readable_by_coming_back(admin: Client, person: Person) -> None:
-    home = space(admin, everyone_role="viewer")
-    a = page(admin, home, "a")
-    b = page(admin, home, "b", parent_id=a)
-    me = admin.ok("GET", "/api/v1/me")["id"]
-    grants = [{"principal": me, "kind": "user", "role": "editor"}]
-    admin.ok("PUT", f"/api/v1/nodes/{a}/permissions", {"grants": grants})
-    eve = person("Eve")
-    eve.problem(404, "GET", f"/api/v1/nodes/{b}")
-    for one in (b, a):
-        admin.ok("DELETE", f"/api/v1/nodes/{one}")
-    admin.ok("POST", f"/api/v1/nodes/{b}/restore")
-    assert titles(admin, home) == ["b"]
-    eve.problem(404, "GET", f"/api/v1/nodes/{b}")
-    assert admin.ok("GET", f"/api/v1/nodes/{b}/permissions") == grants
-
-
-def until_waiting(postgres: Postgres, transactions: int) -> None:
-    """Returns when so many transactions wait for a lock that another one has."""
-    deadline = time.monotonic() + 5
-    waits = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted"
-    while len(postgres.sql(waits, "main")) < transactions:
-        assert time.monotonic() < deadline, "they do not wait"
-        time.sleep(0.02)
-
-
-@pytest.mark.parametrize(
-    ("act", "body", "held", "meanwhile"),
-    [
-        ("spaces/{home}/nodes", {"title": "x", "parent_id": "{b}"}, "home", "TRASH"),
-        ("nodes/{a}/move", {"parent_id": "{b}"}, "home", "TRASH"),
-        # Where the parent's space goes unsaid.
-        ("nodes/{a}/move", {"parent_id": "{far}"}, "other", "TRASH"),
-        ("nodes/{gone}/restore", None, "home", "DELETE"),
-    ],
-)
-def test_who_has_waited_for_the_tree_looks_again(
-    admin: Client, postgres: Postgres, act: str, body: Any, held: str, meanwhile: str
-) -> None:
-    places = {"home": space(admin), "other": space(admin)}
-    places |= {name: page(admin, places["home"], name) for name in ("a", "b", "gone")}
-    places["far"] = page(admin, places["other"], "far")
-    admin.ok("DELETE", f"/api/v1/nodes/{places['gone']}")
-    sent = {key: text.format(**places) for key, text in body.items()} if body else None
-    answers = list[int]()
-
-    def ask() -> None:
-        answers.append(admin.post(f"/api/v1/{act.format(**places)}", json=sent).status_code)
-
-    with psycopg.connect(postgres.url("main")) as conn:
-        conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (places[held],))
-        thread = threading.Thread(target=ask)
-        thread.start()
-        until_waiting(postgres, 1)
-        if meanwhile == "DELETE":
-            conn.execute("DELETE FROM nodes WHERE id = %s", (places["gone"],))
-        else:
-            conn.execute(
-                "UPDATE nodes SET trashed_at = now(), trash_root = id WHERE id = ANY(%s::uuid[])",
-                ([places["b"], places["far"]],),
-            )
-    thread.join()
-    assert answers == [404]
-
-
-def test_nobody_waits_until_the_files_of_a_page_are_deleted(
-    replica: Replica, admin: Client, postgres: Postgres
-) -> None:
-    home = space(admin)
-    gone = page(admin, home, "gone")
-    admin.post(f"/api/v1/nodes/{gone}/uploads", files={"file": ("f", b"x", "text/plain")})
-    admin.ok("DELETE", f"/api/v1/nodes/{gone}")
-    answers = dict[str, int]()
-
-    def ask(method: str, path: str) -> None:
-        answers[method] = admin.request(method, f"/api/v1/nodes/{gone}{path}").status_code
-
-    with psycopg.connect(postgres.url("main")) as conn, replica.client() as other:
-        other.log_in()
-        # As long as this is locked, deleting it takes.
-        conn.execute("SELECT FROM attachments WHERE node_id = %s FOR UPDATE", (gone,))
-        deletes = threading.Thread(target=ask, args=("DELETE", "?forever=true"))
-        deletes.start()
-        until_waiting(postgres, 1)
-        page(other, home, "meanwhile")
-        restores = threading.Thread(target=ask, args=("POST", "/restore"))
-        restores.start()
-        until_waiting(postgres, 2)
-        conn.commit()
-        deletes.join()
-        restores.join()
-    assert answers == {"DELETE": 204, "POST": 404}
-    assert titles(admin, home) == ["meanwhile"]
-
-
-def test_who_waits_for_the_tree_holds_no_page(admin: Client, postgres: Postgres) -> None:
-    """Else whoever has the tree and wants the page would wait for it in turn."""
-    home = space(admin)
-    made = page(admin, home)
-    url = f"/api/v1/nodes/{made}/permissions"
-    sets = threading.Thread(target=admin.ok, args=("PUT", url, {"grants": []}))
-    with psycopg.connect(postgres.url("main")) as conn:
-        conn.execute("SELECT pg_advisory_xact_lock(71, hashtext(%s))", (home,))
-        sets.start()
-        until_waiting(postgres, 1)
-        try:
-            conn.execute("SELECT FROM nodes WHERE id = %s FOR UPDATE NOWAIT", (made,))
-        finally:
-            conn.rollback()
-            sets.join()
-
-
 def test_links_are_known_from_both_ends(admin: Client) -> None:
     home = space(admin)
     target = page(admin, home, "target")
@@ -272,46 +83,6 @@ def test_links_are_known_from_both_ends(admin: Client) -> None:
     assert [ref["id"] for ref in found] == [source]
     admin.ok("PUT", f"/api/v1/nodes/{source}", {"base_version": 1, "markdown": "no more\n"})
     assert admin.ok("GET", f"/api/v1/nodes/{target}/backlinks") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "query", "hit"),
-    [
-        ("The quick brown fox", "quick fox", "quick"),
-        ("The quick brown fox", "qui", "quick"),
-        ("Über die Brücke", "uber bruck", "Über"),
-        ("我们在北京开会", "北京", "北京"),
-        ("東京タワーに行く", "タワー", "タワ"),
-        ("set max_connection_limit here", "connection", "connection"),
-        ("call fetchUserProfile now", "profile", "Profile"),
-        ("open src/app/main.py first", "main.py", "main"),
-        ("open src/app/main.py first", '"main.py first"', "main"),
-        ("the read-only file system", '"read-only file"', "only"),
-        ("東京タワー opens", '"タワー opens"', "タワ"),
-        ("open src/app/main.py first", "main", "main"),
-        ("a phrase in order", '"phrase in"', "phrase"),
-    ],
-)
-def test_search_finds_and_highlights(admin: Client, text: str, query: str, hit: str) -> None:
-    home = space(admin)
-    made = page(admin, home, "Searched", markdown=text + "\n")
-    found = admin.get("/api/v1/search", params={"q": query, "space_id": home}).json()
-    assert [one["id"] for one in found] == [made]
-    assert any(hit in f["text"] for f in found[0]["excerpt"] if f["hit"]), found[0]["excerpt"]
-    assert "".join(f["text"] for f in found[0]["excerpt"]) in text
-
-
-def test_search_knows_without_and_titles_weigh_more(admin: Client) -> None:
-    home = space(admin)
-    by_text = page(admin, home, "Other", markdown="zebra and lion\n")
-    by_title = page(admin, home, "Zebra", markdown="nothing\n")
-    ask = {"q": "zebra ", "space_id": home}
-    assert [h["id"] for h in admin.get("/api/v1/search", params=ask).json()] == [by_title, by_text]
-    without = {"q": "zebra -lion", "space_id": home}
-    assert [h["id"] for h in admin.get("/api/v1/search", params=without).json()] == [by_title]
-    for rubbish in ("' | ! & :*", "\\", "()", '"', "-", "\x00", "'a':b & <->"):
-        answer = admin.get("/api/v1/search", params={"q": rubbish, "space_id": home})
-        assert answer.status_code == 200
 
 
 def test_comments_favourites_and_templates(admin: Client, person: Person) -> None:
@@ -372,9 +143,9 @@ def test_permissions_of_a_page_hold_below_it(admin: Client, person: Person) -> N
 
 def test_groups_open_spaces(admin: Client, person: Person) -> None:
     bob = person("Bob")
-    name = f"team {next(_numbers)}"
-    group = admin.ok("POST", "/api/v1/groups", {"name": name, "members": [bob.user_id]}, 201)  # type: ignore[attr-defined]
     home = space(admin)
+    name = f"team {home}"
+    group = admin.ok("POST", "/api/v1/groups", {"name": name, "members": [bob.user_id]}, 201)  # type: ignore[attr-defined]
     bob.problem(404, "GET", f"/api/v1/spaces/{home}")
     me = admin.ok("GET", "/api/v1/me")["id"]
     grants = [
@@ -451,22 +222,12 @@ def test_bad_input_is_named(
 
 def test_a_document_of_any_depth_is_answered(admin: Client) -> None:
     url = f"/api/v1/spaces/{space(admin)}/nodes"
-    # About as deep as the decoder goes, what comes after it goes less deep.
+    # About the decoder's maximum depth; later steps allow less.
     for depth in range(955, 985):
         doc = '{"a":' * depth + "1" + "}" * depth
         body = f'{{"title": "x", "doc": {doc}}}'
         answer = admin.post(url, content=body, headers={"content-type": "application/json"})
         assert answer.status_code in {400, 422}, (depth, answer.text)
-
-
-def test_a_page_of_more_words_than_the_index_holds_is_saved(admin: Client) -> None:
-    home = space(admin)
-    letters = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
-    rng = random.Random(5)
-    text = " ".join("".join(rng.choices(letters, k=79)) for _ in range(9_000))
-    made = page(admin, home, "Very long words", markdown=f"needleword {text}")
-    found = admin.ok("GET", f"/api/v1/search?q=needleword&space_id={home}")
-    assert [hit["id"] for hit in found] == [made]
 
 
 def test_other_media_types_and_methods_are_refused(admin: Client) -> None:

@@ -1,13 +1,15 @@
-"""Spaces with domains, and links that let anybody read."""
+"""Tests spaces with domains, and share links."""
 
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pytest
+
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 Start = Callable[..., Replica]
 
@@ -20,6 +22,7 @@ def until(what: Callable[[], bool], timeout_s: float = 5) -> float:
     return time.monotonic() - begun
 
 
+@pytest.mark.quiet
 def test_a_domain_is_served_by_every_replica_within_moments(own_replica: Start) -> None:
     first = own_replica()
     second = own_replica(first.database_url)

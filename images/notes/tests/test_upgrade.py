@@ -1,4 +1,4 @@
-"""The upgrade from the layout that kept each file in one column (spec: notes-app §9.5)."""
+"""Tests the upgrade from the layout with each file in one column (spec: notes-app §9.5)."""
 
 import asyncio
 import hashlib
@@ -19,7 +19,7 @@ SIZES = (0, 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES - 1, 25_000_000)
 
 
 def build_old(url: str) -> dict[str, bytes]:
-    """A database of the older layout, with files in it; name to content."""
+    """Creates a database of the older layout with files; returns their contents by name."""
 
     async def until_old() -> None:
         conn = await open_connection(url, "test")
@@ -72,7 +72,7 @@ def _check(server: Postgres, replica: Replica, files: dict[str, bytes]) -> None:
             data = files[str(name)]
             assert (total, size) == (hashlib.sha256(data).hexdigest(), len(data))
             assert client.get(f"/api/v1/attachments/{file_id}").content == data
-    # Storing the sums has freed the place where the files were.
+    # Storing the checksums has freed the space of the old column.
     server.sql("VACUUM attachments", "old")
     left = server.sql("SELECT pg_total_relation_size('attachments') < 1000000", "old")
     assert left == [(True,)]

@@ -1,10 +1,10 @@
-"""One replica on a PostgreSQL of its own, for a developer or a curious person: `make notes-run`.
+"""Runs one replica on its own PostgreSQL, to try the application: `make notes-run`.
 
-Database and key live in NOTES_DATA (default: .run beside the sources, which git ignores) and are
-there again the next time. PORT is 3000 unless set; when that is taken, a free one. Plain HTTP on
-this machine only: what stands before the replica says so, as a proxy would.
+Database and key are stored in NOTES_DATA (default: .run in the project, which git ignores) and
+are used again the next time. PORT is 3000 unless set; if that is taken, a free one. Plain HTTP on
+this machine only: a wrapper around the replica sets the scheme, as a proxy would.
 
-Exit codes: 0 stopped as asked; 1 it runs already, or PostgreSQL does not; 2 a setting is wrong.
+Exit codes: 0 stopped by a signal; 1 it runs already, or PostgreSQL does not; 2 a setting is wrong.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ PORT = 3000
 
 
 def as_a_proxy(app: ASGIApp) -> ASGIApp:
-    """Says that the browser speaks plain HTTP, whatever the client says itself."""
+    """Sets the scheme header to http, whatever the client sends."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -43,9 +43,9 @@ def as_a_proxy(app: ASGIApp) -> ASGIApp:
 
 
 def leave_root() -> None:
-    """PostgreSQL refuses to run as root: go on as another user of a namespace of our own.
+    """Continues as another user in a new namespace, since PostgreSQL refuses to run as root.
 
-    To the file system that user is still root, so the tree may lie where nobody else gets in.
+    For the file system that user is still root, so the project may be in a private folder.
     """
     enter = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
     if os.geteuid() == 0 and subprocess.run([*enter, "true"], check=False).returncode == 0:
@@ -54,7 +54,7 @@ def leave_root() -> None:
 
 
 def secret(path: Path) -> str:
-    """A word that is made at the first start and kept."""
+    """A random secret, generated at the first start and stored in `path`."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_hex(24))
@@ -64,7 +64,7 @@ def secret(path: Path) -> str:
 
 
 def make_ready(folder: Path) -> Postgres:
-    """The folder's server, not running yet; its files are made at the first start."""
+    """The folder's server, not started; its files are created at the first start."""
     server = Postgres(16, durable=True)
     server.home.rmdir()
     server.home, server.data = folder, folder / "data"
@@ -75,18 +75,18 @@ def make_ready(folder: Path) -> Postgres:
             "-A", "scram-sha-256", "--pwfile", str(folder / "database-password"),
         )  # fmt: skip
     with contextlib.suppress(subprocess.CalledProcessError):
-        stop(server)  # one that outlived its replica; a stale file is the server's own matter
+        stop(server)  # a server that outlived its replica; the server itself handles a stale file
     return server
 
 
 def stop(server: Postgres) -> None:
-    """Ends it in order, if it runs."""
+    """Stops the server if it runs."""
     if (server.data / "postmaster.pid").exists():
         server.tool("pg_ctl", "-D", str(server.data), "-m", "fast", "-w", "stop")
 
 
 def port() -> int:
-    """PORT, or 3000 if nobody listens there, or a free one."""
+    """PORT, or 3000 if it is free, or another free port."""
     if wanted := os.environ.get("PORT"):
         return int(wanted)
     with socket.socket() as probe:
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def run(folder: Path) -> int:
-    """Runs the replica on the folder's database until it is told to stop."""
+    """Runs the replica on the folder's database until a signal stops it."""
     here = port()
     try:
         settings = load(

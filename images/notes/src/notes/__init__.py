@@ -1,1 +1,1 @@
-"""A web workspace that keeps everything it has to remember in PostgreSQL."""
+"""A web workspace that stores all its data in PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Puts the replica together: services, routes, error answers, edge."""
+"""Puts the replica together: services, routes, error answers, boundary."""
 
 import contextlib
 import logging
@@ -13,25 +13,29 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from notes import health
-from notes.auth.gate import Gate
+from notes.auth.authenticate import Authenticator
 from notes.config import Settings
 from notes.db.failures import OutcomeUnknownError, UnavailableError, may_repeat
-from notes.edge.app import EXCEPTIONS, Edge
-from notes.http import endpoint
+from notes.http import routing
 from notes.http.problems import Problem, unavailable
-from notes.operations import OPERATIONS, document_routes
+from notes.jobs.registry import JOB_KINDS
+from notes.middleware.boundary import EXCEPTIONS, Boundary
+from notes.quotas.limits import problem_of
+from notes.routes import OPERATIONS, document_routes
 from notes.services import Services
+from notes.web import assets, render
 from notes.web.errors import as_page
 
 logger = logging.getLogger(__name__)
 
 
-def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Edge, Services]:
-    """The ASGI application of one replica. `stop` is called when it can never become ready."""
-    services = Services(settings, stop)
+def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Boundary, Services]:
+    """The ASGI application of one replica; it calls `stop` if it can never become ready."""
+    services = Services(settings, stop, JOB_KINDS)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await render.compile_templates()
         await services.start()
         try:
             yield
@@ -40,8 +44,9 @@ def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Edge, 
 
     inner = Starlette(
         routes=[
-            *endpoint.routes(OPERATIONS, Gate(services)),
+            *routing.routes(OPERATIONS, Authenticator(services)),
             *document_routes(),
+            *assets.routes(),
             *health.routes(services),
         ],
         exception_handlers={
@@ -55,11 +60,11 @@ def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Edge, 
         lifespan=lifespan,
     )
     inner.router.redirect_slashes = False
-    return Edge(WhenReady(inner, services), settings, services.hosts), services
+    return Boundary(WhenReady(inner, services), settings, services.hosts), services
 
 
 class WhenReady:
-    """Answers 503 until the replica has come up."""
+    """Answers 503 until the replica has started."""
 
     def __init__(self, inner: ASGIApp, services: Services) -> None:
         self._inner = inner
@@ -90,16 +95,19 @@ def _http_exception(request: Request, error: Exception) -> Response:
 
 
 def _database_error(request: Request, error: Exception) -> Response:
-    """A value that the database refuses is the request's fault; its absence is nobody's."""
+    """Answers 422 or 409 for a value that the database refuses, 503 if it is unreachable."""
+    over_quota = problem_of(error) if isinstance(error, psycopg.Error) else None
+    if over_quota is not None:
+        return _answer(request, over_quota)
     if isinstance(error, errors.QueryCanceled):
         return _answer(request, unavailable("This took too long."))
     if isinstance(error, psycopg.Error) and may_repeat(error):
         return _answer(request, unavailable("The database cannot be reached."))
     if isinstance(error, psycopg.DataError):
-        return _answer(request, Problem(422, "A value cannot be stored (is there a NUL in it?)."))
+        return _answer(request, Problem(422, "A value cannot be stored (does it contain a NUL?)."))
     if isinstance(error, psycopg.IntegrityError):
         logger.warning("refused by the database: %s", error.diag.constraint_name)
-        return _answer(request, Problem(409, "It has changed in the meantime; look again."))
+        return _answer(request, Problem(409, "It has changed in the meantime; reload it."))
     raise error
 
 
@@ -107,15 +115,15 @@ def _unavailable(request: Request, error: Exception) -> Response:
     if isinstance(error, OutcomeUnknownError):
         return _answer(
             request,
-            unavailable("The connection broke while saving: look whether it is there, or retry."),
+            unavailable("The connection broke while saving: check if it was saved, or retry."),
         )
     return _answer(request, unavailable("The database cannot be reached; try again in a moment."))
 
 
 def _broken(request: Request, _: Exception) -> Response:
-    problem = Problem(500, "The request failed; the log of this replica says why.")
+    problem = Problem(500, "The request failed; the log of this replica has the reason.")
     return _answer(request, problem)
 
 
 def _disconnected(_: Request, __: Exception) -> Response:
-    return Response(status_code=400)  # nobody reads it
+    return Response(status_code=400)  # the client has gone: it does not receive this

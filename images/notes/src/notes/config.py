@@ -1,7 +1,7 @@
-"""What the environment says, and everything that is wrong with it at once (spec: notes-app §2.1).
+"""Reads the settings from environment variables and reports all errors (spec: notes-app §2.1).
 
-Decides the settings from a mapping of variables alone. Invariant: a `Settings` exists only when
-every variable is sound, so nothing later has to ask again.
+Decides the settings from a mapping of variables alone. Invariant: a `Settings` exists only if every
+variable is valid, so no later code has to check again.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from notes.edge.hostname import normal_host
+from notes.middleware.hostname import normal_host
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ OIDC_REQUIRED = ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with one variable."""
+    """One error in one variable."""
 
     variable: str
     message: str
@@ -34,7 +34,7 @@ class Problem:
 
 
 class ConfigError(Exception):
-    """The environment cannot be used; `problems` holds every reason."""
+    """The environment is invalid; `problems` holds every error."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(str(p) for p in problems))
@@ -43,7 +43,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OidcSettings:
-    """Single sign-on, complete or absent."""
+    """Settings of single sign-on; all required ones are present."""
 
     issuer: str
     client_id: str
@@ -54,7 +54,7 @@ class OidcSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting of the process, checked."""
+    """All settings of the process, validated."""
 
     database_url: str
     encryption_key: str
@@ -70,10 +70,12 @@ class Settings:
     host_header: str | None
     address_header: str | None
     xff_depth: int
+    max_connections: int
+    max_connections_per_address: int
 
     @property
     def main_host(self) -> str | None:
-        """The host (with a port that is not the scheme's own) of `ORIGIN`."""
+        """The host of `ORIGIN`, with its port unless it is the scheme's default."""
         return None if self.origin is None else normal_host(urlsplit(self.origin).netloc)
 
     def __repr__(self) -> str:
@@ -81,7 +83,7 @@ class Settings:
 
 
 class _Reader:
-    """Reads variables one by one and gathers what is wrong."""
+    """Reads variables one by one and collects their errors."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
@@ -132,9 +134,9 @@ class _Reader:
 
 
 def load(environ: Mapping[str, str]) -> Settings:
-    """The settings that `environ` says.
+    """The settings in `environ`.
 
-    Raises `ConfigError` with every problem found, not just the first.
+    Raises `ConfigError` with all problems, not only the first.
     """
     env = _Reader(environ)
     settings = Settings(
@@ -152,6 +154,10 @@ def load(environ: Mapping[str, str]) -> Settings:
         host_header=env.get("HOST_HEADER", _header, None),
         address_header=env.get("ADDRESS_HEADER", _header, None),
         xff_depth=env.get("XFF_DEPTH", _whole(1, 100), 1),
+        max_connections=env.get("MAX_CONNECTIONS", _whole(16, 1_000_000), 4096),
+        max_connections_per_address=env.get(
+            "MAX_CONNECTIONS_PER_ADDRESS", _whole(1, 1_000_000), 1024
+        ),
     )
     if env.problems:
         raise ConfigError(env.problems)
@@ -174,7 +180,7 @@ def _oidc(env: _Reader) -> OidcSettings | None:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `256M`, `512K`, `1G` or a plain number."""
+    """The number of bytes in `256M`, `512K`, `1G` or a plain number."""
     match = re.fullmatch(r"(\d{1,12})([KMG]?)", text.strip(), re.IGNORECASE)
     if match is None or int(match[1]) == 0:
         raise ValueError(f"{text!r} is not a size; write bytes, or a number with K, M or G")
@@ -188,7 +194,7 @@ def _database_url(text: str) -> str:
     try:
         conninfo_to_dict(text)
     except ProgrammingError:
-        # The library's message may quote the string, password and all.
+        # The library's message may quote the string with its password.
         raise ValueError(
             "is not a PostgreSQL connection string; write postgresql://user:password@host/database"
         ) from None

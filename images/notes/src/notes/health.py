@@ -1,4 +1,4 @@
-"""Liveness, readiness, and the question whether a certificate may be had.
+"""Routes for liveness, readiness, and a proxy's request to issue a certificate.
 
 Invariant: liveness never touches the database.
 """
@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from notes.edge.hostname import is_domain, normal_host, without_port
+from notes.middleware.hostname import is_domain, normal_host, without_port
 from notes.services import Services
 
 
 def routes(app: Services) -> list[Route]:
-    """The three routes that every host name reaches (spec: notes-app §4, §7)."""
+    """The three routes that are served on every host name (spec: notes-app §4, §7)."""
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})

@@ -1,7 +1,7 @@
-"""One JSON object a line on standard output. Invariant: no secret reaches a line.
+"""Logs one JSON object per line to standard output. Invariant: no secret is logged.
 
 Callers pass fields, never whole requests; query strings and headers are not logged at all, since
-they may carry codes and tokens.
+they may contain codes and tokens.
 """
 
 import logging
@@ -41,10 +41,10 @@ def configure(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # No line shows them, and every request would pay for the look through the stack.
-    logging._srcfile = None  # noqa: SLF001 - so the library's manual
+    # No line shows the caller, and finding it in the stack would slow down every request.
+    logging._srcfile = None  # noqa: SLF001 - documented in the library's manual
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    # Their warnings name every retry of a database that is away; the pool's owner says it once.
+    # They warn of every retry while the database is unreachable; the pool's owner logs it once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)

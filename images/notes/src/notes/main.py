@@ -1,7 +1,7 @@
-"""The command: `notes` serves; `notes --check-config` only says what is wrong.
+"""The command: `notes` serves; `notes --check-config` only checks the configuration.
 
-Exit codes: 0 stopped as asked, or the configuration is sound; 2 the configuration or the database's
-state forbids to start, with one line for each reason.
+Exit codes: 0 stopped by a signal, or the configuration is valid; 2 the configuration is invalid or
+the database's state does not allow a start, with one line for each reason.
 """
 
 import os
@@ -9,7 +9,7 @@ import signal
 import sys
 from types import FrameType
 
-# The rest is imported once a signal can be answered: that takes a second or two.
+# Other modules are imported after the signal handler is set: that takes a second or two.
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--version", action="version", version=version())
     arguments = parser.parse_args()
     if arguments.openapi:
-        from notes.operations import openapi_json
+        from notes.routes import openapi_json
 
         sys.stdout.write(openapi_json().decode() + "\n")
         return
@@ -37,7 +37,7 @@ def main() -> None:
             print(problem, file=sys.stderr)
         sys.exit(2)
     if arguments.check_config:
-        print("The configuration is sound.")
+        print("The configuration is valid.")
         return
     from notes import log
     from notes.server import serve
@@ -47,10 +47,10 @@ def main() -> None:
 
 
 def _stop_early(_: int, __: FrameType | None) -> None:
-    """A stop that comes before the server listens for it: there is nothing to finish yet.
+    """Exits at once on a signal that comes before the server handles signals.
 
-    At once, since an exception could be taken for a failure of the import that it cuts short. And
-    told to be one: the first process of a container does not get the signals it has not asked for.
+    There is no request to finish yet. It does not raise an exception, since that could look like a
+    failed import. Without a handler, the first process of a container would not get the signal.
     """
     os._exit(0)
 

@@ -1,66 +1,87 @@
-"""What the parts of a running replica share, and how it comes up.
+"""Creates, starts and stops the parts of a replica.
 
-Invariant: nothing but health is answered before the schema is current, the key is proven and the
-host map is loaded; a database that is away only delays that.
+Invariant: only health requests are answered before the schema is current, the key is checked and
+the host map is loaded; an unreachable database only delays that.
 """
 
 import asyncio
+import gc
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import psycopg
 
+from notes.auth.encryption import CHECK_PLACE, Vault, WrongKeyError
 from notes.auth.oidc import SignOn
 from notes.auth.passwords import Passwords
-from notes.auth.vault import CHECK_PLACE, Vault, WrongKeyError
 from notes.config import Settings
 from notes.db.connect import Conn
 from notes.db.failures import UnavailableError
 from notes.db.listener import Listener
 from notes.db.migrate import SchemaError, migrate
 from notes.db.pool import Database
-from notes.edge.hosts import HostMap
+from notes.edits.checkpoint import Checkpoints
+from notes.edits.pending import Pending
 from notes.events.hub import Hub, prepare_epoch
+from notes.events.stream_access import StreamAccess
+from notes.jobs.job import JobKind
 from notes.jobs.runner import Runner
 from notes.log import say
+from notes.middleware.sites import HostMap
+from notes.presence.meeting import Meeting
 from notes.spaces.host_map import keep_current, load
+from notes.workers.documents import Documents
+from notes.workers.pool import Workers
 
 logger = logging.getLogger(__name__)
 
-MIGRATION_TIMEOUT_S = 6 * 3600.0  # files of an older layout move at the disk's speed
+MIGRATION_TIMEOUT_S = 6 * 3600.0  # moving files of an older layout takes as long as the disk needs
 
 
 class Services:
-    """One replica's parts."""
+    """The parts of one replica, which handlers share."""
 
-    def __init__(self, settings: Settings, stop: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stop: Callable[[Exception], None],
+        job_kinds: Mapping[str, JobKind],
+    ) -> None:
         self.settings = settings
         self.db = Database(settings.database_url)
         self.listener = Listener(settings.database_url)
         self.vault = Vault(settings.encryption_key)
         self.passwords = Passwords()
+        self.workers = Workers()
+        self.documents = Documents(self.workers)
+        self.checkpoints = Checkpoints(self.db, self.documents)
+        self.edits: Pending = self.checkpoints
         self.hosts = HostMap(settings)
         self.hub = Hub(self.db, self.listener)
-        self.jobs = Runner(self)
+        self.stream_access = StreamAccess(self.db, self.listener)
+        self.meeting = Meeting(self.db, self.listener, self.hub.inboxes)
+        self.jobs = Runner(self, self.listener, job_kinds)
         self.sign_on = SignOn(settings, self.db, self.vault)
         self.ready = False
         self._stop = stop
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Returns at once; the replica comes up beside."""
+        """Starts the replica in the background; returns at once."""
         await self.db.open()
         self._spawn(self._come_up())
 
     async def close(self) -> None:
-        """Ends what runs beside, and closes every connection."""
+        """Ends all background tasks and closes every connection."""
         self.ready = False
         await self.jobs.release()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.sign_on.close()
+        await self.workers.close()
+        self.passwords.close()
         await self.db.close()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -85,8 +106,14 @@ class Services:
             pause = min(pause * 1.5, 3.0)
         self._spawn(keep_current(self.db, self.listener, self.hosts))
         self._spawn(self.hub.run())
+        self._spawn(self.stream_access.run())
+        self._spawn(self.meeting.run())
+        self._spawn(self.checkpoints.run())
         self._spawn(self.jobs.run())
         self._spawn(self.listener.run())
+        # Objects that exist now stay: exclude them from later garbage collections.
+        gc.collect()
+        gc.freeze()
         self.ready = True
         say(logger, "ready", migrations=ran)
 
@@ -98,7 +125,7 @@ class Services:
 
 
 async def prove_key(conn: Conn, vault: Vault) -> None:
-    """Raises `WrongKeyError` when the stored proof was sealed with another key."""
+    """Raises `WrongKeyError` if the stored proof was encrypted with another key."""
     proof = vault.seal(b"the key is the same", CHECK_PLACE)
     await conn.execute("UPDATE settings SET key_check = %s WHERE key_check IS NULL", (proof,))
     row = await (await conn.execute("SELECT key_check FROM settings")).fetchone()

@@ -1,7 +1,7 @@
 """The version, `<major>.<minor>.<commit_count>` (spec: notes-app §9.1).
 
-Major and minor come from the package's manifest. The count of commits is written into the package
-when the image is built; a source tree asks git.
+Major and minor come from the package's manifest. The image build writes the number of commits into
+the package; in a source tree git counts them.
 """
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @functools.cache
 def version() -> str:
-    """The running version; the count is 0 where neither a build nor git tells it."""
+    """The running version; the count is 0 if neither the build nor git provides it."""
     major, minor = metadata.version("notes").split(".")[:2]
     return f"{major}.{minor}.{_commit_count()}"
 

@@ -1,4 +1,4 @@
-"""A primary and its synchronous standby behind HAProxy, which asks each for its role over HTTP.
+"""A primary and its synchronous standby behind HAProxy, which checks their roles over HTTP.
 
 The proxy's timings are the database cluster's (spec: database-cluster, proxy settings: check every
 3 s, down after 3, up after 2, sessions of a server that is down are shut). Invariant: never more
@@ -46,7 +46,7 @@ listen primary
 
 
 class RoleEndpoint:
-    """Answers 200 to whoever asks while its server is the primary, as an agent beside it would."""
+    """Answers 200 while its server is the primary, as an agent on the server would."""
 
     def __init__(self, cluster: "Cluster", server: Postgres) -> None:
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -68,7 +68,7 @@ class RoleEndpoint:
 
 
 class Cluster:
-    """Two servers; `leader` takes writes, `follower` has all that was acknowledged."""
+    """Two servers; `leader` takes writes, `follower` has all acknowledged transactions."""
 
     def __init__(self, major: int = 16) -> None:
         self.leader = Postgres(major, settings=dict(_SETTINGS), durable=True)
@@ -78,7 +78,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def serving(self) -> Iterator["Cluster"]:
-        """Both servers and the proxy; gone at the end of the block, however that comes."""
+        """Starts both servers and the proxy; stops them at the end of the block in any case."""
         with contextlib.ExitStack() as stack:
             for server in self._servers:
                 stack.callback(server.remove)
@@ -91,7 +91,7 @@ class Cluster:
             yield self
 
     def leads(self, server: Postgres) -> bool:
-        """Whether `server` is the agreed leader, and answers that it takes writes."""
+        """True if `server` is the agreed leader and accepts writes."""
         if server is not self.leader:
             return False
         with contextlib.suppress(psycopg.Error):
@@ -104,13 +104,13 @@ class Cluster:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def direct(self, database: str) -> str:
-        """Both servers in one address: the client library looks for the one that takes writes."""
+        """A URL with both servers: the client library uses the one that accepts writes."""
         ports = sorted((self.leader.port, self.follower.port))
         hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
         return f"postgresql://postgres@{hosts}/{database}?target_session_attrs=read-write"
 
     def switch_over(self) -> None:
-        """Planned: the leader stops in order and comes back as a standby on its old address."""
+        """Switches over as planned: the leader stops and returns as a standby on its address."""
         old = self.leader
         old.tool("pg_ctl", "-D", str(old.data), "-m", "fast", "-w", "stop")
         old.process = None
@@ -119,18 +119,18 @@ class Cluster:
         self._start_following(old)
 
     def cut_power(self) -> None:
-        """The leader is gone at once, and is built anew once the other has taken over."""
+        """Kills the leader at once, and rebuilds it as a standby after the other was promoted."""
         old = self.leader
         self.cut_power_without_rebuilding()
         self._rebuild(old)
 
     def cut_power_without_rebuilding(self) -> None:
-        """The leader is gone at once and for good."""
+        """Kills the leader at once, and does not rebuild it."""
         self.leader.kill()
         self._promote()
 
     def freeze(self, seconds: float) -> None:
-        """The leader keeps its connections open and says nothing; later it is fenced for good."""
+        """Stops the leader with its connections open; later it is fenced permanently."""
         old = self.leader
         _signal_all(old, signal.SIGSTOP)
         try:
@@ -159,7 +159,7 @@ class Cluster:
         self._start_following(server)
 
     def _start_following(self, server: Postgres) -> None:
-        # The follower asks for no confirmation itself: promoted, it must not wait for the lost one.
+        # The follower has no synchronous standby: promoted, it must not wait for the lost server.
         conninfo = f"host=127.0.0.1 port={self.leader.port} user=postgres"
         with (server.data / "postgresql.auto.conf").open("a") as conf:
             conf.write(f"synchronous_standby_names = ''\nprimary_conninfo = '{conninfo}'\n")
@@ -206,11 +206,11 @@ class Cluster:
 
 
 def _signal_all(server: Postgres, number: int) -> None:
-    """Signals a server and every backend of it."""
+    """Sends a signal to a server and all its backends."""
     assert server.process is not None
     top = server.process.pid
     children = Path(f"/proc/{top}/task/{top}/children").read_text().split()
-    # The parent first: it must not see its children stop, or start others.
+    # The parent first: it must not see its children stop, or start new ones.
     for pid in (top, *map(int, children)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)

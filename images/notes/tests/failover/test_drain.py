@@ -1,7 +1,8 @@
 """SIGTERM under load: exit 0, and no request is cut before SHUTDOWN_TIMEOUT (spec: notes-app §3).
 
-A request counts as cut when its connection was accepted, its first byte was sent before the
-timeout, and no complete answer came. A refused connection is none: a proxy asks another replica.
+A request counts as cut if its connection was accepted, its first byte was sent before the
+timeout, and no complete answer came. A refused connection does not count: a proxy tries another
+replica.
 """
 
 import socket
@@ -15,7 +16,7 @@ import pytest
 
 from tests.replica import Client, Replica
 from tests.test_files import attach
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 Start = Callable[..., Replica]
@@ -25,12 +26,14 @@ LOADERS = 8
 
 @dataclass
 class Load:
-    """What the clients have seen."""
+    """The results that the clients have counted."""
 
     answered: int = 0
     refused: int = 0
     cut: list[str] = field(default_factory=list)
     late: int = 0
+    half_sent: threading.Event = field(default_factory=threading.Event)
+    stopping: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -57,8 +60,12 @@ def test_no_request_is_cut(loaded: tuple[Replica, Client, str, str]) -> None:
     threads += [threading.Thread(target=_trickle, args=(replica, client, load))]
     for thread in threads:
         thread.start()
-    time.sleep(2)
-    before = load.answered
+    assert load.half_sent.wait(20)
+    deadline = time.monotonic() + 20
+    while (before := load.answered) <= 100:
+        assert time.monotonic() < deadline, "there is too little load"
+        time.sleep(0.1)
+    load.stopping.set()
     begun = time.monotonic()
     code = replica.stop()
     took = time.monotonic() - begun
@@ -68,7 +75,7 @@ def test_no_request_is_cut(loaded: tuple[Replica, Client, str, str]) -> None:
     assert not load.cut, load.cut[:5]
     assert code == 0
     assert took < TIMEOUT_S, f"all was answered, yet it waited {took:.1f} s"
-    assert before > 100, "there was load"
+    assert load.answered > before, "there was load until the end"
     assert load.late == 1, "the request that was slowly sent was answered"
     assert "Traceback" not in replica.log
 
@@ -106,7 +113,7 @@ def test_streams_stay_open_until_the_timeout(loaded: tuple[Replica, Client, str,
 def _ask(
     replica: Replica, client: Client, path: str, keeps: bool, load: Load, over: threading.Event
 ) -> None:
-    """Asks again and again, on one connection or on a new one each time."""
+    """Sends requests repeatedly, on one connection or on a new one each time."""
     fields = {
         "Host": "notes.example.org",
         "X-Forwarded-Proto": "https",
@@ -137,7 +144,7 @@ def _ask(
 
 
 def _answer(connection: socket.socket) -> bool:
-    """Reads one whole answer; whether the server will close. Raises for anything less."""
+    """Reads one complete answer, else raises; True if the server will close the connection."""
     head = b""
     while b"\r\n\r\n" not in head:
         data = connection.recv(65536)
@@ -156,7 +163,7 @@ def _answer(connection: socket.socket) -> bool:
 
 
 def _save(replica: Replica, client: Client, home: str, load: Load, over: threading.Event) -> None:
-    """Saves on and on; each new connection is refused or answered."""
+    """Saves repeatedly; each new connection is refused or answered."""
     version = 1
     while not over.is_set():
         with replica.client() as own:
@@ -175,10 +182,15 @@ def _save(replica: Replica, client: Client, home: str, load: Load, over: threadi
 
 
 def _trickle(replica: Replica, client: Client, load: Load) -> None:
-    """One upload whose bytes come in slowly, across the signal."""
+    """Uploads a file slowly: one half before the signal, the other after it."""
 
     def parts() -> Iterator[bytes]:
-        for _ in range(10):
+        for _ in range(5):
+            time.sleep(0.1)
+            yield b"x" * 1000
+        load.half_sent.set()
+        assert load.stopping.wait(20)
+        for _ in range(5):
             time.sleep(0.4)
             yield b"x" * 1000
 

@@ -1,4 +1,4 @@
-"""A server that is promoted without the former one's last transactions numbers its own as those."""
+"""Tests events after a promotion that lost transactions, whose numbers are used again."""
 
 import time
 
@@ -7,7 +7,7 @@ import pytest
 from tests.failover.cluster import Cluster
 from tests.replica import Replica
 from tests.test_events import listening
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 LOST = 30
@@ -39,7 +39,7 @@ def test_what_comes_after_lost_transactions_is_told_to_streams_old_and_new() -> 
 
 
 def stop_following(cluster: Cluster) -> None:
-    """From here on the leader answers alone, and what it is told is lost with it."""
+    """Stops replication: from now on the leader's transactions are lost with it."""
     cluster.leader.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
     cluster.leader.sql("SELECT pg_reload_conf()")
     cluster.follower.sql("ALTER SYSTEM SET primary_conninfo = ''")

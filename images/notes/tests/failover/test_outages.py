@@ -1,15 +1,14 @@
-"""A database that is away, or that answers and takes no writes: no restart is needed after it."""
+"""Tests that no restart is needed after the database was unreachable or read-only."""
 
 import time
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from tests.postgres import Postgres
-from tests.replica import Client, Replica
+from tests.replica import Client, Replica, get
 from tests.test_events import listening
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = pytest.mark.slow
 Standing = tuple[Postgres, Replica, Client]
@@ -17,7 +16,7 @@ Standing = tuple[Postgres, Replica, Client]
 
 @pytest.fixture
 def standing() -> Iterator[Standing]:
-    """A database server, a replica on it that is set up, and somebody signed in."""
+    """A database server, a replica on it that is set up, and a signed-in client."""
     with (
         Postgres(16, durable=True).serving() as server,
         Replica(server.database("notes"), {"ORIGIN": "https://notes.example.org"}).running() as one,
@@ -32,13 +31,13 @@ def standing() -> Iterator[Standing]:
 
 
 def test_a_server_that_takes_no_writes_is_a_dead_connection(standing: Standing) -> None:
-    """A demoted primary still answers; whoever stayed with it could never write again."""
+    """A demoted primary still answers; a replica that stayed connected could not write."""
     server, replica, client = standing
     made = page(client, space(client))
     server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
     server.sql("SELECT pg_reload_conf()")
     deadline = time.monotonic() + 10
-    while httpx.get(f"{replica.url}/readyz", timeout=10).status_code != 503:
+    while get(f"{replica.url}/readyz", timeout=10).status_code != 503:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     refused = client.put(f"/api/v1/nodes/{made}", json={"base_version": 1, "title": "during"})
@@ -55,7 +54,7 @@ def test_a_database_away_for_long_needs_no_restart(standing: Standing) -> None:
     server.kill()
     time.sleep(12)  # longer than any single request waits
     assert client.get(f"/api/v1/nodes/{made}").status_code == 503
-    assert httpx.get(f"{replica.url}/healthz").status_code == 200
+    assert get(f"{replica.url}/healthz").status_code == 200
     server.start()
     assert replica.wait_ready(15) < 10
     with listening(client) as stream:

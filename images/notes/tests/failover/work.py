@@ -1,4 +1,4 @@
-"""What people do while the database fails over; each kind remembers what it was promised."""
+"""Client work during a failover; each worker records what the application acknowledged."""
 
 import contextlib
 import hashlib
@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 
 from notes.files.chunks import CHUNK_BYTES
-from tests.replica import Client, Replica
+from tests.replica import Client, Replica, get
 from tests.test_files import pieces, send
 
 
 class Worker(threading.Thread):
-    """Works in a thread of its own; `error` is what went wrong there."""
+    """Works in its own thread; `error` is the exception raised there."""
 
     def __init__(self, replica: Replica, jar: dict[str, str]) -> None:
         super().__init__(daemon=True)
@@ -46,20 +46,20 @@ class Worker(threading.Thread):
 
 
 def sure(client: Client, method: str, url: str, **more: Any) -> httpx.Response:
-    """Asks again while the answer is that the database is away: nothing else may be answered."""
+    """Repeats a request while the answer is 503; raises for any other error."""
     deadline = time.monotonic() + 60
     while True:
         answer = client.request(method, url, **more)
         if answer.status_code != 503:
             assert answer.is_success, f"{answer.status_code} {answer.text}"
             return answer
-        assert answer.headers["retry-after"], "a client is told when to come again"
+        assert answer.headers["retry-after"], "a 503 has retry-after"
         assert time.monotonic() < deadline, "the database stayed away"
         time.sleep(0.1)
 
 
 class Saver(Worker):
-    """Saves one page over and over; a repeated save is the same save."""
+    """Saves one page repeatedly; a repeated request is the same save."""
 
     def __init__(self, replica: Replica, jar: dict[str, str], node: str) -> None:
         super().__init__(replica, jar)
@@ -81,7 +81,7 @@ class Saver(Worker):
 
 
 class Uploader(Worker):
-    """Uploads a file chunk by chunk, slowly enough that the failover comes in between."""
+    """Uploads a file chunk by chunk, slowly enough for a failover in between."""
 
     def __init__(self, replica: Replica, jar: dict[str, str], node: str) -> None:
         super().__init__(replica, jar)
@@ -116,7 +116,7 @@ class Uploader(Worker):
 
 
 class Downloader(Worker):
-    """Downloads slowly, across the failover."""
+    """Downloads slowly, from before the failover until after it."""
 
     def __init__(self, replica: Replica, jar: dict[str, str], attachment: str) -> None:
         super().__init__(replica, jar)
@@ -134,7 +134,7 @@ class Downloader(Worker):
 
 
 class Hearer(Worker):
-    """Listens to events; hops to the next replica with Last-Event-ID every `hop_s` seconds."""
+    """Listens to events; every `hop_s` seconds resumes on the next replica with Last-Event-ID."""
 
     def __init__(self, replicas: list[Replica], jar: dict[str, str], hop_s: float) -> None:
         super().__init__(replicas[0], jar)
@@ -155,7 +155,7 @@ class Hearer(Worker):
     def _listen(self, client: Client) -> None:
         headers = {"last-event-id": self._last} if self._last else {}
         until = time.monotonic() + self.hop_s
-        # Silence ends this connection (heartbeats come every 15 s); the next one resumes.
+        # Without data this connection times out (heartbeats come every 15 s); the next one resumes.
         with contextlib.suppress(httpx.ReadTimeout):
             quiet = httpx.Timeout(60, read=3)
             with client.stream("GET", "/api/v1/events", headers=headers, timeout=quiet) as answer:
@@ -185,7 +185,7 @@ class Hearer(Worker):
 
 
 class Readiness:
-    """Asks replicas ten times a second whether they are ready, from entry to exit."""
+    """Checks ten times a second if replicas are ready, from entry to exit."""
 
     def __init__(self, replicas: list[Replica]) -> None:
         self._replicas = replicas
@@ -207,7 +207,7 @@ class Readiness:
             thread.join(20)
 
     def wait(self, steady_s: float = 3) -> list[float]:
-        """Waits until each was ready for `steady_s`; seconds from entry to its last refusal."""
+        """Waits until each was ready for `steady_s`; the seconds from entry to its last 503."""
         deadline = time.monotonic() + 60
         while any(self._age_s() - last < steady_s for last in self._unready_s):
             assert time.monotonic() < deadline, "not ready again"
@@ -221,6 +221,6 @@ class Readiness:
         url = f"{self._replicas[number].url}/readyz"
         while not self._over.is_set():
             asked = time.monotonic()
-            if httpx.get(url, timeout=15).status_code != 200:
+            if get(url, timeout=15).status_code != 200:
                 self._unready_s[number] = self._age_s()
             time.sleep(max(0.0, 0.1 - (time.monotonic() - asked)))

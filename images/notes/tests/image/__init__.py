@@ -1,1 +1,1 @@
-"""The image and its deployment files on real engines: the repository's lab, as a command."""
+"""Tests of the image and its deployment files on real engines, in the repository's lab."""

@@ -1,4 +1,4 @@
-"""A lab, a database that its containers reach, and clean-up of what a crashed run left."""
+"""Fixtures: a lab, a database that its containers reach, and clean-up after a crashed run."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from tests.postgres import Postgres
 
 @pytest.fixture(scope="session")
 def lab() -> Iterator[Lab]:
-    """One test session at a time has the lab, be it of this project or of what is around it."""
+    """The lab, locked for this test session against other sessions of this repository."""
     if not (ROOT / "tests/lab/product_images.py").is_file():
         pytest.skip("this tree has no lab to run images on")
     if os.geteuid() != 0:
@@ -28,7 +28,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def server(lab: Lab) -> Iterator[Postgres]:
-    """A PostgreSQL on the host; it asks whoever comes from a node for a password."""
+    """A PostgreSQL on the host, which requires a password for connections from nodes."""
     listen = f"127.0.0.1,{lab.gateway}"
     with Postgres(18, {"listen_addresses": listen}).serving() as running:
         with (running.data / "pg_hba.conf").open("a") as rules:
@@ -39,7 +39,7 @@ def server(lab: Lab) -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def database(lab: Lab, server: Postgres) -> Callable[[], str]:
-    """Makes an empty database, owned by a role of its own, and says how containers reach it."""
+    """Creates an empty database with its own role; returns the URL for containers."""
 
     def make() -> str:
         name, password = f"notes_{secrets.token_hex(4)}", f"word-{secrets.token_hex(12)}"

@@ -1,7 +1,7 @@
-"""The lab of this repository, asked through its command line, and Docker clients on its nodes.
+"""Runs commands of the repository's lab, and Docker clients on its nodes.
 
-The notes application imports nothing of what is around it: the lab is a program like any other.
-LAB_SUBNET and LAB_DIR choose an instance, as they do for the lab itself.
+The notes application imports nothing from outside its project: it runs the lab as a program.
+LAB_SUBNET and LAB_DIR choose an instance, as for the lab itself.
 """
 
 import ipaddress
@@ -34,7 +34,7 @@ def eventually(holds: Callable[[], Any], what: str, timeout_s: float = 60) -> An
 
 
 def lab(*arguments: str, module: str = "tests.lab", timeout_s: float = 900) -> str:
-    """What a command of the lab prints."""
+    """Runs a command of the lab; returns its output."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
@@ -50,7 +50,7 @@ def lab(*arguments: str, module: str = "tests.lab", timeout_s: float = 900) -> s
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab that is up and bare, and the image under test in its registry."""
+    """A running lab without services, with the image under test in its registry."""
 
     environment: Mapping[str, str]
     image: str
@@ -58,7 +58,7 @@ class Lab:
     @classmethod
     def up(cls) -> "Lab":
         lab("up")
-        lab("reset")  # whatever ran on it last
+        lab("reset")  # in whatever state the last run left it
         image = lab("notes", module="tests.lab.product_images").splitlines()[-1]
         words = shlex.split(lab("env"))
         return cls(dict(w.split("=", 1) for w in words if "=" in w), image)
@@ -77,7 +77,7 @@ class Lab:
 
     @property
     def gateway(self) -> str:
-        """The host's own address, where the nodes reach it."""
+        """The host's address for the nodes."""
         return str(ipaddress.ip_network(self.environment["LAB_SUBNET"])[1])
 
     def address(self, node: str) -> str:
@@ -85,7 +85,7 @@ class Lab:
         return str(subnet[10 + int(node.removeprefix("node"))])
 
     def client_environment(self, node: str = "node1") -> dict[str, str]:
-        """Variables for a Docker client on one node."""
+        """The environment variables for a Docker client on one node."""
         docker = {k: v for k, v in self.environment.items() if k.startswith("DOCKER_")}
         docker["DOCKER_HOST"] = docker["DOCKER_HOST"].replace("/node1/", f"/{node}/")
         return {"PATH": os.environ["PATH"], "HOME": docker["DOCKER_CONFIG"], **docker}
@@ -93,7 +93,7 @@ class Lab:
     def attempt(
         self, *arguments: str, node: str = "node1", text: str | None = None, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """A Docker command that may fail."""
+        """Runs a Docker command that may fail."""
         client = shutil.which("docker", path="/usr/bin:/bin") or "docker"
         return subprocess.run(
             [client, *arguments],
@@ -108,17 +108,17 @@ class Lab:
     def docker(
         self, *arguments: str, node: str = "node1", text: str | None = None, **variables: str
     ) -> str:
-        """What a Docker command prints; AssertionError when it fails."""
+        """Runs a Docker command; returns its output, or raises AssertionError if it fails."""
         done = self.attempt(*arguments, node=node, text=text, **variables)
         assert done.returncode == 0, f"docker {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
 
     def inspect(self, *names: str, node: str = "node1") -> Any:
-        """The first of `docker inspect`'s documents."""
+        """The first document of `docker inspect`."""
         return json.loads(self.docker("inspect", *names, node=node))[0]
 
     def derive(self, tag: str, *lines: str) -> str:
-        """Builds an image on the one under test and pushes it; its address."""
+        """Builds an image based on the one under test and pushes it; returns its name."""
         address = f"{self.repository}:{tag}"
         dockerfile = "\n".join([f"FROM {self.image}", *lines])
         self.docker("pull", "--quiet", self.image)
@@ -127,5 +127,5 @@ class Lab:
         return address
 
     def on_node(self, node: str, *command: str) -> str:
-        """What a command prints that runs in a node's namespaces."""
+        """Runs a command in a node's namespaces; returns its output."""
         return lab("run", node, "--", *command)

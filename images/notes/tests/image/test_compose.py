@@ -1,8 +1,8 @@
-"""The compose file on a real engine, with the bundled database (spec: notes-app §2.2, §2.4).
+"""Tests the compose file on a real engine, with its database (spec: notes-app §2.2, §2.4).
 
-The public database image is not to be had without a registry outside; a stand-in made of the same
-PostgreSQL as in the other tests behaves as it does where the file relies on it: variables, user,
-data directory, first start, stop signal.
+The public database image needs an outside registry. A substitute, built from the same PostgreSQL
+as in the other tests, behaves like it in all that the file relies on: variables, user, data
+directory, first start, stop signal.
 """
 
 import json
@@ -19,11 +19,11 @@ import pytest
 from tests.image.lab import NOTES, Lab, eventually
 from tests.replica import ADMIN, KEY, PASSWORD
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
 
 PROJECT = "notestest"
 PORT = 3400
-#: Nothing that an address could hold unescaped.
+#: Characters that a URL must escape.
 DATABASE_PASSWORD = "p@ss:w/o%rd?&+~"
 STAND_IN = "notes-test/postgres:16"
 
@@ -62,7 +62,7 @@ CMD ["postgres", "-c", "listen_addresses=*", "-c", "unix_socket_directories=/var
 
 @dataclass(frozen=True)
 class Compose:
-    """The compose file in a directory of its own, with an .env beside it."""
+    """The compose file in its own directory, with an .env file."""
 
     lab: Lab
     directory: Path
@@ -86,7 +86,7 @@ class Compose:
         return found
 
     def ask(self, path: str, *options: str) -> tuple[int, str]:
-        """Status and body of a request that is made on the node itself."""
+        """Sends a request on the node itself; returns its status and body."""
         url = f"http://127.0.0.1:{PORT}{path}"
         headers = ("--header", "Host: notes.example.org", "--header", "X-Forwarded-Proto: https")
         try:
@@ -103,7 +103,7 @@ class Compose:
 
 
 def compose_command() -> tuple[str, ...]:
-    """The client's plugin, or Debian's program, which is installed where there is neither."""
+    """The client's plugin, or Debian's program, which is installed if both are missing."""
     found = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
     if found.returncode == 0:
         return ("docker", "compose", "--compatibility")

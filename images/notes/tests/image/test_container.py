@@ -1,4 +1,4 @@
-"""One container of the image: who it is, what it may write, how it says it is well, how it ends."""
+"""Tests one container of the image: its user, writable paths, health check and stop."""
 
 import contextlib
 import os
@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from tests.image.lab import UID, Lab, eventually
-from tests.replica import KEY, Client
-from tests.test_pages import page, space
+from tests.replica import KEY, Client, get
+from tests.workspace import page, space
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
 
 HARDENED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
 SHUTDOWN_TIMEOUT_S = 5
@@ -25,7 +25,7 @@ LABEL = "notes.test=image"
 
 @dataclass(frozen=True)
 class Container:
-    """A container that was started detached on the lab's first node."""
+    """A detached container on the lab's first node."""
 
     lab: Lab
     id: str
@@ -50,7 +50,7 @@ class Container:
         return done.stdout + done.stderr
 
     def stop(self) -> tuple[int, float]:
-        """SIGTERM, with compose's 30 s; the exit code and the seconds that it took."""
+        """Sends SIGTERM, with compose's 30 s; returns the exit code and the elapsed seconds."""
         begun = time.monotonic()
         self.lab.docker("stop", "--time=30", self.id)
         return int(self.lab.inspect(self.id)["State"]["ExitCode"]), time.monotonic() - begun
@@ -58,7 +58,7 @@ class Container:
     def wait_ready(self) -> "Container":
         def ready() -> bool:
             with contextlib.suppress(httpx.HTTPError):
-                return httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200
+                return get(f"{self.url}/readyz", timeout=5).status_code == 200
             return False
 
         eventually(ready, f"the container to be ready: {self.log}", 30)
@@ -70,7 +70,7 @@ Run = Callable[..., Container]
 
 @pytest.fixture(scope="module")
 def run(lab: Lab) -> Iterator[Run]:
-    """Starts containers; all go at the end, those of a crashed run at the beginning."""
+    """Starts containers; removes them at the end, and those of a crashed run first."""
 
     def clean() -> None:
         if ids := lab.docker("ps", "--all", "--quiet", f"--filter=label={LABEL}").split():
@@ -87,7 +87,7 @@ def run(lab: Lab) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory, database: Callable[[], str]) -> list[str]:
-    """Options that give a container its secrets as files, and say that a proxy is before it."""
+    """Options for a container with secrets as files, behind a proxy."""
     directory = tmp_path_factory.mktemp("secrets")
     directory.chmod(0o755)
     for name, value in (("app_database_url", database()), ("app_encryption_key", KEY)):
@@ -136,7 +136,7 @@ def test_the_process_is_nobody_and_may_nothing(running: Container) -> None:
 
 
 def test_nothing_of_the_image_is_writable_but_tmp(lab: Lab) -> None:
-    """Even on a writable root file system; and no program gives another user's rights."""
+    """Also with a writable root file system; and no program is set-uid."""
     look = (
         "find / -xdev ( -path /proc -o -path /sys -o -path /dev ) -prune"
         " -o -writable -not -type l -print"
@@ -153,7 +153,7 @@ def test_nothing_of_the_image_is_writable_but_tmp(lab: Lab) -> None:
 
 
 def test_it_writes_nothing_outside_tmp(run: Run, lab: Lab, database: Callable[[], str]) -> None:
-    """The engine's own list of what changed, where everything could have been written."""
+    """Uses the engine's list of changed files, with a writable root file system."""
     container = run(
         "--publish=3000",
         f"--env=DATABASE_URL={database()}",
@@ -180,7 +180,7 @@ def test_it_turns_healthy_in_time_and_works_hardened(running: Container) -> None
 
 @pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "127.0.0.1"])
 def test_the_health_check_follows_host_and_port(run: Run, lab: Lab, host: str) -> None:
-    """Also without a database: alive is not ready."""
+    """Also without a database: the check is for liveness, not readiness."""
     container = run(
         "--network=none",
         "--sysctl=net.ipv6.conf.all.disable_ipv6=0",

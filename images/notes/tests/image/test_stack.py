@@ -1,7 +1,7 @@
-"""The stack file on a real swarm: updates that start first, rollback (spec: notes-app §3).
+"""Tests the stack file on a real swarm: start-first updates, rollback (spec: notes-app §3).
 
-Published in host mode: the lab's kernel may have no IPVS, which the routing mesh needs. With one
-node more than replicas, a new task still finds a free port before an old one ends.
+Ports are published in host mode: the lab's kernel may have no IPVS, which the routing mesh needs.
+With one node more than replicas, a new task still finds a free port before an old one ends.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ import pytest
 
 from tests.image.lab import NOTES, UID, Lab, eventually
 from tests.postgres import Postgres
-from tests.replica import KEY, Client
+from tests.replica import KEY, Client, get
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
 
 NAME = "notestest"
 SERVICE = f"{NAME}_app"
@@ -29,7 +29,7 @@ PORT = 3300
 
 @dataclass
 class Watch:
-    """Asks every node again and again whether a replica there is alive."""
+    """Checks every node repeatedly for a live replica."""
 
     lab: Lab
     counts: list[int] = field(default_factory=list)
@@ -54,12 +54,12 @@ class Watch:
 
 def answers(lab: Lab, node: str, path: str) -> bool:
     with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(f"http://{lab.address(node)}:{PORT}{path}", timeout=2).status_code == 200
+        return get(f"http://{lab.address(node)}:{PORT}{path}", timeout=2).status_code == 200
     return False
 
 
 def deploy(lab: Lab, **variables: str) -> None:
-    """What DEPLOYMENT.md says, with the variables of the contract (spec: notes-app §2.2)."""
+    """Deploys as in DEPLOYMENT.md, with the variables of the contract (spec: notes-app §2.2)."""
     given = {
         "APP_IMAGE": lab.repository,
         "APP_VERSION": lab.version,
@@ -74,9 +74,9 @@ def deploy(lab: Lab, **variables: str) -> None:
 
 
 def tasks(lab: Lab) -> list[dict[str, Any]]:
-    """Every task that the swarm remembers, oldest first."""
+    """All tasks that the swarm lists, oldest first."""
     ids = lab.docker("service", "ps", "--quiet", "--no-trunc", SERVICE).split()
-    # One that the swarm forgets at this very moment is left out, and the command fails for it.
+    # The command fails for a task that the swarm deletes at this moment; the others are listed.
     found: list[dict[str, Any]] = json.loads(lab.attempt("inspect", *ids).stdout) if ids else []
     return sorted(found, key=lambda task: str(task["CreatedAt"]))
 
@@ -100,7 +100,7 @@ def remove(lab: Lab) -> None:
 
 @pytest.fixture(scope="module")
 def stack(lab: Lab, database: Callable[[], str]) -> Iterator[str]:
-    """Two replicas on an empty database; its URL."""
+    """Deploys two replicas on an empty database; yields its URL."""
     remove(lab)
     url = database()
     for name, value in zip(SECRETS, (url, KEY), strict=True):
@@ -180,7 +180,7 @@ def test_an_update_starts_first_and_loses_nobody(lab: Lab, stack: str) -> None:
     ended = sorted(str(task["Status"]["Timestamp"]) for task in old)
     assert started[0] < ended[0]
     assert started[1] < ended[1]
-    # What was kept is there: the state is all in the database.
+    # The data is still there: all state is in the database.
     node = next(node for node in lab.nodes if answers(lab, node, "/readyz"))
     with Client(f"http://{lab.address(node)}:{PORT}") as client:
         client.log_in()

@@ -3,7 +3,7 @@
 set -eu
 need=""
 for pair in haproxy:haproxy caddy:caddy chromium:chromium 7z:p7zip-full unzip:unzip curl:curl \
-    node:nodejs npm:npm wrk:wrk; do
+    node:nodejs npm:npm wrk:wrk cmark-gfm:cmark-gfm; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || need="$need ${pair#*:}"
 done
 test -x /usr/lib/postgresql/15/bin/postgres || need="$need postgresql-15"

@@ -1,4 +1,4 @@
-"""Starts the programs that judge, and a proxy in front of a replica for those that need one."""
+"""Starts the judging programs, and a proxy in front of a replica for those that need one."""
 
 import contextlib
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from tests.postgres import free_port
-from tests.replica import Replica
+from tests.replica import Replica, get
 
 HERE = Path(__file__).parent
 
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 def process(
     *command: str, until: Callable[[], bool], env: Mapping[str, str] | None = None
 ) -> Iterator[None]:
-    """Runs `command` from when `until` holds to the end of the block."""
+    """Runs `command`, waits until `until` is true, and ends it at the end of the block."""
     running = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env
     )
@@ -40,11 +40,11 @@ def process(
 
 
 def answers(url: str) -> Callable[[], bool]:
-    """Whether `url` is answered with anything but a server's error, as a question for `process`."""
+    """A condition for `process`: `url` is answered without a server error."""
 
     def ask() -> bool:
         with contextlib.suppress(httpx.HTTPError):
-            return httpx.get(url, timeout=2).status_code < 500
+            return get(url, timeout=2).status_code < 500
         return False
 
     return ask
@@ -52,9 +52,9 @@ def answers(url: str) -> Callable[[], bool]:
 
 @contextlib.contextmanager
 def front(replica: Replica, *others: Replica) -> Iterator[str]:
-    """HAProxy as a plain-HTTP reverse proxy that sets the forwarded headers; its address.
+    """Runs HAProxy as a plain-HTTP reverse proxy with forwarded headers; yields its address.
 
-    `others` are asked when `replica` is gone.
+    It uses `others` if `replica` is down: refuses, or is silent for 2 s on a busy machine.
     """
     servers = [f"    server s 127.0.0.1:{replica.port} check"]
     servers += [f"    server o{o.port} 127.0.0.1:{o.port} check backup" for o in others]
@@ -67,6 +67,7 @@ def front(replica: Replica, *others: Replica) -> Iterator[str]:
     timeout connect 5s
     timeout client 1h
     timeout server 1h
+    timeout check 2s
 frontend f
     bind 127.0.0.1:{port}
     http-request set-header X-Forwarded-Proto http
@@ -74,7 +75,7 @@ frontend f
     default_backend b
 backend b
     option httpchk GET /healthz
-    default-server inter 200ms fall 1 rise 1
+    default-server inter 200ms fall 2 rise 1
 {lines}
 """
         )
@@ -85,7 +86,7 @@ backend b
 
 
 def node(script: str, *arguments: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
-    """Runs a script of this directory to its end."""
+    """Runs a script of this directory and returns its output."""
     return subprocess.run(
         ["node", str(HERE / script), *arguments],
         capture_output=True, text=True, check=False, cwd=HERE, timeout=timeout_s,

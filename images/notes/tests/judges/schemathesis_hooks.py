@@ -1,8 +1,8 @@
-"""Loaded by schemathesis: keeps what its run stands on out of reach of what it takes away.
+"""Hooks for schemathesis: protect the objects that its run needs from deletion.
 
-It uses the ids that earlier answers told it, and so would sooner or later revoke its own token,
-disable its own account, or delete the space that it works in. NOTES_SPARED is a JSON object:
-`operations` take something away; for an id in `instead` they get the one that stands beside it.
+It uses ids from earlier answers, and so would sooner or later revoke its own token, disable its own
+account, or delete the space that it works in. NOTES_SPARED is a JSON object: `operations` are the
+deleting ones; `instead` maps each protected id to the id that they get in its place.
 """
 
 import json
@@ -16,7 +16,7 @@ _SPARED = json.loads(os.environ["NOTES_SPARED"])
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
-    """Aims at something else whatever would hit what is spared."""
+    """Replaces the protected ids in a deleting request."""
     if case.operation.definition.raw["operationId"] in _SPARED["operations"]:
         for name, value in case.path_parameters.items():
             case.path_parameters[name] = _SPARED["instead"].get(str(value).lower(), value)

@@ -1,4 +1,4 @@
-"""axe-core looks at the plain pages in Chromium, light and dark (WCAG 2.2 A, AA, best practice)."""
+"""axe-core checks the HTML views in Chromium, light and dark (WCAG 2.2 A, AA, best practice)."""
 
 from collections.abc import Callable
 
@@ -7,15 +7,16 @@ import pytest
 from tests.judges.programs import front, node
 from tests.replica import Client, Replica
 from tests.test_files import attach
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-#: Chromium speaks plain HTTP here, and the proxy in front of the replica says so.
+#: Chromium uses plain HTTP here, and the proxy in front of the replica sets the header for it.
 PLAIN = {"x-forwarded-proto": "http", "origin": "http://notes.example.org"}
 TEXT = (
     "# Heading\n\nSome **bold** [link](https://a.example/) `code`\n\n- [x] done\n\n"
     "```py\nx = 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n> quoted\n"
+    "\na[^1] <x-y> `z`\n\n<div>\n\n- [ ] a\n- b\n\n# Main\n\n# Files\n\n[^1]: A note.\n\n"
 )
 
 
@@ -25,7 +26,7 @@ def plain(own_replica: Start) -> Replica:
 
 
 def furnish(client: Client) -> list[str]:
-    """Makes one of everything that a page can show; the paths of all pages."""
+    """Creates one object of each kind that a view can show; returns the paths of all views."""
     home = space(client)
     made = page(client, home, "Page", markdown=TEXT)
     client.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "markdown": TEXT + "more\n"})
@@ -38,6 +39,7 @@ def furnish(client: Client) -> list[str]:
     guarded = client.ok("POST", f"/api/v1/nodes/{made}/shares", {"password": "open"})
     return [
         "/", f"/spaces/{home}", f"/spaces/{home}/trash", f"/p/{made}", f"/p/{made}/edit",
+        f"/p/{made}/pages", f"/p/{made}/backlinks", f"/p/{made}/move",
         f"/p/{made}/history", f"/p/{made}/diff?old=1&new=2", f"/p/{gone}", "/search?q=bold",
         "/settings", "/nowhere", share["url"].partition("example.org")[2],
         guarded["url"].partition("example.org")[2], "/login",
@@ -45,7 +47,7 @@ def furnish(client: Client) -> list[str]:
 
 
 def check(replica: Replica, token: str, paths: list[str]) -> str:
-    """What axe says; AssertionError for any violation."""
+    """Runs axe on the paths; AssertionError for any violation."""
     with front(replica) as base:
         done = node("axe.mjs", base, token, *paths)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -61,5 +63,5 @@ def test_axe_finds_nothing_wrong_with_the_plain_pages(plain: Replica) -> None:
 
 
 def test_axe_finds_nothing_wrong_with_the_setup_wizard(plain: Replica) -> None:
-    """What somebody sees who comes first: the wizard, then the way in."""
+    """Checks the views before the setup: the wizard and the login."""
     assert " 200 " in check(plain, "none", ["/setup", "/"])

@@ -1,4 +1,4 @@
-"""Caddy asks `/internal/tls-ask` before it gets a certificate (spec: notes-app §4)."""
+"""Caddy calls `/internal/tls-ask` before it gets a certificate (spec: notes-app §4)."""
 
 import subprocess
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from tests.judges.programs import process
 from tests.postgres import free_port
 from tests.replica import Replica
-from tests.test_pages import space
+from tests.workspace import space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]

@@ -1,7 +1,7 @@
-"""Chromium's EventSource reads the stream of events, and comes back to another replica by itself.
+"""Chromium's EventSource reads the event stream, and reconnects to another replica by itself.
 
-What the standard asks of a stream (its media type, frames, ids, `retry`, `Last-Event-ID`) is the
-browser's to judge: it drops what it cannot read.
+The browser checks the standard's rules for a stream (media type, frames, ids, `retry`,
+`Last-Event-ID`): it drops what it cannot read.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ import pytest
 
 from tests.judges.programs import HERE, front
 from tests.replica import Replica
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
@@ -25,7 +25,7 @@ PLAIN = {"x-forwarded-proto": "http", "origin": "http://notes.example.org"}
 
 
 class Browser:
-    """What a browser has heard so far."""
+    """A browser with an EventSource, and the events that it has received."""
 
     def __init__(self, running: subprocess.Popen[str]) -> None:
         self.heard: list[dict[str, Any]] = []

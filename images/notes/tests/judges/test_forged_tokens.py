@@ -1,4 +1,4 @@
-"""Identity tokens that a provider never made, or made for somebody else: none signs anybody in."""
+"""Tests that forged identity tokens, or tokens for another client, sign nobody in."""
 
 import base64
 import http.server
@@ -19,12 +19,12 @@ from tests.replica import Replica
 
 pytestmark = pytest.mark.judge
 Claims = dict[str, object]
-#: Makes a token of the claims that an honest provider would have sent.
+#: Makes a token from the claims of a valid provider.
 Make = Callable[["Forger", Claims], str]
 
 
 class Forger:
-    """A provider that answers with whatever token a test wants."""
+    """A provider that answers with the token that a test sets."""
 
     def __init__(self) -> None:
         forger = self
@@ -74,7 +74,7 @@ class Door:
     replica: Replica
 
     def attempt(self, make: Make) -> httpx.Response:
-        """Signs on with the token that `make` makes; the answer to the browser's return."""
+        """Signs on with the token that `make` returns; returns the answer to the callback."""
         now = int(time.time())
         with self.replica.client() as client:
             away = client.get("/auth/oidc/start").headers["location"]
@@ -131,6 +131,12 @@ FORGED: dict[str, Make] = {
     "two audiences, made for another": signed(aud=["notes", "b"], azp="b"),
     "expired": signed(exp=int(time.time()) - 3600),
     "from the future": signed(iat=int(time.time()) + 3600),
+    "valid without end": signed(exp=float("nan")),
+    "not valid yet": signed(nbf=int(time.time()) + 3600),
+    "no end": signed(exp=None),
+    "an end that is no time": signed(exp=True),
+    "one audience, made for another": signed(azp="b"),
+    "another access token": signed(at_hash="AAAAAAAAAAAAAAAAAAAAAA"),
     "replayed nonce": signed(nonce="seen before"),
     "no nonce": signed(nonce=""),
     "nobody": signed(sub=""),

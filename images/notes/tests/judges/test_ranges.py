@@ -1,7 +1,7 @@
-"""Ranges (RFC 9110 §14), answered as a server that everybody trusts answers them.
+"""Compares the answers to range requests (RFC 9110 §14) with those of Caddy's file server.
 
-Caddy's file server has the same bytes; for each row of the table both must give the same status,
-Content-Range, length and content. Where the standard leaves a choice (several ranges, which may be
+Caddy serves the same bytes; for each row of the table both must give the same status,
+Content-Range, length and content. If the standard leaves a choice (several ranges, which may be
 answered with the whole file), the row says so.
 """
 
@@ -15,9 +15,9 @@ import pytest
 from notes.files.chunks import CHUNK_BYTES
 from tests.judges.programs import answers, process
 from tests.postgres import free_port
-from tests.replica import Client, Replica
+from tests.replica import Client, Replica, get
 from tests.test_files import opened, pieces, send
-from tests.test_pages import page, space
+from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 SIZE = 2 * CHUNK_BYTES + 777
@@ -85,10 +85,10 @@ def _store(client: Client, data: bytes) -> str:
 def test_a_range_is_answered_as_the_judge_answers_it(
     judge: str, ask: Callable[[str], httpx.Response], data: bytes, text: str
 ) -> None:
-    theirs = httpx.get(judge, headers={"range": text, "accept-encoding": "identity"})
+    theirs = get(judge, headers={"range": text, "accept-encoding": "identity"})
     ours = ask(text)
     if theirs.status_code == 416 and text == "bytes=5-4":
-        # Invalid, not unsatisfiable (§14.1.1): to be ignored, though the judge refuses it.
+        # Invalid, not unsatisfiable (§14.1.1): to be ignored, although Caddy refuses it.
         assert (ours.status_code, ours.content) == (200, data)
         return
     assert ours.status_code == theirs.status_code

@@ -1,4 +1,4 @@
-"""Single sign-on at a real OpenID provider, as a person's browser does it."""
+"""Tests single sign-on with a real OpenID provider, with the steps of a browser."""
 
 import re
 import time
@@ -11,7 +11,7 @@ import pytest
 from tests.judges.programs import HERE, answers, process
 from tests.postgres import Postgres, free_port
 from tests.replica import Client, Replica
-from tests.test_pages import space
+from tests.workspace import space
 
 pytestmark = pytest.mark.judge
 SECRET = "the client's secret of this test"
@@ -48,7 +48,7 @@ def single(postgres: Postgres, provider: str) -> Iterator[Replica]:
 
 
 def sign_on(client: Client, person: str) -> str:
-    """Signs on at the provider as a person would; the address that it sends the browser back to."""
+    """Signs on at the provider like a user; returns the address that it redirects to."""
     away = client.get("/auth/oidc/start?return_to=/settings").headers["location"]
     with httpx.Client(follow_redirects=False, timeout=20) as browser:
         answer = browser.get(away)

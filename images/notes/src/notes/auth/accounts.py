@@ -1,6 +1,6 @@
-"""Setup, login, one's own account, and API tokens.
+"""Setup, login, and the user's own account.
 
-Invariant: setup happens once, whoever asks how often and through however many replicas.
+Invariant: setup succeeds once, however many requests ask for it on however many replicas.
 """
 
 from typing import Annotated
@@ -10,13 +10,15 @@ import msgspec
 from psycopg import errors
 from starlette.responses import Response
 
-from notes.auth import audit, limits, sessions
+from notes.auth import audit, devices, rate_limits, sessions
 from notes.auth.passwords import MAX_CHARACTERS, MIN_CHARACTERS
+from notes.auth.token_digest import digest
 from notes.db.connect import Conn
 from notes.db.migrate import LOCK
-from notes.http.call import SCOPES, Call, Viewer
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem
+from notes.http.routing import Table
+from notes.http.viewer import SCOPES, Viewer, network
 
 table = Table("account")
 
@@ -33,7 +35,7 @@ Password = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS)]
 
 
 class SetupIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first administrator, and what the installation is called."""
+    """The first administrator, and the name of the installation."""
 
     email: Email
     name: Name
@@ -49,7 +51,7 @@ class LoginIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Me(msgspec.Struct, frozen=True):
-    """The person who asks."""
+    """The signed-in user."""
 
     id: UUID
     email: str
@@ -59,15 +61,24 @@ class Me(msgspec.Struct, frozen=True):
 
 
 class MeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; a new password needs the present one."""
+    """Fields to change; a new password needs the current one."""
 
     name: Name | None = None
     password: NewPassword | None = None
     current_password: Password | None = None
 
 
+class SignOutQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """With `keep_stored` the browser keeps what it has stored for offline reading.
+
+    Only the workspace asks for it, and shows the stored pages to no other user.
+    """
+
+    keep_stored: bool = False
+
+
 class SetupState(msgspec.Struct, frozen=True):
-    """Whether the setup has been done."""
+    """The state of the first-time setup: done or not."""
 
     done: bool
 
@@ -79,20 +90,20 @@ async def is_set_up(call: Call) -> bool:
 
 @table("GET", "/api/v1/setup", scope=None, main_site_only=True)
 async def get_setup(call: Call) -> SetupState:
-    """Whether the first-time setup has been done."""
+    """Tell if the first-time setup has been done."""
     return SetupState(await is_set_up(call))
 
 
 @table("POST", "/api/v1/setup", scope=None, status=201, main_site_only=True)
 async def post_setup(call: Call, body: SetupIn) -> Me:
-    """Do the first-time setup: possible once."""
+    """Do the first-time setup; it is possible only once."""
     token, me = await set_up(call, body)
     return signed_in(call, token, me, 201)  # type: ignore[return-value]
 
 
 async def set_up(call: Call, body: SetupIn) -> tuple[str, Me]:
-    """Makes the first administrator and their session. Raises a 409 when that was done before."""
-    await limits.count(call.app.db, limits.SETUP, call.seen.address)
+    """Creates the first administrator and their session. Raises a 409 if setup was done before."""
+    await rate_limits.count(call.app.db, rate_limits.SETUP, call.seen.address)
     password_hash = await call.app.passwords.hash(body.password)
     previous = sessions.cookie(call.request, call.seen)
 
@@ -114,7 +125,7 @@ async def set_up(call: Call, body: SetupIn) -> tuple[str, Me]:
         user_id: UUID = row["id"]  # type: ignore[index]
         who = Viewer(user_id, body.name, body.email)
         await audit.note(conn, who, "setup.done", body.site_name)
-        token = await sessions.start(conn, user_id, previous)
+        token = await sessions.start(conn, user_id, previous, address_of(call)) or ""
         return token, Me(user_id, body.email.lower(), body.name, is_admin=True, scopes=[*SCOPES])
 
     return await call.app.db.transact(work)
@@ -122,16 +133,17 @@ async def set_up(call: Call, body: SetupIn) -> tuple[str, Me]:
 
 @table("POST", "/api/v1/session", scope=None)
 async def post_session(call: Call, body: LoginIn) -> Me:
-    """Sign in with a password; the session comes as a cookie."""
+    """Sign in with a password; the answer sets the session's cookie."""
     token, me = await log_in(call, body)
     return signed_in(call, token, me)  # type: ignore[return-value]
 
 
 async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
-    """A new session's token. Raises a 401 without saying which of the two was wrong."""
+    """A new session's token. The 401 does not tell if the address or the password was wrong."""
     app = call.app
     email = body.email.lower()
-    await limits.count_login(app.db, call.seen.address, email)
+    attempt = await _attempt(call, email)
+    await rate_limits.count_login(app.db, attempt)
     row = None
     if "\0" not in email:
         row = await app.db.one(
@@ -139,63 +151,100 @@ async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
             " WHERE email = %s AND disabled_at IS NULL",
             (email,),
         )
-    if not await app.passwords.matches(body.password, row["password_hash"] if row else None):
-        raise Problem(401, "The e-mail address or the password is wrong.")
-    assert row is not None  # noqa: S101 - nobody's hash never matches
+    wrong = Problem(401, "The e-mail address or the password is wrong.")
+    stored = row["password_hash"] if row else None
+    if not await app.passwords.matches(body.password, stored):
+        raise wrong
+    assert row is not None  # noqa: S101 - without an account no password matches
     previous = sessions.cookie(call.request, call.seen)
-    token = await app.db.transact(lambda conn: sessions.start(conn, row["id"], previous))
-    await limits.uncount_login(app.db, call.seen.address, email)
+    token = await app.db.transact(
+        lambda conn: sessions.start(conn, row["id"], previous, address_of(call), stored)
+    )
+    if token is None:
+        raise wrong  # the password was changed, or the account disabled, in the meantime
+    await rate_limits.uncount_login(app.db, attempt)
     scopes = [*SCOPES] if row["is_admin"] else ["read", "write"]
     return token, Me(row["id"], email, row["name"], row["is_admin"], list(scopes))
 
 
+async def _attempt(call: Call, email: str) -> rate_limits.Attempt:
+    row = None
+    if "\0" not in email:
+        row = await call.app.db.one(
+            "SELECT EXISTS (SELECT 1 FROM sessions s JOIN users u ON u.id = s.user_id"
+            " WHERE u.email = %s AND s.address = %s AND s.expires_at > now()) AS near",
+            (email, address_of(call)),
+        )
+    is_near = row is not None and row["near"]
+    return rate_limits.Attempt(email, call.seen.address, devices.known(call, email), is_near)
+
+
+def address_of(call: Call) -> bytes:
+    """The keyed hash of the client's address that is stored with a session."""
+    signed = call.app.vault.sign(network(call.seen.address), "session addresses")
+    return bytes.fromhex(signed)[:16]
+
+
+def told(me: Me, status: int = 200) -> Response:
+    """The answer with a user, to which cookies can be added."""
+    headers = {"cache-control": "no-store"}
+    return Response(msgspec.json.encode(me), status, headers, "application/json")
+
+
 def signed_in(call: Call, token: str, me: Me, status: int = 200) -> Response:
-    response = Response(
-        msgspec.json.encode(me), status, {"cache-control": "no-store"}, "application/json"
-    )
-    sessions.set_cookie(response, call.seen, token)
+    response = told(me, status)
+    sessions.set_cookie(response, call.seen, token, me.id)
+    devices.remember(call, response, me.email)
     return response
 
 
 @table("DELETE", "/api/v1/session", scope=None, status=204)
-async def delete_session(call: Call) -> None:
-    """Sign out: the session ends for every copy of its cookie."""
+async def delete_session(call: Call, query: SignOutQuery) -> None:
+    """Sign out: the session ends, also for copies of its cookie."""
     response = Response(status_code=204)
     await log_out(call, response)
+    if query.keep_stored:
+        del response.headers["clear-site-data"]
     return response  # type: ignore[return-value]
 
 
 async def log_out(call: Call, response: Response) -> None:
     token = sessions.cookie(call.request, call.seen)
     if token:
-        await call.app.db.do(
-            "DELETE FROM sessions WHERE token_hash = %s", (sessions.digest(token),)
-        )
+        await call.app.db.do("DELETE FROM sessions WHERE token_hash = %s", (digest(token),))
     sessions.clear_cookie(response, call.seen)
-    # What a browser has kept for offline reading belongs to the person who leaves.
+    # Pages that the browser cached for offline reading belong to the user who signs out.
     response.headers["clear-site-data"] = '"cache", "storage"'
 
 
 @table("GET", "/api/v1/me")
 async def get_me(call: Call) -> Me:
-    """The person who asks."""
+    """The signed-in user."""
     who = call.viewer
-    return Me(who.person, who.email, who.name, who.is_admin, sorted(who.scopes))
+    me = Me(who.person, who.email, who.name, who.is_admin, sorted(who.scopes))
+    named = call.request.cookies.get(sessions.user_cookie_name(call.seen))
+    if who.via == "token" or named == str(me.id):
+        return me
+    # A session of an older version, or a cookie that was changed.
+    response = told(me)
+    sessions.name_user(response, call.seen, me.id)
+    return response  # type: ignore[return-value]
 
 
 @table("PATCH", "/api/v1/me", scope="write")
 async def patch_me(call: Call, body: MeIn) -> Me:
-    """Change one's name or password; a new password ends all other sessions."""
+    """Change your name or password; a new password ends all other sessions and all tokens."""
     app, who = call.app, call.viewer
     new_hash = None
     if body.password is not None:
         row = await app.db.one("SELECT password_hash FROM users WHERE id = %s", (who.person,))
-        await limits.count_login(app.db, call.seen.address, who.email)
+        place = (rate_limits.PRESENT, "", _present(call))
+        await rate_limits.count(app.db, *place)
         stored = row["password_hash"] if row else None
         if not await app.passwords.matches(body.current_password or "", stored):
-            raise Problem(403, "The present password is wrong.", field="current_password")
+            raise Problem(403, "The current password is wrong.", field="current_password")
+        await rate_limits.uncount(app.db, *place)
         new_hash = await app.passwords.hash(body.password)
-    token = sessions.cookie(call.request, call.seen)
 
     async def work(conn: Conn) -> None:
         await conn.execute(
@@ -203,21 +252,28 @@ async def patch_me(call: Call, body: MeIn) -> Me:
             " password_hash = coalesce(%s, password_hash) WHERE id = %s",
             (body.name, new_hash, who.person),
         )
+        # The UPDATE locked the user's row: of two concurrent changes one ends the other's session.
+        await sessions.hold(conn, call)
         if new_hash is not None:
-            await conn.execute(
-                "DELETE FROM sessions WHERE user_id = %s AND token_hash <> %s",
-                (who.person, sessions.digest(token or "")),
-            )
+            await sessions.end_all(conn, who.person, but_of=call)
             await audit.note(conn, who, "password.changed", who.email)
 
     await app.db.transact(work)
     return Me(who.person, who.email, body.name or who.name, who.is_admin, sorted(who.scopes))
 
 
+def _present(call: Call) -> str:
+    """The rate-limit subject for the current password: one a session, one for all tokens."""
+    if call.viewer.via == "token":
+        return f"token:{call.viewer.person}"
+    cookie = sessions.cookie(call.request, call.seen) or ""
+    return f"session:{digest(cookie).hex()[:32]}"
+
+
 async def make_user(
     conn: Conn, email: str, name: str, password_hash: str | None, *, is_admin: bool
 ) -> UUID:
-    """Raises a 409 when the address is taken."""
+    """Inserts a user and returns its id. Raises a 409 if the address is taken."""
     try:
         cursor = await conn.execute(
             "INSERT INTO users (email, name, password_hash, is_admin) VALUES (%s, %s, %s, %s)"
@@ -225,6 +281,6 @@ async def make_user(
             (email.lower(), name, password_hash, is_admin),
         )
     except errors.UniqueViolation:
-        raise Problem(409, "Somebody has this e-mail address.", field="email") from None
+        raise Problem(409, "Another account has this e-mail address.", field="email") from None
     row = await cursor.fetchone()
     return row["id"]  # type: ignore[index, no-any-return]

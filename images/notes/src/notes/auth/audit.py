@@ -1,4 +1,4 @@
-"""Who changed what. Invariant: the entry is written in the transaction of the change itself."""
+"""The audit log. Invariant: an entry is written in the transaction of the change itself."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -8,8 +8,9 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from notes.db.connect import Conn
-from notes.http.call import Call, Viewer
-from notes.http.endpoint import Table
+from notes.http.context import Call
+from notes.http.routing import Table
+from notes.http.viewer import Viewer
 
 table = Table("audit")
 
@@ -33,7 +34,7 @@ async def note(
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """One change."""
+    """One change: its time, its actor, the action and its subject."""
 
     id: int
     at: datetime
@@ -47,7 +48,7 @@ class AuditEntry(msgspec.Struct, frozen=True):
 
 
 class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Newest first; `before` pages on."""
+    """Filters of the audit log; `before` is the last id of the previous page."""
 
     space_id: UUID | None = None
     node_id: UUID | None = None
@@ -57,7 +58,7 @@ class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @table("GET", "/api/v1/audit", scope="admin", main_site_only=True)
 async def list_audit(call: Call, query: AuditQuery) -> list[AuditEntry]:
-    """Who changed what, newest first."""
+    """List changes and who made them, newest first."""
     return await entries(call, query)
 
 

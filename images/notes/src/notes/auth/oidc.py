@@ -1,29 +1,26 @@
 """Single sign-on by OpenID Connect: code flow with PKCE.
 
-Decides who somebody is from what the identity provider signs. Invariant: a sign-on comes back once,
-to the browser that left, with the nonce and the audience that it left with, signed by an asymmetric
-key that the issuer publishes.
+Derives a user's identity from the token that the identity provider signs. Invariant: a sign-on is
+accepted once, in the browser that started it, with the nonce and the audience it was started with,
+and signed by an asymmetric key that the issuer publishes.
 """
 
 import asyncio
-import base64
-import hashlib
 import hmac
 import secrets
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 import msgspec
 
-from notes.auth.sessions import digest
-from notes.auth.vault import Vault, WrongKeyError
+from notes.auth.encryption import Vault, WrongKeyError
+from notes.auth.token_digest import digest
 from notes.config import OidcSettings, Settings
 from notes.db.pool import Database
-from notes.edge.hostname import without_port
-from notes.http.call import Seen
 from notes.http.problems import Problem, unavailable
+from notes.http.viewer import Seen
+from notes.middleware.hostname import without_port
 
 if TYPE_CHECKING:
     import httpx
@@ -39,7 +36,7 @@ ANSWER_LIMIT_BYTES = 1024 * 1024
 
 
 class Away(msgspec.Struct, frozen=True):
-    """What is remembered, sealed, of a sign-on that has left."""
+    """State of a started sign-on, stored encrypted until the browser comes back."""
 
     nonce: str
     verifier: str
@@ -49,7 +46,7 @@ class Away(msgspec.Struct, frozen=True):
 
 
 class SignOn:
-    """Talks to the identity provider."""
+    """Client of the identity provider."""
 
     def __init__(self, settings: Settings, db: Database, vault: Vault) -> None:
         self._settings = settings
@@ -64,7 +61,7 @@ class SignOn:
             await self._http.aclose()
 
     async def configured(self) -> OidcSettings | None:
-        """The environment's settings, or else the stored ones."""
+        """The settings of the environment, or else the stored settings."""
         if self._settings.oidc is not None:
             return self._settings.oidc
         row = await self._db.one("SELECT sealed FROM credentials WHERE name = %s", (STORED,))
@@ -74,9 +71,11 @@ class SignOn:
         return msgspec.json.decode(opened, type=OidcSettings)
 
     async def leave(self, seen: Seen, return_to: str) -> tuple[str, str]:
-        """Where to send the browser, and the value of the cookie that binds it to this sign-on."""
+        """The provider's URL to redirect to, and the cookie that binds the sign-on."""
         oidc = await self._required()
         found = await self._discover(oidc)
+        from authlib.oauth2.client import OAuth2Client
+
         state, binding = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         away = Away(
             secrets.token_urlsafe(24),
@@ -91,26 +90,23 @@ class SignOn:
             " VALUES (%s, %s, now() + make_interval(mins => %s))",
             (digest(state), self._vault.seal(msgspec.json.encode(away), place), LOGIN_MINUTES),
         )
-        challenge = hashlib.sha256(away.verifier.encode()).digest()
-        query = {
-            "response_type": "code",
-            "client_id": oidc.client_id,
-            "redirect_uri": away.redirect_uri,
-            "scope": "openid email profile",
-            "state": state,
-            "nonce": away.nonce,
-            "code_challenge": base64.urlsafe_b64encode(challenge).rstrip(b"=").decode(),
-            "code_challenge_method": "S256",
-        }
-        endpoint = str(found["authorization_endpoint"])
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}", binding
+        client = OAuth2Client(None, oidc.client_id, code_challenge_method="S256")
+        url, _ = client.create_authorization_url(
+            str(found["authorization_endpoint"]),
+            state=state,
+            code_verifier=away.verifier,
+            redirect_uri=away.redirect_uri,
+            scope="openid email profile",
+            nonce=away.nonce,
+        )
+        return str(url), binding
 
     async def come_back(
         self, seen: Seen, query: Mapping[str, str], binding: str | None
     ) -> tuple[Person, str]:
-        """Who has signed on, and where they wanted to go.
+        """The person who has signed on, and the path to return to.
 
-        Raises a 400 for anything that this very browser did not leave with.
+        Raises a 400 if this browser did not start this sign-on.
         """
         oidc = await self._required()
         away = await self._once(query.get("state", ""), binding)
@@ -132,7 +128,7 @@ class SignOn:
             },
             auth=(oidc.client_id, oidc.client_secret),
         )
-        claims = await self._claims(oidc, found, str(tokens.get("id_token", "")), away.nonce)
+        claims = await self._claims(oidc, found, tokens, away.nonce)
         if "userinfo_endpoint" in found and tokens.get("access_token"):
             more = await self._ask(
                 "GET",
@@ -144,10 +140,10 @@ class SignOn:
         return person_of(oidc, claims), away.return_to
 
     def leaves_from(self, seen: Seen) -> str | None:
-        """Where a sign-on has to begin that would come back to another host than it left from.
+        """The URL on which to start the sign-on, if it cannot start on this host; None if it can.
 
-        It comes back to `ORIGIN` from every host of the main site, and the cookie that binds it to
-        its browser is one host's. None where it may begin here.
+        Every host of the main site uses the redirect URI of `ORIGIN`, and the cookie that binds the
+        sign-on to its browser is valid for one host only.
         """
         main = self._settings.main_host
         if main is None or seen.site.space_id is not None:
@@ -189,15 +185,15 @@ class SignOn:
         base = oidc.issuer.removesuffix("/")
         found = await self._ask("GET", f"{base}/.well-known/openid-configuration")
         if found.get("issuer") != oidc.issuer:
-            raise unavailable("The identity provider says that it is another one.")
+            raise unavailable("The identity provider names another issuer than the configured one.")
         if not all(k in found for k in ("authorization_endpoint", "token_endpoint", "jwks_uri")):
-            raise unavailable("The identity provider does not say where its endpoints are.")
+            raise unavailable("The identity provider's configuration lacks endpoints.")
         self._found = (now, oidc.issuer, found)
         self._keys = None
         return found
 
     async def _claims(
-        self, oidc: OidcSettings, found: dict[str, Any], token: str, nonce: str
+        self, oidc: OidcSettings, found: dict[str, Any], tokens: dict[str, Any], nonce: str
     ) -> dict[str, Any]:
         from joserfc import jwt
         from joserfc.errors import JoseError
@@ -215,15 +211,16 @@ class SignOn:
                     raise unavailable("The identity provider's keys cannot be read.") from None
             try:
                 keys: Any = self._keys[1] if self._keys else None
-                decoded = jwt.decode(token, keys, algorithms=ALGORITHMS)
+                decoded = jwt.decode(str(tokens.get("id_token", "")), keys, algorithms=ALGORITHMS)
                 break
             except (JoseError, ValueError) as error:
-                # The key may be newer than what we know; anything else is final.
+                # The key may be newer than the cached keys; any other error is final.
                 if fresh or not _maybe_new_key(error):
-                    raise refused("its token is not soundly signed") from None
-        assert decoded is not None  # noqa: S101 - the second round either decodes or raises
+                    raise refused("its token has no valid signature") from None
+        assert decoded is not None  # noqa: S101 - the second attempt either decodes or raises
         claims = dict(decoded.claims)
-        check(claims, oidc, nonce)
+        access_token = tokens.get("access_token")
+        check(claims, dict(decoded.header), oidc, nonce=nonce, access_token=access_token)
         return claims
 
     async def _ask(self, method: str, url: str, **more: Any) -> dict[str, Any]:
@@ -241,7 +238,7 @@ class SignOn:
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
             raise unavailable("The identity provider cannot be reached.") from None
         if answer.status_code >= 500:
-            raise unavailable("The identity provider is in trouble.")
+            raise unavailable("The identity provider answered with a server error.")
         if answer.status_code >= 300:
             raise refused("the identity provider does not accept it")
         try:
@@ -249,7 +246,7 @@ class SignOn:
         except (msgspec.DecodeError, UnicodeDecodeError):
             decoded = None
         if not isinstance(decoded, dict):
-            raise unavailable("The identity provider's answer makes no sense.")
+            raise unavailable("The identity provider's answer is not a JSON object.")
         return decoded
 
 
@@ -260,6 +257,6 @@ def _maybe_new_key(error: Exception) -> bool:
 
 
 def same_site_path(text: str) -> str:
-    """`text` if it is a path of this site, else the front page: no redirect leaves the site."""
+    """`text` if it is a path of this site, else `/`: no redirect leaves the site."""
     sound = text.startswith("/") and not text.startswith(("//", "/\\")) and "\\" not in text
     return text if sound and text.isprintable() and len(text) < 500 else "/"

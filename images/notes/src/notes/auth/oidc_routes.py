@@ -1,24 +1,31 @@
-"""The browser's way out to the identity provider and back in.
+"""Routes of single sign-on: start, callback and settings.
 
-Invariant: what the provider says about groups and administration holds for the accounts that come
-through it, at every sign-on anew.
+Invariant: every sign-on sets the account's groups and administrator flag as the provider says, but
+the last active administrator stays one.
 """
 
+import logging
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
+from psycopg import errors
 from starlette.responses import RedirectResponse, Response
 
-from notes.auth import audit, limits, sessions
+from notes.auth import audit, rate_limits, sessions
+from notes.auth.accounts import address_of
 from notes.auth.oidc import CALLBACK, START, STORED, same_site_path
 from notes.auth.oidc_claims import Person
 from notes.config import OidcSettings
 from notes.db.connect import Conn
-from notes.http.call import Call, Seen, Viewer
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem
+from notes.http.routing import Table
+from notes.http.viewer import Seen, Viewer
+from notes.log import say
+
+logger = logging.getLogger(__name__)
 
 table = Table("single sign-on")
 
@@ -28,13 +35,13 @@ def _binding_cookie(seen: Seen) -> str:
 
 
 class StartQuery(msgspec.Struct, frozen=True):
-    """Where to go after the sign-on."""
+    """The path to return to after the sign-on."""
 
     return_to: str = "/"
 
 
 class OidcIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of the identity provider; the secret is kept sealed."""
+    """Settings of the identity provider; the secret is stored encrypted."""
 
     issuer: Annotated[
         str, msgspec.Meta(pattern=r"^https?://[^\s?#/\x00]+(/[^\s?#\x00]*)?$(?!\n)", max_length=500)
@@ -46,7 +53,7 @@ class OidcIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OidcState(msgspec.Struct, frozen=True):
-    """The settings in force, without the secret."""
+    """The settings in use, without the secret."""
 
     configured: bool
     from_environment: bool
@@ -58,12 +65,12 @@ class OidcState(msgspec.Struct, frozen=True):
 
 @table("GET", START, scope=None, status=303)
 async def start_sign_on(call: Call, query: StartQuery) -> Response:
-    """Leave for the identity provider."""
+    """Redirect to the identity provider."""
     elsewhere = call.app.sign_on.leaves_from(call.seen)
     if elsewhere is not None:
         query_text = urlencode({"return_to": same_site_path(query.return_to)})
         return RedirectResponse(f"{elsewhere}?{query_text}", 303, {"cache-control": "no-store"})
-    await limits.count(call.app.db, limits.OIDC_START, call.seen.address)
+    await rate_limits.count(call.app.db, rate_limits.OIDC_START, call.seen.address)
     url, binding = await call.app.sign_on.leave(call.seen, same_site_path(query.return_to))
     response = RedirectResponse(url, 303, {"cache-control": "no-store"})
     response.set_cookie(
@@ -79,19 +86,21 @@ async def start_sign_on(call: Call, query: StartQuery) -> Response:
 
 @table("GET", CALLBACK, scope=None, status=303)
 async def finish_sign_on(call: Call) -> Response:
-    """Come back from the identity provider."""
+    """Receive the browser from the identity provider and sign it in."""
     binding = call.request.cookies.get(_binding_cookie(call.seen))
     query = dict(call.request.query_params)
     person, return_to = await call.app.sign_on.come_back(call.seen, query, binding)
     previous = sessions.cookie(call.request, call.seen)
 
-    async def work(conn: Conn) -> str:
+    async def work(conn: Conn) -> tuple[UUID, str | None]:
         user_id = await _account(conn, person)
-        return await sessions.start(conn, user_id, previous)
+        return user_id, await sessions.start(conn, user_id, previous, address_of(call))
 
-    token = await call.app.db.transact(work)
+    user_id, token = await call.app.db.transact(work)
+    if token is None:
+        raise Problem(403, "This account is disabled.")
     response = RedirectResponse(same_site_path(return_to), 303, {"cache-control": "no-store"})
-    sessions.set_cookie(response, call.seen, token)
+    sessions.set_cookie(response, call.seen, token, user_id)
     response.delete_cookie(
         _binding_cookie(call.seen), secure=call.seen.secure, httponly=True, samesite="lax"
     )
@@ -100,7 +109,7 @@ async def finish_sign_on(call: Call) -> Response:
 
 async def _account(conn: Conn, person: Person) -> UUID:
     key = (person.issuer, person.subject)
-    # Two first sign-ons of one person at once make one account.
+    # Two concurrent first sign-ons of one person create one account.
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", ("\n".join(key),))
     row = await (
         await conn.execute(
@@ -119,16 +128,33 @@ async def _account(conn: Conn, person: Person) -> UUID:
         raise Problem(403, "This account is disabled.")
     user_id: UUID = row["id"]
     if person.is_admin is not None:
-        await conn.execute(
-            "UPDATE users SET is_admin = %s WHERE id = %s", (person.is_admin, user_id)
-        )
+        await _administers(conn, person, user_id, is_admin=person.is_admin)
     if person.groups is not None:
         await _set_groups(conn, user_id, person.groups)
     return user_id
 
 
+async def _administers(conn: Conn, person: Person, user_id: UUID, *, is_admin: bool) -> None:
+    """Sets the administrator flag; the last active administrator keeps it, with an audit entry."""
+    try:
+        async with conn.transaction():  # a savepoint: the sign-on continues in both cases
+            await conn.execute(
+                "UPDATE users SET is_admin = %(is)s WHERE id = %(id)s AND is_admin <> %(is)s",
+                {"is": is_admin, "id": user_id},
+            )
+    except errors.RestrictViolation:
+        who = Viewer(user_id, person.name, person.email)
+        await audit.note(conn, who, "user.last_administrator_kept", person.email)
+        say(
+            logger,
+            "identity provider revoked the last administrator; the account stays administrator",
+            logging.WARNING,
+            user=user_id,
+        )
+
+
 async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
-    """The account of the same verified address, or a new one."""
+    """The account with the same verified address, or a new one."""
     found = await (
         await conn.execute("SELECT id, disabled_at FROM users WHERE email = %s", (person.email,))
     ).fetchone()
@@ -136,8 +162,8 @@ async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
         if not person.email_verified:
             raise Problem(
                 403,
-                "There is an account with this e-mail address, and the identity provider does"
-                " not say that the address is yours.",
+                "An account with this e-mail address exists, and the identity provider does"
+                " not confirm that the address is yours.",
             )
         return found
     made = await (
@@ -171,7 +197,7 @@ async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
 
 @table("GET", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
 async def get_oidc(call: Call) -> OidcState:
-    """The identity provider in force."""
+    """The settings of the identity provider in use."""
     oidc = await call.app.sign_on.configured()
     if oidc is None:
         return OidcState(configured=False, from_environment=False)
@@ -181,9 +207,9 @@ async def get_oidc(call: Call) -> OidcState:
 
 @table("PUT", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
 async def put_oidc(call: Call, body: OidcIn) -> OidcState:
-    """Set the identity provider, where the environment does not."""
+    """Set the identity provider; refused if the environment sets it."""
     if call.app.settings.oidc is not None:
-        raise Problem(409, "The OIDC_ variables of the environment are in force.")
+        raise Problem(409, "The OIDC_ variables of the environment set the identity provider.")
     if body.admin_group and not body.groups_claim:
         raise Problem(422, "An admin group needs a groups claim.", field="groups_claim")
     oidc = OidcSettings(
@@ -205,7 +231,7 @@ async def put_oidc(call: Call, body: OidcIn) -> OidcState:
 
 @table("DELETE", "/api/v1/settings/oidc", scope="admin", status=204, main_site_only=True)
 async def delete_oidc(call: Call) -> None:
-    """Forget the stored identity provider."""
+    """Delete the stored settings of the identity provider."""
 
     async def work(conn: Conn) -> None:
         cursor = await conn.execute("DELETE FROM credentials WHERE name = %s", (STORED,))

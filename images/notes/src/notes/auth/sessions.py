@@ -1,9 +1,9 @@
 """Sessions: a random token in a cookie, its hash in the database.
 
-Invariant: every sign-in makes a new token and ends the session that the browser came with.
+Invariant: every sign-in creates a new token and ends the browser's previous session; a new password
+ends the sessions and tokens of the old one.
 """
 
-import hashlib
 import secrets
 from typing import LiteralString
 from uuid import UUID
@@ -12,9 +12,12 @@ from psycopg.rows import DictRow
 from starlette.requests import Request
 from starlette.responses import Response
 
+from notes.auth.token_digest import digest
 from notes.db.connect import Conn
 from notes.db.pool import Database
-from notes.http.call import ANYBODY, Scope, Seen, Viewer
+from notes.http.context import Call
+from notes.http.problems import Problem
+from notes.http.viewer import ANYBODY, Scope, Seen, Viewer
 
 LIFETIME_DAYS = 30
 _BY_SESSION: LiteralString = (
@@ -32,17 +35,12 @@ _BY_TOKEN: LiteralString = (
 )
 
 
-def digest(token: str) -> bytes:
-    """What the database keeps of a token."""
-    return hashlib.sha256(token.encode()).digest()
-
-
 def cookie_name(seen: Seen) -> str:
-    """The `__Host-` prefix pins a cookie to this very host; it needs https."""
+    """The cookie's name; with https its `__Host-` prefix binds it to this host."""
     return "__Host-notes" if seen.secure else "notes"
 
 
-def set_cookie(response: Response, seen: Seen, token: str) -> None:
+def set_cookie(response: Response, seen: Seen, token: str, user_id: UUID) -> None:
     response.set_cookie(
         cookie_name(seen),
         token,
@@ -51,10 +49,30 @@ def set_cookie(response: Response, seen: Seen, token: str) -> None:
         httponly=True,
         samesite="lax",
     )
+    name_user(response, seen, user_id)
+
+
+def name_user(response: Response, seen: Seen, user_id: UUID) -> None:
+    """Sets the cookie that tells the workspace's script, also offline, who is signed in.
+
+    It gives no access: the script only compares it with the user whose pages the browser stores.
+    """
+    response.set_cookie(
+        user_cookie_name(seen),
+        str(user_id),
+        max_age=LIFETIME_DAYS * 86_400,
+        secure=seen.secure,
+        samesite="lax",
+    )
+
+
+def user_cookie_name(seen: Seen) -> str:
+    return f"{cookie_name(seen)}-user"
 
 
 def clear_cookie(response: Response, seen: Seen) -> None:
     response.delete_cookie(cookie_name(seen), secure=seen.secure, httponly=True, samesite="lax")
+    response.delete_cookie(user_cookie_name(seen), secure=seen.secure, samesite="lax")
 
 
 def cookie(request: Request, seen: Seen) -> str | None:
@@ -62,22 +80,81 @@ def cookie(request: Request, seen: Seen) -> str | None:
 
 
 def bearer(request: Request) -> str | None:
-    """The token that a request names instead of a cookie; None where it names none."""
+    """The bearer token of a request; None if it has none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-async def start(conn: Conn, user_id: UUID, previous: str | None) -> str:
-    """A new session's token; the session that the browser had before ends."""
+async def start(
+    conn: Conn,
+    user_id: UUID,
+    previous: str | None,
+    address: bytes | None = None,
+    password_hash: str | None = None,
+) -> str | None:
+    """Starts a session and ends the browser's previous one; returns the new token.
+
+    None if the account is disabled, or its password hash is no longer `password_hash`.
+    """
+    cursor = await conn.execute(
+        "SELECT 1 FROM users WHERE id = %s AND disabled_at IS NULL"
+        " AND (%s::text IS NULL OR password_hash = %s) FOR SHARE",
+        (user_id, password_hash, password_hash),
+    )
+    if await cursor.fetchone() is None:
+        return None
     if previous:
         await conn.execute("DELETE FROM sessions WHERE token_hash = %s", (digest(previous),))
     token = secrets.token_urlsafe(32)
     await conn.execute(
-        "INSERT INTO sessions (token_hash, user_id, expires_at)"
-        " VALUES (%s, %s, now() + make_interval(days => %s))",
-        (digest(token), user_id, LIFETIME_DAYS),
+        "INSERT INTO sessions (token_hash, user_id, expires_at, address)"
+        " VALUES (%s, %s, now() + make_interval(days => %s), %s)",
+        (digest(token), user_id, LIFETIME_DAYS, address),
     )
     return token
+
+
+def digests(call: Call) -> tuple[bytes | None, bytes | None]:
+    """Returns the digests of the session and of the token that a request came with; one is None."""
+    if call.viewer.via == "token":
+        return None, digest(bearer(call.request) or "")
+    return digest(cookie(call.request, call.seen) or ""), None
+
+
+async def hold(conn: Conn, call: Call) -> None:
+    """Locks the session or token of the request until the commit. Raises a 401 if it has ended.
+
+    Without it, a token that a user creates while being signed out would remain valid.
+    """
+    if call.viewer.via == "token":
+        given = digest(bearer(call.request) or "")
+        cursor = await conn.execute(
+            "SELECT 1 FROM api_tokens WHERE secret_hash = %s FOR KEY SHARE", (given,)
+        )
+    else:
+        given = digest(cookie(call.request, call.seen) or "")
+        cursor = await conn.execute(
+            "SELECT 1 FROM sessions WHERE token_hash = %s FOR KEY SHARE", (given,)
+        )
+    if await cursor.fetchone() is None:
+        raise Problem(401, "Sign in first.")
+
+
+async def end_all(conn: Conn, user_id: UUID, but_of: Call | None = None) -> None:
+    """Ends a user's sessions and tokens, except the one that the request `but_of` uses."""
+    session = token = b""
+    if but_of is not None and but_of.viewer.via == "token":
+        token = digest(bearer(but_of.request) or "")
+    elif but_of is not None:
+        session = digest(cookie(but_of.request, but_of.seen) or "")
+    await conn.execute(
+        "DELETE FROM sessions WHERE user_id = %s AND token_hash <> %s", (user_id, session)
+    )
+    await conn.execute(
+        "WITH kept AS (UPDATE api_tokens SET made_by = NULL WHERE secret_hash = %(kept)s)"
+        " DELETE FROM api_tokens WHERE user_id = %(person)s AND secret_hash <> %(kept)s",
+        {"person": user_id, "kept": token},
+    )
 
 
 async def viewer_of_session(db: Database, token: str) -> Viewer:
@@ -97,7 +174,7 @@ async def viewer_of_session(db: Database, token: str) -> Viewer:
 
 
 async def viewer_of_token(db: Database, token: str) -> Viewer | None:
-    """None for a token that is unknown, expired or revoked."""
+    """The viewer of an API token; None if it is unknown, expired or revoked."""
     row = await db.one(_BY_TOKEN, (digest(token),))
     if row is None:
         return None
@@ -110,7 +187,7 @@ async def viewer_of_token(db: Database, token: str) -> Viewer | None:
 
 
 def _viewer(row: DictRow, scopes: frozenset[Scope], *, via_token: bool) -> Viewer:
-    # An administrator's token without that scope has no more power than anybody's.
+    # An administrator's token without that scope has no administrator's rights.
     return Viewer(
         row["id"],
         row["name"],

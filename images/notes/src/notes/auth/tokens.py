@@ -1,7 +1,7 @@
-"""API tokens, with which a program acts as a person.
+"""API tokens, with which a program acts for a user.
 
-Invariant: a token can do nothing that whoever made it could not do then, and its secret is stored
-only as a digest.
+Invariant: a token has no scope that its creator lacked, it ends with the token that created it, and
+its secret is stored only as a digest.
 """
 
 import secrets
@@ -13,16 +13,18 @@ import msgspec
 
 from notes.auth import audit, sessions
 from notes.auth.accounts import Name
+from notes.auth.token_digest import digest
 from notes.db.connect import Conn
-from notes.http.call import Call, Scope
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
+from notes.http.viewer import Scope
 
 table = Table("account")
 
 
 class TokenIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A token to make."""
+    """A token to create."""
 
     name: Name
     scopes: Annotated[list[Scope], msgspec.Meta(min_length=1, max_length=3)]
@@ -41,14 +43,14 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class NewToken(Token, frozen=True):
-    """A token just made: its secret is shown this once."""
+    """A new token; its secret is shown only in this answer."""
 
     secret: str = ""
 
 
 @table("GET", "/api/v1/tokens")
 async def list_tokens(call: Call) -> list[Token]:
-    """One's own API tokens."""
+    """List your API tokens."""
     rows = await call.app.db.all(
         "SELECT id, name, scopes, created_at, expires_at, last_used_at FROM api_tokens"
         " WHERE user_id = %s ORDER BY created_at",
@@ -59,27 +61,29 @@ async def list_tokens(call: Call) -> list[Token]:
 
 @table("POST", "/api/v1/tokens", scope="write", status=201)
 async def post_token(call: Call, body: TokenIn) -> NewToken:
-    """Make an API token; its secret is shown this once."""
+    """Create an API token; its secret is shown only in this answer."""
     who = call.viewer
     lacking = set(body.scopes) - who.scopes
     if lacking:
         raise Problem(403, f"You cannot pass on the scope {min(lacking)!r}.", field="scopes")
     if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
         raise Problem(422, "The date is too far away.", field="expires_at")
-    await _outlives_nothing(call, body)
+    maker = await _maker(call, body)
     secret = f"nt_{secrets.token_urlsafe(32)}"
 
     async def work(conn: Conn) -> NewToken:
+        await sessions.hold(conn, call)
         cursor = await conn.execute(
-            "INSERT INTO api_tokens (user_id, name, secret_hash, scopes, expires_at)"
-            " VALUES (%s, %s, %s, %s, %s)"
+            "INSERT INTO api_tokens (user_id, name, secret_hash, scopes, expires_at, made_by)"
+            " VALUES (%s, %s, %s, %s, %s, %s)"
             " RETURNING id, name, scopes, created_at, expires_at, last_used_at",
             (
                 who.person,
                 body.name,
-                sessions.digest(secret),
+                digest(secret),
                 sorted(set(body.scopes)),
                 body.expires_at,
+                maker,
             ),
         )
         row = await cursor.fetchone()
@@ -89,22 +93,30 @@ async def post_token(call: Call, body: TokenIn) -> NewToken:
     return await call.app.db.transact(work)
 
 
-async def _outlives_nothing(call: Call, body: TokenIn) -> None:
-    """Raises a 403 for a token that would go on where the token that makes it ends."""
+async def _maker(call: Call, body: TokenIn) -> UUID | None:
+    """The id of the token that creates this one; None for a session.
+
+    Raises a 403 if the new token would expire later than its creator, and a 401 if the creator was
+    revoked in the meantime.
+    """
     if call.viewer.via != "token":
-        return
+        return None
     bearer = sessions.bearer(call.request) or ""
     row = await call.app.db.one(
-        "SELECT expires_at FROM api_tokens WHERE secret_hash = %s", (sessions.digest(bearer),)
+        "SELECT id, expires_at FROM api_tokens WHERE secret_hash = %s", (digest(bearer),)
     )
-    end = row["expires_at"] if row else None
+    if row is None:
+        raise Problem(401, "The token has been revoked.")
+    end = row["expires_at"]
     if end is not None and (body.expires_at is None or body.expires_at > end):
-        raise Problem(403, "It would outlive the token that makes it.", field="expires_at")
+        raise Problem(403, "It would expire later than its creating token.", field="expires_at")
+    made: UUID = row["id"]
+    return made
 
 
 @table("DELETE", "/api/v1/tokens/{id}", scope="write", status=204)
 async def delete_token(call: Call, id: UUID) -> None:
-    """Revoke one of one's own API tokens."""
+    """Revoke one of your API tokens and the tokens that it created."""
     who = call.viewer
 
     async def work(conn: Conn) -> None:

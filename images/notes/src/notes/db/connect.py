@@ -1,9 +1,11 @@
-"""How every connection is opened and dressed.
+"""Opens and configures database connections.
 
-Invariant: a connection that goes silent is noticed within seconds (keepalives and
-`tcp_user_timeout`), and one to a standby is not used at all.
+Invariant: a dead connection is noticed within seconds (keepalives and `tcp_user_timeout`), and a
+connection to a standby is never used.
 """
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -28,27 +30,28 @@ _PATIENCE: dict[str, Any] = {
     "client_encoding": "utf8",
 }
 STATEMENT_TIMEOUT_S = 30
-DELETE_TIMEOUT_S = 600  # a file goes with all its chunks, a space with all its files
+ROWS_AT_ONCE = 1000
+DELETE_TIMEOUT_S = 600  # deleting a file deletes all its chunks, a space all its files
 
 set_json_dumps(lambda value: msgspec.json.encode(value).decode())
 
 
 class RawJson(Loader):
-    """Hands `json` columns over as they are: most are sent on without being looked into."""
+    """Loads `json` columns unparsed: most are sent to the client as they are."""
 
     def load(self, data: Buffer) -> msgspec.Raw:
         return msgspec.Raw(bytes(data))
 
 
 def conninfo(url: str, application: str) -> str:
-    """`url` with our patience, except where it says otherwise itself."""
+    """`url` with default timeouts and keepalives, unless it sets them itself."""
     given = conninfo_to_dict(url)
     extra = {key: value for key, value in _PATIENCE.items() if key not in given}
     return make_conninfo(url, **extra, application_name=given.get("application_name", application))
 
 
 async def dress(conn: psycopg.AsyncConnection[Any]) -> None:
-    """Sets what every statement relies on."""
+    """Configures a new connection: loaders, autocommit, timeouts and time zone."""
     conn.adapters.register_loader("json", RawJson)
     conn.adapters.register_loader("tsvector", TextLoader)
     await conn.set_autocommit(True)
@@ -60,13 +63,21 @@ async def dress(conn: psycopg.AsyncConnection[Any]) -> None:
     )
 
 
+async def rows_of(cursor: psycopg.AsyncCursor[DictRow]) -> AsyncIterator[DictRow]:
+    """Yields every row of a long result and lets other tasks run in between."""
+    while rows := await cursor.fetchmany(ROWS_AT_ONCE):
+        for row in rows:
+            yield row
+        await asyncio.sleep(0)
+
+
 async def take_time(conn: psycopg.AsyncConnection[Any]) -> None:
-    """Lets this transaction's statements take as long as deleting many files does."""
+    """Raises the statement timeout of this transaction, for deleting many files."""
     await conn.execute(f"SET LOCAL statement_timeout = '{DELETE_TIMEOUT_S}s'")
 
 
 async def open_connection(url: str, application: str) -> Conn:
-    """One connection outside the pool."""
+    """Opens one connection outside the pool."""
     conn: Conn = await psycopg.AsyncConnection.connect(
         conninfo(url, application), autocommit=True, row_factory=dict_row
     )

@@ -1,19 +1,19 @@
-"""Which errors mean that the connection, not the statement, is at fault.
+"""Classifies database errors: dead connection, retryable transaction, or neither.
 
-Invariant: a demoted server counts as a dead connection. It still answers, but nothing can be
-written through it, so staying with it would keep a replica broken until it is restarted.
+Invariant: a connection to a demoted server counts as dead. The server still answers, but accepts no
+writes, so keeping the connection would keep a replica broken until it is restarted.
 """
 
 import psycopg
 from psycopg import errors
 
-# 25006: the server has become a standby. 57P0x: it is going, gone or not yet there.
+# 25006: the server has become a standby. 57P0x: it is stopping, stopped or not yet started.
 _DEAD_STATES = {"25006", "57P01", "57P02", "57P03", "57P05"}
 _TRY_AGAIN_STATES = {"40001", "40P01"}
 
 
 class UnavailableError(Exception):
-    """No usable database connection within the patience of a request."""
+    """No usable database connection within the time that a request may wait."""
 
 
 class OutcomeUnknownError(UnavailableError):
@@ -21,7 +21,7 @@ class OutcomeUnknownError(UnavailableError):
 
 
 def is_dead(error: BaseException) -> bool:
-    """Whether the connection that raised `error` must not be used again."""
+    """True if the connection that raised `error` must not be used again."""
     if not isinstance(error, psycopg.Error):
         return False
     if error.sqlstate is not None:
@@ -30,8 +30,8 @@ def is_dead(error: BaseException) -> bool:
 
 
 def may_repeat(error: BaseException) -> bool:
-    """Whether the same transaction may succeed when it is run again."""
+    """True if the same transaction may succeed when it is run again."""
     if isinstance(error, psycopg.Error) and error.sqlstate in _TRY_AGAIN_STATES:
         return True
-    # Too many connections, or the server is starting: the next moment may do.
+    # Too many connections, or the server is starting: a retry may succeed.
     return is_dead(error) or isinstance(error, errors.TooManyConnections)

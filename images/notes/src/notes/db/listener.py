@@ -1,7 +1,7 @@
-"""One connection that hears notifications and wakes whoever waits for them.
+"""Listens for database notifications on one connection and calls their handlers.
 
-A notification is only a wake-up; the tables hold the truth. Invariant: after every reconnect all
-listeners are woken, since what was said in between is lost.
+A notification only triggers a handler, which reads the state from the tables. Invariant: after
+every reconnect all handlers are called, since notifications in between are lost.
 """
 
 import asyncio
@@ -17,18 +17,25 @@ from notes.log import say
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 15.0
-CHANNELS = ("app_spaces", "app_events", "app_jobs")
+CHANNELS = ("app_spaces", "app_events", "app_jobs", "app_access", "app_presence")
 
 
 class Listener:
-    """Runs until cancelled; calls the handlers of a channel when it is notified."""
+    """Runs until cancelled; calls the handlers of a channel for each notification on it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._handlers: dict[str, list[Callable[[], None]]] = {name: [] for name in CHANNELS}
+        self._handlers: dict[str, list[Callable[[str], None]]] = {name: [] for name in CHANNELS}
 
     def on(self, channel: str, handler: Callable[[], None]) -> None:
         """Calls `handler` for each notification on `channel` and after each reconnect."""
+        self.hear(channel, lambda _: handler())
+
+    def hear(self, channel: str, handler: Callable[[str], None]) -> None:
+        """Calls `handler` with the payload of each notification on `channel`.
+
+        After each reconnect it is called with an empty text: notifications may have been lost.
+        """
         self._handlers[channel].append(handler)
 
     async def run(self) -> None:
@@ -40,7 +47,8 @@ class Listener:
                 try:
                     for channel in CHANNELS:
                         await conn.execute(f"LISTEN {channel}")
-                    self._wake(*CHANNELS)
+                    for channel in CHANNELS:
+                        self._wake(channel, "")
                     pause = 0.2
                     await self._hear(conn)
                 finally:
@@ -54,14 +62,13 @@ class Listener:
     async def _hear(self, conn: psycopg.AsyncConnection[object]) -> None:
         while True:
             async for notice in conn.notifies(timeout=HEARTBEAT_S):
-                self._wake(notice.channel)
-            # An idle connection must prove that it is alive, and still with the primary.
+                self._wake(notice.channel, notice.payload)
+            # Check that an idle connection is alive, and still connected to the primary.
             async with asyncio.timeout(5):
                 cursor = await conn.execute("SELECT 1 WHERE NOT pg_is_in_recovery()")
                 if await cursor.fetchone() is None:
                     raise psycopg.OperationalError("the server has become a standby")
 
-    def _wake(self, *channels: str) -> None:
-        for channel in channels:
-            for handler in self._handlers.get(channel, ()):
-                handler()
+    def _wake(self, channel: str, said: str) -> None:
+        for handler in self._handlers.get(channel, ()):
+            handler(said)

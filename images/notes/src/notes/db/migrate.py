@@ -1,8 +1,8 @@
-"""Numbered SQL files, each run once however many replicas start together.
+"""Runs numbered SQL files, each once, however many replicas start together.
 
-Each file runs in one transaction under a transaction-level advisory lock: a session-level one would
-be lost, and the work with it half done, when the server fails over. Invariant: a file's number is
-recorded in the same transaction as its effects.
+Each file runs in one transaction under a transaction-level advisory lock: a failover would release
+a session-level lock and leave the work half done. Invariant: a file's number is recorded in the
+same transaction as its changes.
 """
 
 import re
@@ -13,7 +13,7 @@ from importlib import resources
 
 from notes.db.connect import Conn
 
-LOCK = 7_266_318  # any constant that nobody else uses in this database
+LOCK = 7_266_318  # any constant that no other lock in this database uses
 _NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 
@@ -23,7 +23,7 @@ class SchemaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One numbered file."""
+    """One numbered SQL file."""
 
     number: int
     name: str
@@ -31,7 +31,7 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """All migrations of this version, in order, without a gap."""
+    """All migrations of this version, in order. Raises `SchemaError` if a number is missing."""
     found = list[Migration]()
     for file in resources.files("notes.db").joinpath("migrations").iterdir():
         match = _NAME.fullmatch(file.name)
@@ -44,9 +44,9 @@ def migrations() -> list[Migration]:
 
 
 async def migrate(conn: Conn, until: int | None = None) -> list[int]:
-    """Brings the schema up to date, or to `until`; the numbers that ran here.
+    """Migrates the schema to the newest version, or to `until`; the numbers that ran here.
 
-    Raises `SchemaError` for a schema newer than this version knows.
+    Raises `SchemaError` for a schema that is newer than this version knows.
     """
     known = migrations()
     ran = list[int]()

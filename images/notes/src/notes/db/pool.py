@@ -1,9 +1,9 @@
-"""The database as the rest of the application sees it: queries and transactions that outlive a
-failover.
+"""Database access for the application: queries and transactions that are retried at a failover.
 
-Ten pooled connections, one more for control (readiness, migrations) and one that listens: never
-more than twelve a replica (spec: notes-app §8). Invariant: a transaction is run again only when it
-certainly did not commit.
+
+Ten pooled connections, one for control (readiness, migrations) and one that listens: at most twelve
+per replica (spec: notes-app §8). Invariant: a transaction is run again only if it certainly did not
+commit.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ T = TypeVar("T")
 Params = Sequence[Any] | Mapping[str, Any] | None
 
 POOL_SIZE = 10  # spec: notes-app §8
-PATIENCE_S = 8.0  # how long a request waits for a database that fails over
-CHECK_IDLE_S = 1.0  # an older connection is asked whether it still can write
+PATIENCE_S = 8.0  # a request waits so long for a database that fails over
+CHECK_IDLE_S = 1.0  # a connection idle for longer is checked for being writable
 READY_TIMEOUT_S = 2.0
 
 
 class Database:
-    """Pool and control connection of one replica."""
+    """The connection pool and control connection of one replica."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -56,11 +56,11 @@ class Database:
 
     @property
     def closed(self) -> bool:
-        """Whether there will be no more connections: the replica stops."""
+        """True if the pool is closed because the replica stops."""
         return self._pool.closed
 
     async def open(self) -> None:
-        """Starts to connect; returns at once, with or without a database."""
+        """Starts to connect; returns at once, even without a database."""
         await self._pool.open(wait=False)
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ class Database:
     async def connection(self, patience_s: float = PATIENCE_S) -> AsyncIterator[Conn]:
         """A pooled connection in autocommit mode.
 
-        Raises `UnavailableError` when there is none in `patience_s`.
+        Raises `UnavailableError` if none is free within `patience_s`.
         """
         try:
             conn = await self._pool.getconn(timeout=patience_s)
@@ -119,7 +119,7 @@ class Database:
             pause = min(pause * 2, 0.5)
 
     async def run(self, work: Callable[[Conn], Awaitable[T]]) -> T:
-        """Runs `work`, which only reads, again if its connection breaks."""
+        """Runs `work`, which only reads; runs it again if its connection breaks."""
 
         async def attempt(patience_s: float) -> T:
             async with self.connection(patience_s) as conn:
@@ -130,8 +130,8 @@ class Database:
     async def transact(self, work: Callable[[Conn], Awaitable[T]]) -> T:
         """Runs `work` in a transaction and commits it.
 
-        Raises `OutcomeUnknownError` when the connection broke during the commit, and
-        `UnavailableError` when there was no connection at all.
+        Raises `OutcomeUnknownError` if the connection broke during the commit, and
+        `UnavailableError` if there was no connection.
         """
 
         async def attempt(patience_s: float) -> T:
@@ -171,7 +171,7 @@ class Database:
         return await self.run(work)
 
     async def do(self, query: LiteralString, params: Params = None) -> int:
-        """Runs one statement in its own transaction; the number of rows it touched."""
+        """Runs one statement in its own transaction; returns the number of affected rows."""
 
         async def work(conn: Conn) -> int:
             return (await conn.execute(query, params)).rowcount
@@ -179,21 +179,21 @@ class Database:
         return await self.transact(work)
 
     async def control(self, work: Callable[[Conn], Awaitable[T]], timeout_s: float) -> T:
-        """Runs `work` on the control connection, which an exhausted pool cannot take away."""
-        # Waiting for one's turn counts: in an outage the askers must not queue up.
+        """Runs `work` on the control connection, which is free even if the pool is exhausted."""
+        # The timeout includes waiting for the lock: in an outage callers must not queue up.
         async with asyncio.timeout(timeout_s), self._control_lock:
             if self._control is None or self._control.closed:
                 self._control = await open_connection(self._url, "notes-control")
             try:
                 return await work(self._control)
             except BaseException:
-                # Cheap to open, and never left in an unknown state.
+                # Its state is unknown now, and a new connection is cheap.
                 await self._control.close()
                 self._control = None
                 raise
 
     async def writable(self) -> bool:
-        """Whether the database answers now and can be written to."""
+        """True if the database answers now and accepts writes."""
 
         async def ask(conn: Conn) -> bool:
             cursor = await conn.execute("SELECT current_setting('transaction_read_only') AS ro")

@@ -1,6 +1,6 @@
-"""What nodes of a document carry: marks in their order, addresses that run no code, plain texts.
+"""Normalises marks, addresses, labels and plain texts of a document's nodes.
 
-Decides from the JSON alone. Invariant: what comes out is as Markdown would give it back.
+Decides from the JSON alone. Invariant: the result is the same after writing and reading Markdown.
 """
 
 import re
@@ -21,12 +21,14 @@ MARKS = (
     "code",
 )
 _RANK = {name: rank for rank, name in enumerate(MARKS)}
-_SCHEMES = ("http:", "https:", "mailto:", "tel:")
+_LIVE_SCHEMES = ("http:", "https:", "mailto:", "tel:")
+_CODE_SCHEMES = ("javascript:", "vbscript:", "data:")
+_LABEL = re.compile(r"[^\s\[\]\\|`]{1,60}")
 SEEN_AS_SPACE = str.maketrans("\t\n\r", "   ")
 
 
 class SchemaError(ValueError):
-    """A document that is none; `path` says where."""
+    """The document is invalid; `path` names the place."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -35,16 +37,31 @@ class SchemaError(ValueError):
 
 
 def address(value: Any, path: str) -> str:
-    """A link's or an image's address. Raises `SchemaError` for a scheme that could run code."""
-    if not isinstance(value, str) or not value.strip():
+    """The address of a link or an image. Raises `SchemaError` for a scheme that could run code.
+
+    Of the other schemes only those that `is_live` accepts become clickable links.
+    """
+    if not isinstance(value, str):
         raise SchemaError(path, "an address is a text")
     text = "".join(c for c in value.strip() if unicodedata.category(c) not in {"Cc", "Cs"})
-    head = re.split(r"[/?#]", text, maxsplit=1)[0]
-    if ":" in head and not text.lower().startswith(_SCHEMES):
-        raise SchemaError(path, "an address begins with https:, http:, mailto:, tel:, / or #")
+    if text.lower().startswith(_CODE_SCHEMES):
+        raise SchemaError(path, "an address of this scheme could run code")
     if len(text) > 4000:
         raise SchemaError(path, "an address has at most 4000 characters")
-    return "".join(quote(c) if c.isspace() or c in "()<>\"'\\`{}|^" else c for c in text)
+    return "".join(quote(c) if c.isspace() or c in '<>"\\`{}|^' else c for c in text)
+
+
+def is_live(url: str) -> bool:
+    """True if the address may be a link: it is on this site, or its scheme is harmless."""
+    head = re.split(r"[/?#]", url, maxsplit=1)[0]
+    return ":" not in head or url.lower().startswith(_LIVE_SCHEMES)
+
+
+def label(value: Any, path: str) -> str:
+    """Checks a footnote's label. Raises `SchemaError`."""
+    if not isinstance(value, str) or not _LABEL.fullmatch(value) or not value.isprintable():
+        raise SchemaError(path, "a label is 1 to 60 characters without spaces or brackets")
+    return value
 
 
 def plain_text(text: str) -> str:
@@ -54,7 +71,7 @@ def plain_text(text: str) -> str:
 
 
 def attributes(node: Json, path: str) -> Json:
-    """The attributes of a node or mark, none if it has none."""
+    """The attributes of a node or mark; empty if it has none."""
     attrs = node.get("attrs")
     if attrs is None:
         return {}
@@ -83,6 +100,14 @@ def marks_of(node: Json, path: str) -> list[Json]:
             if plain:
                 made["attrs"]["title"] = plain
         found[kind] = made
+    return sorted(found.values(), key=lambda mark: _RANK[mark["type"]])
+
+
+def with_marks(marks: list[Json], kinds: list[str]) -> list[Json]:
+    """The marks and those of `kinds`, in the order of `MARKS`."""
+    if not kinds:
+        return marks
+    found = {mark["type"]: mark for mark in marks} | {kind: {"type": kind} for kind in kinds}
     return sorted(found.values(), key=lambda mark: _RANK[mark["type"]])
 
 

@@ -1,7 +1,7 @@
-"""What a document may be: the JSON of a ProseMirror editor, checked and brought to a normal form.
+"""Checks a document (JSON of a ProseMirror editor) and brings it to its normal form.
 
-Decides from the JSON alone. Invariant: two documents that Markdown cannot tell apart have the same
-normal form, so Markdown is a lossless way of writing down any stored document.
+Decides from the JSON alone. Invariant: two documents with the same Markdown have the same normal
+form, so any stored document can be written as Markdown without loss.
 """
 
 import re
@@ -9,34 +9,25 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from notes.doc.attributes import (
-    SEEN_AS_SPACE,
-    Json,
-    SchemaError,
-    address,
-    attributes,
-    marked,
-    marks_of,
-    plain_text,
-    same_marks,
-)
+from notes.doc import lines, raw_html
+from notes.doc.attributes import SEEN_AS_SPACE, Json, SchemaError, attributes, label, marked
+from notes.doc.lines import BREAK
 
 MAX_DEPTH = 40
 MAX_NODES = 100_000
 MAX_TEXT = 2_000_000
-_LANGUAGE = re.compile(r"[^A-Za-z0-9+#._-]")
+_NO_LANGUAGE = re.compile(r"[\s`]")
 LISTS = {"bulletList": "listItem", "orderedList": "listItem", "taskList": "taskItem"}
-MAX_START = 900_000_000
-BREAK: Json = {"type": "hardBreak"}
+MAX_START = 999_999_999
 
 
 def empty() -> Json:
-    """The document with nothing in it."""
+    """An empty document."""
     return {"type": "doc", "content": [{"type": "paragraph"}]}
 
 
 def normalise(doc: Any) -> Json:
-    """The normal form of a document. Raises `SchemaError` for what is no document."""
+    """The normal form of a document. Raises `SchemaError` if it is invalid."""
     return _Normaliser().doc(doc)
 
 
@@ -44,6 +35,7 @@ class _Normaliser:
     def __init__(self) -> None:
         self.nodes = 0
         self.characters = 0
+        self.labels = dict[str, str]()
         self.blocks_by_type: dict[str, Callable[[Json, str, int], list[Json]]] = {
             "paragraph": self._paragraph,
             "heading": self._heading,
@@ -52,16 +44,28 @@ class _Normaliser:
             "taskList": self._list,
             "blockquote": self._quote,
             "codeBlock": self._code,
+            "htmlBlock": self._html,
             "horizontalRule": lambda *_: [{"type": "horizontalRule"}],
             "table": self._table,
-            "image": lambda node, path, _: _paragraph_of(self.inline([node], path)),
+            "image": lambda node, path, _: _paragraph_of(self._line([node], path)),
         }
 
     def doc(self, node: Any) -> Json:
         if not isinstance(node, dict) or node.get("type") != "doc":
             raise SchemaError("doc", "a document is an object of the type doc")
-        blocks = self.blocks(self._content(node, "doc"), "doc", 1)
-        return {"type": "doc", "content": blocks} if blocks else empty()
+        content = self._content(node, "doc")
+        notes = [(n, child) for n, child in enumerate(content) if _is_note(child)]
+        for at, note in notes:
+            here = f"doc.content[{at}]"
+            self._type(note, here)
+            name = label(attributes(note, here).get("label"), here)
+            if name.casefold() in self.labels:
+                raise SchemaError(here, "two footnotes have the same label")
+            self.labels[name.casefold()] = name
+        blocks = self.blocks([n for n in content if not _is_note(n)], "doc", 1)
+        footnotes = [self._note(note, f"doc.content[{at}]") for at, note in notes]
+        _end(blocks if footnotes else [])
+        return {"type": "doc", "content": [*(blocks or empty()["content"]), *footnotes]}
 
     def blocks(self, nodes: list[Json], path: str, depth: int) -> list[Json]:
         """Blocks in normal form, without empty ones."""
@@ -73,7 +77,9 @@ class _Normaliser:
             block = self.blocks_by_type.get(self._type(node, here))
             if block is None:
                 raise SchemaError(here, f"{str(node['type'])[:40]!r} cannot be here")
-            found += block(node, here, depth)
+            made = block(node, here, depth)
+            _end(found if made else [])
+            found += made
         return found
 
     def _type(self, node: Any, path: str) -> str:
@@ -91,33 +97,39 @@ class _Normaliser:
         return content
 
     def _paragraph(self, node: Json, path: str, _: int) -> list[Json]:
-        return _paragraph_of(self.inline(self._content(node, path), path))
+        return _paragraph_of(self._line(self._content(node, path), path))
 
     def _heading(self, node: Json, path: str, _: int) -> list[Json]:
         level = attributes(node, path).get("level", 1)
         if type(level) is not int or not 1 <= level <= 6:
             raise SchemaError(path, "a heading's level is 1 to 6")
-        inline = self.inline(self._content(node, path), path)
-        if not inline:
-            return []
-        return [{"type": "heading", "attrs": {"level": level}, "content": inline}]
+        inline = self._line(self._content(node, path), path, breaks=False)
+        out: Json = {"type": "heading", "attrs": {"level": level}}
+        return [out | {"content": inline} if inline else out]
 
     def _list(self, node: Json, path: str, depth: int) -> list[Json]:
         kind = node["type"]
         items = list[Json]()
+        checks = list[bool | None]()
         for at, item in enumerate(self._content(node, path)):
             here = f"{path}.content[{at}]"
             if self._type(item, here) != LISTS[kind]:
                 raise SchemaError(here, f"a {kind} holds only {LISTS[kind]}")
-            blocks = self.blocks(self._content(item, here), here, depth + 1)
-            if not blocks or blocks[0]["type"] != "paragraph":
-                blocks.insert(0, {"type": "paragraph"})
-            made: Json = {"type": LISTS[kind], "content": blocks}
-            if kind == "taskList":
-                made["attrs"] = {"checked": attributes(item, here).get("checked") is True}
-            items.append(made)
+            checked = attributes(item, here).get("checked")
+            if kind == "taskList" or isinstance(checked, bool):
+                checks.append(checked is True)
+            else:
+                checks.append(None)
+            blocks = self._with_paragraph(self._content(item, here), here, depth)
+            items.append({"type": LISTS[kind], "content": blocks})
         if not items:
             return []
+        if kind == "bulletList" and None not in checks:
+            kind = "taskList"
+        for made, check in zip(items, checks, strict=True):
+            made["type"] = LISTS[kind]
+            if check is not None:
+                made["attrs"] = {"checked": check}
         out: Json = {"type": kind, "content": items}
         if kind == "orderedList":
             start = attributes(node, path).get("start", 1)
@@ -128,9 +140,43 @@ class _Normaliser:
 
     def _quote(self, node: Json, path: str, depth: int) -> list[Json]:
         blocks = self.blocks(self._content(node, path), path, depth + 1)
-        return [{"type": "blockquote", "content": blocks}] if blocks else []
+        return [{"type": "blockquote", "content": blocks or [{"type": "paragraph"}]}]
+
+    def _note(self, node: Json, path: str) -> Json:
+        name = attributes(node, path)["label"]
+        blocks = self._with_paragraph(self._content(node, path), path, 1)
+        return {"type": "footnote", "attrs": {"label": name}, "content": blocks}
+
+    def _with_paragraph(self, nodes: list[Json], path: str, depth: int) -> list[Json]:
+        """Blocks in normal form; the first is a paragraph, added empty if needed."""
+        blocks = self.blocks(nodes, path, depth + 1)
+        if not blocks or blocks[0]["type"] != "paragraph":
+            blocks.insert(0, {"type": "paragraph"})
+        return blocks
 
     def _code(self, node: Json, path: str, _: int) -> list[Json]:
+        text = self._source(node, path)
+        language = attributes(node, path).get("language")
+        plain = (
+            _NO_LANGUAGE.sub("", self._clean(language, path)) if isinstance(language, str) else ""
+        )
+        out: Json = {"type": "codeBlock"}
+        if plain:
+            out["attrs"] = {"language": plain[:40]}
+        if text:
+            out["content"] = [{"type": "text", "text": text}]
+        return [out]
+
+    def _html(self, node: Json, path: str, _: int) -> list[Json]:
+        text = self._source(node, path)
+        source, _more = raw_html.block(text)
+        if source:
+            return [{"type": "htmlBlock", "content": [{"type": "text", "text": source}]}]
+        # HTML that Markdown would not read as one block becomes a code block.
+        code: Json = {"type": "codeBlock", "attrs": {"language": "html"}}
+        return [code | {"content": [{"type": "text", "text": text}]}] if text.strip() else []
+
+    def _source(self, node: Json, path: str) -> str:
         parts = list[str]()
         for at, child in enumerate(self._content(node, path)):
             here = f"{path}.content[{at}]"
@@ -138,14 +184,7 @@ class _Normaliser:
                 raise SchemaError(here, "a code block holds only text")
             parts.append(child["text"])
         text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
-        text = self._clean(text, path, keep="\n\t")
-        language = attributes(node, path).get("language")
-        out: Json = {"type": "codeBlock"}
-        if isinstance(language, str) and _LANGUAGE.sub("", language):
-            out["attrs"] = {"language": _LANGUAGE.sub("", language)[:40]}
-        if text:
-            out["content"] = [{"type": "text", "text": text}]
-        return [out]
+        return self._clean(text, path, keep="\n\t")
 
     def _table(self, node: Json, path: str, depth: int) -> list[Json]:
         rows = list[list[tuple[list[Json], Any]]]()
@@ -160,7 +199,9 @@ class _Normaliser:
                     raise SchemaError(place, "a row holds only tableCell and tableHeader")
                 blocks = self.blocks(self._content(cell, place), place, depth + 1)
                 align = attributes(cell, place).get("align")
-                cells.append((_flat(blocks), align if isinstance(align, str) else None))
+                cells.append(
+                    (lines.one_line(_flat(blocks)), align if isinstance(align, str) else None)
+                )
             if cells:
                 rows.append(cells)
         if not rows:
@@ -180,42 +221,10 @@ class _Normaliser:
             }
         ]
 
-    def inline(self, nodes: list[Json], path: str) -> list[Json]:
-        """Inline nodes in normal form: neighbours of the same marks are one."""
-        found = list[Json]()
+    def _line(self, nodes: list[Json], path: str, *, breaks: bool = True) -> list[Json]:
         for at, node in enumerate(nodes):
-            here = f"{path}.content[{at}]"
-            kind = self._type(node, here)
-            if kind == "text":
-                text = node.get("text")
-                if not isinstance(text, str):
-                    raise SchemaError(here, "a text node has a text")
-                text = self._clean(text.replace("\r\n", "\n").translate(SEEN_AS_SPACE), here)
-                marks = marks_of(node, here)
-                if text and found and found[-1]["type"] == "text" and same_marks(found[-1], marks):
-                    found[-1]["text"] += text
-                elif text:
-                    found.append(marked({"type": "text", "text": text}, marks))
-            elif kind == "hardBreak":
-                found.append(dict(BREAK))
-            elif kind == "image":
-                found.append(self._image(node, here))
-            else:
-                raise SchemaError(here, f"{kind[:40]!r} cannot be within a line")
-        return found
-
-    def _image(self, node: Json, path: str) -> Json:
-        attrs = attributes(node, path)
-        kept: Json = {"src": address(attrs.get("src"), f"{path}.attrs.src")}
-        for name in ("alt", "title"):
-            value = attrs.get(name)
-            if isinstance(value, str) and value:
-                plain = plain_text(value)
-                self.characters += len(plain)
-                if plain:
-                    kept[name] = plain
-        marks = [mark for mark in marks_of(node, path) if mark["type"] == "link"]
-        return marked({"type": "image", "attrs": kept}, marks)
+            self._type(node, f"{path}.content[{at}]")
+        return lines.normal(nodes, path, self._clean, self.labels, breaks=breaks)
 
     def _clean(self, text: str, path: str, keep: str = "") -> str:
         self.characters += len(text)
@@ -226,18 +235,29 @@ class _Normaliser:
         return "".join(c for c in text if c in keep or unicodedata.category(c) not in {"Cc", "Cs"})
 
 
+def _is_note(node: Any) -> bool:
+    return isinstance(node, dict) and node.get("type") == "footnote"
+
+
+def _end(blocks: list[Json]) -> None:
+    """Completes a last HTML block that would otherwise include the blocks after it."""
+    if blocks and blocks[-1]["type"] == "htmlBlock":
+        text = blocks[-1]["content"][0]
+        text["text"] += raw_html.block(text["text"])[1]
+
+
 def _paragraph_of(inline: list[Json]) -> list[Json]:
     return [{"type": "paragraph", "content": inline}] if inline else []
 
 
 def _flat(blocks: list[Json]) -> list[Json]:
-    """The lines of what a cell holds, as one line with breaks: more a cell cannot hold."""
+    """The blocks of a table cell as one line with breaks, since a cell holds only one line."""
     found = list[Json]()
     for block in blocks:
         kind = block["type"]
         if kind in {"paragraph", "heading"}:
             inline = block.get("content", [])
-        elif kind == "codeBlock":
+        elif kind in {"codeBlock", "htmlBlock"}:
             code = block.get("content", [{"text": ""}])[0]["text"].translate(SEEN_AS_SPACE)
             inline = [marked({"type": "text", "text": code}, [{"type": "code"}])] if code else []
         else:

@@ -1,7 +1,7 @@
-"""Hands events to the open streams of this replica, without gap or repeat.
+"""Delivers events to the open streams of this replica, without gaps or repeats.
 
 Events are ordered by (timeline, transaction, number) and delivered only below the oldest
-transaction that still runs: what commits later can then never come earlier in the order.
+transaction that still runs: a later commit can then never be earlier in the order.
 Invariant: the hub's position only moves forward, and everything at or below it is either in the
 ring or in the table.
 """
@@ -23,6 +23,7 @@ from notes.db.failures import UnavailableError
 from notes.db.listener import Listener
 from notes.db.migrate import LOCK
 from notes.db.pool import Database
+from notes.events.inboxes import Inboxes
 from notes.log import say
 
 logger = logging.getLogger(__name__)
@@ -32,19 +33,21 @@ SETTLE_S = 0.01
 BATCH = 500
 RING = 2000
 END = 2**62
-"""Stands for a number that comes after all events of a transaction."""
+"""A number after those of all events of a transaction."""
 OLD_PARTS = 3
 
 _COLUMNS: LiteralString = (
     "SELECT e.timeline, e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id,"
     " e.user_id, e.data,"
-    " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled, n.access_root"
+    " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled,"
+    # For a page that is deleted, or now in another space, the permissions at the event's time.
+    " CASE WHEN n.space_id = e.space_id THEN n.access_root ELSE e.access_root END AS access_root"
     " FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
 )
 
 
 class Position(NamedTuple):
-    """A place in the order of events; `epoch` changes when the order begins anew."""
+    """A place in the order of events; `epoch` changes when a new order begins."""
 
     epoch: int
     timeline: int
@@ -60,7 +63,7 @@ class Position(NamedTuple):
         if not all(p.isascii() and p.isdigit() and len(p) <= len(str(END)) for p in parts):
             return None
         numbers = [int(part) for part in parts]
-        if len(numbers) == OLD_PARTS:  # given before there were timelines
+        if len(numbers) == OLD_PARTS:  # an id from a version without timelines
             numbers.insert(1, 0)
         if len(numbers) != len(cls._fields) or max(numbers) > END or numbers[1] >= 2**31:
             return None
@@ -69,7 +72,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event, and which of the people asked about may know of it."""
+    """One event; `readers` tells for each user that was checked if they may see it."""
 
     position: Position
     kind: str
@@ -80,9 +83,14 @@ class Event:
     frame: bytes
     readers: dict[UUID, bool] = field(default_factory=dict)
 
+    @property
+    def is_internal(self) -> bool:
+        """True if it concerns the people in a space, not the content that the space shows."""
+        return self.kind.startswith("comment.") or self.kind == "space.members"
+
 
 async def prepare_epoch(conn: Conn) -> None:
-    """Begins a new order when the data came from another database system (a restored dump)."""
+    """Begins a new order if the data came from another database system (a restored dump)."""
     await conn.execute("BEGIN")
     await conn.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     cursor = await conn.execute(
@@ -106,12 +114,13 @@ class Hub:
         self._news: asyncio.Future[None] | None = None
         self._watchers: dict[UUID, int] = {}
         self.position: Position | None = None
+        self.inboxes = Inboxes()
         listener.on("app_events", self._woken.set)
 
     async def run(self) -> None:
         while True:
             if not self._watchers:
-                # Nobody listens here: what happens meanwhile is skipped by `begin`.
+                # No stream is open: `begin` skips the events in between.
                 await self._woken.wait()
                 self._woken.clear()
                 continue
@@ -126,11 +135,11 @@ class Hub:
                     async with asyncio.timeout(POLL_S):
                         await self._woken.wait()
                 self._woken.clear()
-            # Of a burst, one reading sees all.
+            # Wait a little, so that one query reads a burst of events.
             await asyncio.sleep(SETTLE_S)
 
     async def begin(self) -> Position:
-        """Where a stream that opens now begins."""
+        """The position at which a new stream begins."""
         if self.position is None or not self._watchers:
             position = await self._horizon()
             if self.position is None or (not self._watchers and position > self.position):
@@ -139,8 +148,8 @@ class Hub:
         return self.position
 
     async def news(self, after: Position, timeout_s: float) -> None:
-        """Returns when there may be something new after a position, or after `timeout_s`."""
-        # It may have come between the caller's last look and now.
+        """Waits until there may be new events after a position, or for `timeout_s`."""
+        # New events may have come since the caller last read.
         if self.position is not None and after < self.position:
             return
         if self._news is None:
@@ -157,7 +166,7 @@ class Hub:
             del self._watchers[person]
 
     async def since(self, after: Position, person: UUID) -> tuple[list[Event], Position]:
-        """What `person` may know of after a position, and the position reached."""
+        """The events after a position that `person` may see, and the position reached."""
         reached = self.position
         if reached is None or after >= reached:
             return [], after
@@ -173,7 +182,7 @@ class Hub:
         return [e for e in events if e.readers[person]], max(reached, after)
 
     async def lost(self, at: Position) -> bool:
-        """Whether events after `at` have been deleted, or belong to another order."""
+        """True if events after `at` have been deleted, or belong to another order."""
         row = await self._db.one("SELECT epoch, pruned_timeline, pruned_xid FROM event_epochs")
         if row is None or at.epoch != row["epoch"]:
             return True
@@ -184,13 +193,13 @@ class Hub:
             "SELECT epoch, current_timeline() AS timeline,"
             " pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1 AS xid FROM event_epochs"
         )
-        assert row is not None  # noqa: S101 - the migration put it there
+        assert row is not None  # noqa: S101 - the migration inserted the row
         if row["timeline"] is None:
             raise UnavailableError("the server has become a standby")
         return Position(row["epoch"], row["timeline"], row["xid"], END)
 
     async def _read(self) -> bool:
-        """Takes in what is new; whether to look again soon."""
+        """Reads new events into the ring; True if it should be called again soon."""
         at = self.position
         if at is None:
             self.position = await self._horizon()
@@ -201,11 +210,11 @@ class Hub:
             + f" ORDER BY e.timeline, e.xid, e.id LIMIT {BATCH}",
             (at.timeline, at.xid, at.id),
         )
-        # In this order, what comes after something unsettled is unsettled too.
+        # In this order, an event after an unsettled one is unsettled too.
         events = [_event(at.epoch, row) for row in rows if row["settled"]]
         await self._admit(events, list(self._watchers))
         if self.position != at:
-            return True  # a stream began anew meanwhile
+            return True  # a new stream has reset the position in the meantime
         if events:
             self._ring.extend(events)
             self.position = events[-1].position
@@ -236,19 +245,28 @@ class Hub:
         return [_event(after.epoch, row) for row in rows]
 
     async def _admit(self, events: list[Event], people: list[UUID]) -> None:
-        """Fills in for each event which of `people` may know of it."""
-        known = dict[tuple[UUID | None, UUID | None], set[UUID]]()
+        """Records for each event which of `people` may see it."""
+        known = dict[tuple[UUID | None, UUID | None, bool], set[UUID]]()
         for event in events:
             if event.user_id is not None:
                 event.readers.update((p, p == event.user_id) for p in people)
                 continue
-            key = (event.space_id, event.access_root)
+            key = (event.space_id, event.access_root, event.is_internal)
             if key not in known and people:
                 rows = await self._db.all(
                     "SELECT u.id FROM users u WHERE u.id = ANY(%s) AND u.disabled_at IS NULL"
                     " AND page_role(%s, %s, u.id, ARRAY(SELECT group_id FROM group_members g"
-                    " WHERE g.user_id = u.id), u.is_admin) > 0",
-                    (people, *key),
+                    " WHERE g.user_id = u.id), u.is_admin) > 0"
+                    " AND (NOT %s OR page_insider(%s, %s, u.id, ARRAY(SELECT group_id"
+                    " FROM group_members g WHERE g.user_id = u.id), u.is_admin))",
+                    (
+                        people,
+                        event.space_id,
+                        event.access_root,
+                        event.is_internal,
+                        event.space_id,
+                        event.access_root,
+                    ),
                 )
                 known[key] = {row["id"] for row in rows}
             event.readers.update((p, p in known[key]) for p in people)

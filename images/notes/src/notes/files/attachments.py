@@ -1,6 +1,6 @@
-"""Attachments: what they are, and how an upload becomes one (spec: notes-app §2).
+"""Attachments: their fields, and their creation from uploads (spec: notes-app §2).
 
-Invariant: an upload becomes an attachment once, and in the transaction that ends the upload.
+Invariant: an upload becomes an attachment once, in the transaction that ends the upload.
 """
 
 from datetime import datetime
@@ -12,8 +12,8 @@ from notes.auth import audit
 from notes.db.connect import Conn
 from notes.events.record import tell
 from notes.files import chunks
-from notes.files.forms import receive_form
-from notes.http.call import Call
+from notes.files.multipart import receive_form
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.pages import access
 from notes.pages.roles import Role
@@ -58,7 +58,7 @@ async def find(call: Call, attachment_id: UUID, node_id: UUID | None = None) -> 
 async def complete(
     call: Call, node_id: UUID, upload_id: UUID, size: int, found: chunks.Sums
 ) -> None:
-    """Turns an upload into an attachment, once."""
+    """Turns an upload into an attachment; does nothing if that was already done."""
 
     async def work(conn: Conn) -> None:
         cursor = await conn.execute("SELECT * FROM uploads WHERE id = %s FOR UPDATE", (upload_id,))
@@ -89,7 +89,7 @@ async def complete(
 
 
 async def whole(call: Call, node_id: UUID) -> Attachment:
-    """The attachment made of a form's file."""
+    """Creates an attachment from the file of a form."""
     await call.app.db.run(lambda conn: access.page(conn, call, node_id, Role.EDITOR))
     limit = min(MULTIPART_LIMIT_BYTES, call.app.settings.max_attachment_bytes)
     received = await receive_form(call, limit, node_id=node_id)

@@ -1,7 +1,7 @@
-"""Files in chunks: written, read and summed.
+"""Writes, reads and checksums files in chunks.
 
-Invariant: a chunk, once stored, never changes; the same chunk may arrive any number of times, and
-a different one in its place is refused.
+Invariant: a stored chunk never changes; the same chunk may arrive any number of times, and a
+different one with the same number is refused.
 """
 
 import asyncio
@@ -22,35 +22,40 @@ from notes.files.ranges import Span
 from notes.http.problems import Problem
 
 CHUNK_BYTES = 4 * 1024 * 1024  # spec: notes-app §8
-OUTAGE_S = 60.0  # how long a download waits for a database that fails over
+OUTAGE_S = 60.0  # a download waits so long for a database that fails over
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What identifies a file's bytes."""
+    """The checksums of a file."""
 
     sha256: bytes
     crc32: int
 
 
 def count(size: int) -> int:
-    """How many chunks a file of `size` bytes has."""
+    """The number of chunks of a file of `size` bytes."""
     return -(-size // CHUNK_BYTES)
 
 
 def length(size: int, number: int) -> int:
-    """How long chunk `number` of such a file is."""
+    """The length of chunk `number` of a file of `size` bytes."""
     return min(CHUNK_BYTES, size - number * CHUNK_BYTES)
 
 
 async def store(conn: Conn, file_id: UUID, number: int, data: bytes | bytearray) -> None:
-    """Stores a chunk. Raises a 409 when another one has its place."""
+    """Stores a chunk. Raises a 409 if a different one is stored with its number."""
     cursor = await conn.execute(
         "INSERT INTO chunks (file_id, number, size, data) VALUES (%s, %s, %s, %b)"
         " ON CONFLICT DO NOTHING",
         (file_id, number, len(data), data),
     )
     if cursor.rowcount == 1:
+        # A file of unknown size is counted for the quota as it arrives.
+        await conn.execute(
+            "UPDATE uploads SET reserved = reserved + %s WHERE id = %s AND size IS NULL",
+            (len(data), file_id),
+        )
         return
     cursor = await conn.execute(
         "SELECT sha256(data) AS sum FROM chunks WHERE file_id = %s AND number = %s",
@@ -59,11 +64,11 @@ async def store(conn: Conn, file_id: UUID, number: int, data: bytes | bytearray)
     row = await cursor.fetchone()
     sent = await asyncio.to_thread(lambda: hashlib.sha256(data).digest())
     if row is None or bytes(row["sum"]) != sent:
-        raise Problem(409, f"Chunk {number} is there with other content.", field="upload-chunk")
+        raise Problem(409, f"Chunk {number} is stored with other content.", field="upload-chunk")
 
 
 async def read(db: Database, file_id: UUID, number: int, part: Span) -> bytes:
-    """Bytes of one chunk, in one short query: no connection waits for a slow client."""
+    """Reads bytes of one chunk in one short query: no connection waits for a slow client."""
 
     async def work(conn: Conn) -> DictRow | None:
         async with conn.cursor(binary=True) as cursor:
@@ -85,7 +90,7 @@ async def read(db: Database, file_id: UUID, number: int, part: Span) -> bytes:
             row = await db.run(work)
             break
         except UnavailableError:
-            # A replica that stops closes its pool, whose refusals come at once and for ever.
+            # A replica that stops closes its pool: it refuses at once, so retrying is useless.
             if db.closed or time.monotonic() > deadline:
                 raise
     if row is None:
@@ -94,7 +99,7 @@ async def read(db: Database, file_id: UUID, number: int, part: Span) -> bytes:
 
 
 async def stream(db: Database, file_id: UUID, span: Span) -> AsyncIterator[bytes]:
-    """The bytes of `span`, the next chunk being fetched while one is used."""
+    """Yields the bytes of `span`; fetches the next chunk while one is being used."""
     ahead: asyncio.Task[bytes] | None = None
     numbers = range(span.start // CHUNK_BYTES, -(-span.end // CHUNK_BYTES))
     try:
@@ -119,7 +124,7 @@ async def _fetch(db: Database, file_id: UUID, number: int, span: Span) -> bytes:
 
 
 async def sums(db: Database, file_id: UUID, size: int) -> Sums:
-    """The sums of a stored file."""
+    """Computes the checksums of a stored file."""
     whole = hashlib.sha256()
     crc = 0
 

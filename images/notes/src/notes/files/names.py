@@ -1,8 +1,9 @@
-"""Names and media types of files, made harmless.
+"""Sanitises names and media types of files.
 
-Invariant: neither can end a header line, leave a folder or make a browser run what it is given.
+Invariant: neither can end a header line, leave a folder or make a browser run the file.
 """
 
+import codecs
 import re
 import unicodedata
 from urllib.parse import quote
@@ -14,15 +15,17 @@ _SHOWN = {
     "image/gif",
     "image/jpeg",
     "image/png",
+    "image/svg+xml",
     "image/webp",
     "text/plain",
 }
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 DEFAULT_TYPE = "application/octet-stream"
 MAX_NAME_BYTES = 200
 
 
 def file_name(text: str) -> str:
-    """A bare file name, of at most 200 bytes; `file` when nothing is left of it."""
+    """A file name without folders, of at most 200 bytes; `file` if nothing is left."""
     bare = re.split(r"[/\\]", text)[-1]
     clean = "".join(c for c in bare if unicodedata.category(c)[0] != "C" and c not in '<>:"|?*')
     clean = unicodedata.normalize("NFC", clean).strip(" .")
@@ -37,18 +40,42 @@ def file_name(text: str) -> str:
 
 
 def media_type(text: str) -> str:
-    """A media type without parameters."""
+    """The media type without parameters; the default type if it is invalid."""
     bare = text.partition(";")[0].strip().lower()
     return bare if _TYPE.fullmatch(bare) else DEFAULT_TYPE
 
 
 def is_shown(kind: str) -> bool:
-    """Whether a browser may show it in place: only what cannot hold a program."""
+    """True if a browser may show the file: its type holds no program, or may not run it."""
     return kind in _SHOWN or kind.startswith(("audio/", "video/"))
 
 
+def policy(kind: str) -> str:
+    """The content security policy of a file that is opened directly.
+
+    A browser shows a film in a page that it generates, which must be allowed to load it, and a PDF
+    in a viewer that does not work in a sandbox. Neither runs scripts of this site.
+    """
+    if kind.startswith(("audio/", "video/")):
+        return f"{_POLICY}; media-src 'self'"
+    if kind == "application/pdf":
+        return f"{_POLICY}; object-src 'self'; frame-src 'self'"
+    return f"{_POLICY}; sandbox"
+
+
+def charset(head: bytes, *, is_whole: bool) -> str:
+    """Guesses a text's encoding from its beginning; windows-1252 if it is not Unicode."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
 def disposition(name: str, *, shown: bool) -> str:
-    """The value of Content-Disposition."""
+    """The value of the Content-Disposition header."""
     plain = "".join(
         c if c.isascii() and c.isprintable() and c not in '"\\%;' else "_" for c in name
     )

@@ -1,4 +1,4 @@
-"""Which bytes a request asks for (RFC 9110 §14), decided from its headers alone."""
+"""Decides from headers which bytes a request asks for (RFC 9110 §14)."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes `start` to `end`, the end not included."""
+    """The bytes from `start` up to, not including, `end`."""
 
     start: int
     end: int
@@ -18,14 +18,14 @@ class Span:
 
 
 class UnsatisfiableError(Exception):
-    """The range lies beyond the end."""
+    """The range lies beyond the end of the file."""
 
 
 _ONE = re.compile(r"(\d{0,18})-(\d{0,18})")
 
 
 def wanted(headers: Mapping[str, str], size: int, etag: str) -> Span | None:
-    """The one range asked for; None to send everything.
+    """The requested range; None to send the whole file.
 
     A malformed header, another unit or several ranges are ignored, as the RFC allows. Raises
     `UnsatisfiableError`.
@@ -54,7 +54,7 @@ def wanted(headers: Mapping[str, str], size: int, etag: str) -> Span | None:
 
 
 def unchanged(headers: Mapping[str, str], etag: str) -> bool:
-    """Whether the client has the current bytes already (If-None-Match)."""
+    """True if the client already has the current bytes (If-None-Match)."""
     given = headers.get("if-none-match")
     if given is None:
         return False

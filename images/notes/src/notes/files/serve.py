@@ -1,6 +1,7 @@
-"""Downloads: whole, in part, or only asked about.
+"""Downloads of whole files and of ranges, and HEAD requests.
 
-Invariant: what could run in a browser is never shown by one, only saved.
+Invariant: a file that could run scripts in a browser is offered for saving only; an SVG image is
+shown, in a sandbox without scripts.
 """
 
 import asyncio
@@ -20,16 +21,17 @@ from notes.db.pool import Database
 from notes.events.record import tell
 from notes.files import chunks
 from notes.files.attachments import Attachment
-from notes.files.names import DEFAULT_TYPE, disposition, is_shown
+from notes.files.names import DEFAULT_TYPE, charset, disposition, is_shown, policy
 from notes.files.ranges import Span, UnsatisfiableError, unchanged, wanted
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.roles import Role
 
 table = Table("attachments")
 
+HEAD_BYTES = 64 * 1024
 PIECE_BYTES = 512 * 1024
 _FILE: LiteralString = (
     "SELECT a.id, a.node_id, a.name, a.media_type, a.size, a.sha256, n.space_id, n.trashed_at,"
@@ -39,7 +41,7 @@ _FILE: LiteralString = (
 
 
 class DownloadQuery(msgspec.Struct, frozen=True):
-    """`download` saves even what could be shown."""
+    """With `download` the browser saves the file even if it could show it."""
 
     download: bool = False
 
@@ -52,24 +54,24 @@ class DownloadQuery(msgspec.Struct, frozen=True):
     media_type="*/*",
 )
 async def get_attachment(call: Call, id: UUID, query: DownloadQuery) -> Response:
-    """Download a file; Range, If-Range and If-None-Match are understood."""
+    """Download a file; supports Range, If-Range and If-None-Match."""
     row = await call.app.db.one(_FILE, (*call.viewer.access, id))
     if call.viewer.user_id is None and (row is None or row["role"] == Role.NONE):
         raise Problem(401, "Sign in to see this file.")
     access.admit(call, row, Role.VIEWER, trashed=False)
     assert row is not None  # noqa: S101 - admit raises for None
-    return respond(call, row, download=query.download)
+    return await respond(call, row, download=query.download)
 
 
-def respond(call: Call, row: DictRow, *, download: bool = False) -> Response:
-    """The answer with a file's bytes, or those asked for. Raises a 416."""
+async def respond(call: Call, row: DictRow, *, download: bool = False) -> Response:
+    """The answer with a file's bytes or the requested range. Raises a 416."""
     size: int = row["size"]
     etag = f'"{bytes(row["sha256"]).hex() if row["sha256"] else row["id"]}"'
     headers = {
         "etag": etag,
         "accept-ranges": "bytes",
         "cache-control": "private, no-cache",
-        "content-security-policy": "default-src 'none'; sandbox",
+        "content-security-policy": policy(row["media_type"]),
     }
     request = call.request
     if unchanged(request.headers, etag):
@@ -87,7 +89,7 @@ def respond(call: Call, row: DictRow, *, download: bool = False) -> Response:
     sent = span or Span(0, size)
     headers |= {
         "content-disposition": disposition(row["name"], shown=shown),
-        "content-type": row["media_type"] if is_shown(row["media_type"]) else DEFAULT_TYPE,
+        "content-type": await _content_type(call, row),
         "content-length": str(sent.length),
     }
     if span is not None:
@@ -95,8 +97,17 @@ def respond(call: Call, row: DictRow, *, download: bool = False) -> Response:
     return FileResponse(call.app.db, row["id"], sent, 206 if span else 200, headers)
 
 
+async def _content_type(call: Call, row: DictRow) -> str:
+    kind: str = row["media_type"]
+    if kind != "text/plain":
+        return kind if is_shown(kind) else DEFAULT_TYPE
+    size = min(row["size"], HEAD_BYTES)
+    head = await chunks.read(call.app.db, row["id"], 0, Span(0, size)) if size else b""
+    return f"{kind}; charset={charset(head, is_whole=size == row['size'])}"
+
+
 class FileResponse(Response):
-    """Streams a span of a file; stops when the client has gone."""
+    """Streams a span of a file; stops when the client disconnects."""
 
     def __init__(
         self, db: Database, file_id: UUID, span: Span, status: int, headers: dict[str, str]
@@ -120,7 +131,7 @@ class FileResponse(Response):
 
 
 async def stream_out(parts: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
-    """Sends parts in pieces until they end or the client goes."""
+    """Sends parts in pieces until they end or the client disconnects."""
     gone = asyncio.ensure_future(_disconnect(receive))
     try:
         async for data in parts:
@@ -144,14 +155,16 @@ async def _disconnect(receive: Receive) -> None:
 
 @table("GET", "/api/v1/nodes/{id}/attachments")
 async def list_attachments(call: Call, id: UUID) -> list[Attachment]:
-    """The files of a page."""
+    """List the files of a page."""
 
     async def work(conn: Conn) -> list[Attachment]:
-        await access.page(conn, call, id, Role.VIEWER)
+        row = await access.page(conn, call, id, Role.VIEWER)
+        named = await access.is_insider(conn, call, row)
         cursor = await conn.execute(
             "SELECT id, node_id, name, media_type AS type, size, encode(sha256, 'hex') AS sha256,"
-            " created_at, created_by FROM attachments WHERE node_id = %s ORDER BY name, id",
-            (id,),
+            " created_at, CASE WHEN %s THEN created_by END AS created_by FROM attachments"
+            " WHERE node_id = %s ORDER BY name, id",
+            (named, id),
         )
         return [Attachment(**row) for row in await cursor.fetchall()]
 
@@ -160,7 +173,7 @@ async def list_attachments(call: Call, id: UUID) -> list[Attachment]:
 
 @table("DELETE", "/api/v1/attachments/{id}", scope="write", status=204)
 async def delete_attachment(call: Call, id: UUID) -> None:
-    """Remove a file, for ever."""
+    """Delete a file permanently."""
 
     async def work(conn: Conn) -> None:
         cursor = await conn.execute("SELECT node_id, name FROM attachments WHERE id = %s", (id,))

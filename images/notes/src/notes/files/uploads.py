@@ -1,9 +1,10 @@
 """Uploads: whole in a form, or resumable in chunks (spec: notes-app §4, §8).
 
-Invariant: an attachment exists only when every one of its chunks does, and its sums are those of
-the stored bytes. Until then it is an upload, and gone after 24 hours.
+Invariant: an attachment exists only if all its chunks do, and its checksums are those of the stored
+bytes. Until then it is an upload, which is deleted after 24 hours.
 """
 
+import asyncio
 import hashlib
 import re
 from datetime import datetime
@@ -19,11 +20,12 @@ from notes.files import chunks
 from notes.files.attachments import Attachment, check_size, complete, find, whole
 from notes.files.chunks import CHUNK_BYTES
 from notes.files.names import file_name, media_type
-from notes.http.call import Call
-from notes.http.endpoint import JSON_LIMIT_BYTES, RawBody, Table
+from notes.http.context import Call
 from notes.http.problems import FieldError, Problem, invalid, not_found
+from notes.http.routing import JSON_LIMIT_BYTES, RawBody, Table
 from notes.pages import access
 from notes.pages.roles import Role
+from notes.quotas.limits import ROW_BYTES
 
 table = Table("attachments")
 
@@ -31,7 +33,7 @@ _CHECKSUM = re.compile(r"sha256=([0-9a-f]{64})")
 
 
 class UploadIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file that is to come in chunks."""
+    """A file to be uploaded in chunks."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
     size: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
@@ -65,10 +67,10 @@ async def post_upload(call: Call, id: UUID) -> Upload | Attachment:
     """Upload a file.
 
     JSON (name, size, type, sha256) opens a resumable upload: 201 with its id and chunk size. An
-    octet-stream with the headers Upload-Id, Upload-Chunk (from 0) and perhaps Upload-Checksum
-    (sha256=…) stores one chunk, in any order, as often as needed: 200 with what is missing, or 201
-    with the attachment after the last one. A form with a file of up to 64 MB makes the attachment
-    at once.
+    octet-stream with the headers Upload-Id, Upload-Chunk (from 0) and optionally Upload-Checksum
+    (sha256=…) stores one chunk, in any order, as often as needed: 200 with the missing chunks, or
+    201 with the attachment after the last one. A form with a file of up to 64 MB creates the
+    attachment at once.
     """
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
@@ -85,7 +87,7 @@ async def _announced(call: Call) -> UploadIn:
     async for part in call.request.stream():
         content += part
         if len(content) > min(JSON_LIMIT_BYTES, 65_536):
-            raise Problem(413, "That is too long for an announcement.")
+            raise Problem(413, "The description of an upload may have at most 65536 bytes.")
     try:
         return _DECODER.decode(content)
     except msgspec.ValidationError as error:
@@ -100,8 +102,8 @@ async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
     async def work(conn: Conn) -> DictRow:
         await access.page(conn, call, node_id, Role.EDITOR)
         cursor = await conn.execute(
-            "INSERT INTO uploads (node_id, user_id, name, media_type, size, sha256)"
-            " VALUES (%s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
+            "INSERT INTO uploads (node_id, user_id, name, media_type, size, sha256, reserved)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
             (
                 node_id,
                 call.viewer.user_id,
@@ -109,6 +111,7 @@ async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
                 media_type(body.type),
                 body.size,
                 bytes.fromhex(body.sha256) if body.sha256 else None,
+                body.size + ROW_BYTES,
             ),
         )
         row = await cursor.fetchone()
@@ -144,11 +147,12 @@ async def _chunk(call: Call, node_id: UUID) -> Response:
         match = _CHECKSUM.fullmatch(checksum.strip().lower())
         if match is None:
             raise Problem(422, "A checksum is sha256=<64 digits>.", field="upload-checksum")
-        if hashlib.sha256(data).hexdigest() != match[1]:
+        found = await asyncio.to_thread(hashlib.sha256, data)
+        if found.hexdigest() != match[1]:
             raise Problem(422, "The chunk arrived damaged; send it again.", field="upload-checksum")
 
     async def work(conn: Conn) -> bool | None:
-        # Shared with other chunks, exclusive of the end of the upload.
+        # This lock allows other chunks at the same time, but not the end of the upload.
         cursor = await conn.execute(
             "SELECT 1 FROM uploads WHERE id = %s FOR KEY SHARE", (upload_id,)
         )
@@ -159,7 +163,7 @@ async def _chunk(call: Call, node_id: UUID) -> Response:
 
     if await call.app.db.transact(work) is None:
         return await _perhaps_done(call, node_id, upload_id)
-    # Only after the commit: of two last chunks at once, one sees both.
+    # Only after the commit: of two concurrent last chunks, one request sees both.
     missing = await _missing(call, upload_id, total)
     if missing:
         left = Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
@@ -172,10 +176,10 @@ def _chunk_headers(call: Call) -> tuple[UUID, int]:
     try:
         upload_id = UUID(headers.get("upload-id", ""))
     except ValueError:
-        raise Problem(422, "Upload-Id is the id of an upload.", field="upload-id") from None
+        raise Problem(422, "Upload-Id is not the id of an upload.", field="upload-id") from None
     text = headers.get("upload-chunk", "")
     if re.fullmatch(r"[0-9]{1,9}", text) is None:
-        raise Problem(422, "Upload-Chunk is a number from 0.", field="upload-chunk")
+        raise Problem(422, "Upload-Chunk is not a number from 0.", field="upload-chunk")
     return upload_id, int(text)
 
 
@@ -193,7 +197,7 @@ async def _receive(call: Call, expected: int) -> bytes:
 
 
 async def _upload(call: Call, node_id: UUID, upload_id: UUID) -> DictRow | None:
-    """The row of a running upload; raises where the page may not be edited."""
+    """The row of an unfinished upload. Raises if the user may not edit the page."""
 
     async def work(conn: Conn) -> DictRow | None:
         await access.page(conn, call, node_id, Role.EDITOR)
@@ -216,7 +220,7 @@ async def _missing(call: Call, upload_id: UUID, total: int) -> list[int]:
 
 
 async def _perhaps_done(call: Call, node_id: UUID, upload_id: UUID) -> Response:
-    """A chunk that comes again after the end of its upload is answered as the last one was."""
+    """Answers a chunk repeated after the end of its upload like the last chunk."""
     return _json(await find(call, upload_id, node_id), 201)
 
 
@@ -228,7 +232,7 @@ async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
     if row["sha256"] is not None and bytes(row["sha256"]) != found.sha256:
         raise Problem(
             422,
-            "The file is not the one that was announced; abort the upload and begin again.",
+            "The file's checksum is not the announced one; abort the upload and begin again.",
             errors=[FieldError("sha256", "it differs")],
         )
     await complete(call, node_id, upload_id, row["size"], found)
@@ -237,7 +241,7 @@ async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
 
 @table("GET", "/api/v1/nodes/{id}/uploads/{upload_id}")
 async def get_upload(call: Call, id: UUID, upload_id: UUID) -> Upload:
-    """What is still missing of an upload."""
+    """List the missing chunks of an upload."""
     row = await _upload(call, id, upload_id)
     if row is None:
         raise not_found("upload")

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the operations themselves."""
+"""Builds the OpenAPI document from the operations."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from uuid import UUID
 
 import msgspec
 
-from notes.http.endpoint import Operation
 from notes.http.problems import PROBLEM_TYPE, ProblemDocument
+from notes.http.routing import Operation
 
 _REF = "#/components/schemas/{name}"
-_DESCRIPTIONS = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done", 206: "A part of it"}
+_DESCRIPTIONS = {200: "Done", 201: "Created", 202: "Accepted", 204: "Done", 206: "A part of it"}
 
 
 def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
-    """An OpenAPI 3.1 document of `operations`."""
+    """The OpenAPI 3.1 document of `operations`."""
     kinds: list[Any] = [ProblemDocument]
     for operation in operations:
         kinds += [k for k in (operation.body, operation.query) if k]
@@ -31,7 +31,7 @@ def document(operations: Sequence[Operation], version: str) -> dict[str, Any]:
         "info": {
             "title": "Notes",
             "version": version,
-            "description": "Everything that the workspace can do, for programs.",
+            "description": "The API of the workspace: all its functions, for programs.",
         },
         "servers": [{"url": "/"}],
         "paths": paths,
@@ -113,7 +113,7 @@ def _responses(operation: Operation) -> dict[str, Any]:
 
 
 def _parts(kind: Any) -> list[Any]:
-    """The types that a return annotation names: none for a raw response, several for a union."""
+    """The types in a return annotation: none for a raw response, several for a union."""
     if isinstance(kind, UnionType):
         return [part for one in get_args(kind) for part in _parts(one)]
     is_response = isinstance(kind, type) and kind.__module__.startswith("starlette.")

@@ -1,5 +1,5 @@
-"""Refusals as problem documents (RFC 9457). Invariant: whatever is wrong with a request has a
-status below 500 and names the field; only a missing database is a 503.
+"""Errors as problem documents (RFC 9457). Invariant: an error in a request has a status below
+500 and names the field; an unreachable database is a 503.
 """
 
 import re
@@ -14,14 +14,14 @@ _AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
 
 
 class FieldError(msgspec.Struct, frozen=True):
-    """What is wrong with one field of the request."""
+    """An error in one field of the request."""
 
     field: str
     message: str
 
 
 class ProblemDocument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An RFC 9457 document; `errors` names fields, `current` is what stands in the way."""
+    """An RFC 9457 document; `errors` names fields, `current` is the conflicting state."""
 
     status: int
     title: str
@@ -46,11 +46,12 @@ _TITLES = {
     416: "Range not satisfiable",
     422: "Unprocessable content",
     429: "Too many requests",
+    431: "Request header fields too large",
     503: "Service unavailable",
 }
 
 
-class Problem(Exception):  # noqa: N818 - it is the document's name in the field
+class Problem(Exception):  # noqa: N818 - RFC 9457 calls it a problem
     """Ends a request with a problem document."""
 
     def __init__(
@@ -86,7 +87,7 @@ class Problem(Exception):  # noqa: N818 - it is the document's name in the field
 
 
 def not_found(what: str = "page") -> Problem:
-    """Also for what exists but may not be seen: the two answers must not differ."""
+    """The 404, also for an object that the user may not see: the answers must not differ."""
     return Problem(404, f"There is no such {what}.")
 
 
@@ -95,7 +96,7 @@ def unavailable(detail: str) -> Problem:
 
 
 def invalid(error: msgspec.ValidationError, where: str) -> Problem:
-    """The problem for a value that has another shape than asked for."""
+    """The 422 for a value that does not match its type."""
     match = _AT.match(str(error))
     path, message = (match["path"], match["message"]) if match else (None, str(error))
     field = (path or "$").removeprefix("$").lstrip(".") or where

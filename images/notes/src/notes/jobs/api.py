@@ -1,4 +1,4 @@
-"""A person's jobs."""
+"""API of a user's jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -6,30 +6,31 @@ from uuid import UUID
 
 import msgspec
 
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import not_found
+from notes.http.routing import Table
 
 table = Table("jobs")
 
 
 class JobView(msgspec.Struct, frozen=True):
-    """A job, and how far it is."""
+    """A job and its progress."""
 
     id: UUID
     kind: str
     state: str
     progress: dict[str, Any]
     error: str | None
+    result: dict[str, Any] | None
     created_at: datetime
     finished_at: datetime | None
 
 
 @table("GET", "/api/v1/jobs")
 async def list_jobs(call: Call) -> list[JobView]:
-    """One's own jobs, newest first."""
+    """List your jobs, newest first."""
     rows = await call.app.db.all(
-        "SELECT id, kind, state, progress, error, created_at, finished_at FROM jobs"
+        "SELECT id, kind, state, progress, error, result, created_at, finished_at FROM jobs"
         " WHERE user_id = %s ORDER BY created_at DESC LIMIT 100",
         (call.viewer.person,),
     )
@@ -38,9 +39,9 @@ async def list_jobs(call: Call) -> list[JobView]:
 
 @table("GET", "/api/v1/jobs/{id}")
 async def get_job(call: Call, id: UUID) -> JobView:
-    """One of one's own jobs."""
+    """Get one of your jobs."""
     row = await call.app.db.one(
-        "SELECT id, kind, state, progress, error, created_at, finished_at FROM jobs"
+        "SELECT id, kind, state, progress, error, result, created_at, finished_at FROM jobs"
         " WHERE id = %s AND user_id = %s",
         (id, call.viewer.person),
     )

@@ -1,8 +1,7 @@
-"""Claims jobs and runs them, one at a time a replica (spec: notes-app §3, §8).
+"""Claims jobs and runs them, one at a time per replica (spec: notes-app §3, §8).
 
-A claim uses SKIP LOCKED and counts the attempt; the number fences off whoever lost the job.
-Invariant: what a job writes, it writes in transactions that also check that the attempt is still
-its own.
+A claim uses SKIP LOCKED and counts the attempt; the number fences off a replica that lost the job.
+Invariant: a job writes only in transactions that also check that the attempt is still its own.
 """
 
 import asyncio
@@ -10,22 +9,18 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from collections.abc import Mapping
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from notes.db.connect import Conn
 from notes.db.failures import UnavailableError, may_repeat
+from notes.db.listener import Listener
 from notes.events.record import tell
-from notes.jobs import kinds
+from notes.jobs.housekeeping import housekeeping
+from notes.jobs.job import Job, JobApp, JobFailedError, JobKind, LostJobError
 from notes.log import say
-
-if TYPE_CHECKING:
-    from notes.services import Services
+from notes.quotas.limits import problem_of
 
 logger = logging.getLogger(__name__)
 
@@ -35,63 +30,8 @@ POLL_S = 30.0
 HOUSEKEEPING_S = 600.0
 
 
-class LostJobError(Exception):
-    """Another replica has this job now, or it is gone."""
-
-
-class JobFailedError(Exception):
-    """The job cannot be done; the message is for the person who asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A claimed job."""
-
-    app: "Services"
-    id: UUID
-    kind: str
-    attempt: int
-    space_id: UUID | None
-    user_id: UUID | None
-    payload: dict[str, Any]
-
-    async def transact(self, work: Callable[[Conn], Awaitable[Any]]) -> Any:
-        """Runs `work` in a transaction that only commits while the job is this attempt's.
-
-        Waits for the database as long as it is away. Raises `LostJobError`.
-        """
-
-        async def fenced(conn: Conn) -> Any:
-            cursor = await conn.execute(
-                "SELECT 1 FROM jobs WHERE id = %s AND attempt = %s AND state = 'running' FOR SHARE",
-                (self.id, self.attempt),
-            )
-            if await cursor.fetchone() is None:
-                raise LostJobError
-            return await work(conn)
-
-        while True:
-            try:
-                return await self.app.db.transact(fenced)
-            except UnavailableError as error:
-                # Work is written so that doing it twice does no harm.
-                say(logger, "job waits for the database", logging.WARNING, reason=str(error))
-                await asyncio.sleep(0.5)
-
-    async def progress(self, **numbers: int) -> None:
-        """Shows how far the job is."""
-
-        async def work(conn: Conn) -> None:
-            await conn.execute(
-                "UPDATE jobs SET progress = progress || %s, heartbeat_at = now() WHERE id = %s",
-                (Jsonb(numbers), self.id),
-            )
-
-        await self.transact(work)
-
-
 def _passes(error: Exception) -> bool:
-    """Whether the same may succeed in a moment; what a database refuses it refuses for ever."""
+    """True if a retry may succeed; a statement that the database refuses fails again."""
     if isinstance(error, psycopg.Error):
         return may_repeat(error) or isinstance(error, psycopg.errors.QueryCanceled)
     is_gone = isinstance(error, FileNotFoundError)
@@ -101,13 +41,14 @@ def _passes(error: Exception) -> bool:
 class Runner:
     """The jobs of one replica."""
 
-    def __init__(self, app: "Services") -> None:
+    def __init__(self, app: JobApp, listener: Listener, kinds: Mapping[str, JobKind]) -> None:
         self._app = app
+        self._kinds = kinds
         self._name = f"{socket.gethostname()}/{os.getpid()}"
         self._woken = asyncio.Event()
         self._current: Job | None = None
         self._cleaned_at = 0.0
-        app.listener.on("app_jobs", self._woken.set)
+        listener.on("app_jobs", self._woken.set)
 
     async def run(self) -> None:
         while True:
@@ -115,7 +56,7 @@ class Runner:
                 await self._tidy()
                 job = await self._claim()
             except (psycopg.Error, UnavailableError) as error:
-                say(logger, "jobs not looked at", logging.WARNING, reason=str(error))
+                say(logger, "cannot read jobs; trying again", logging.WARNING, reason=str(error))
                 await asyncio.sleep(1)
                 continue
             if job is not None:
@@ -127,7 +68,7 @@ class Runner:
             self._woken.clear()
 
     async def release(self) -> None:
-        """Gives back the job that was interrupted, so that another replica need not wait."""
+        """Puts the interrupted job back in the queue, so that another replica runs it at once."""
         job = self._current
         if job is None:
             return
@@ -148,7 +89,7 @@ class Runner:
             (REQUEUE_MIN,),
         )
         if self._cleaned_at == 0.0 or loop.time() - self._cleaned_at > HOUSEKEEPING_S:
-            await kinds.housekeeping(self._app.db)
+            await housekeeping(self._app.db)
             self._cleaned_at = loop.time()
 
     async def _claim(self) -> Job | None:
@@ -168,25 +109,34 @@ class Runner:
     async def _do(self, job: Job) -> None:
         self._current = job
         beat = asyncio.create_task(self._beat(job))
-        say(logger, "job begins", job=job.id, kind=job.kind, attempt=job.attempt)
+        say(logger, "job started", job=job.id, kind=job.kind, attempt=job.attempt)
         try:
-            await kinds.do(job)
+            await self._kind(job).run(job)
             await self._finish(job, None)
         except LostJobError:
             say(logger, "job lost to another replica", logging.WARNING, job=job.id)
         except JobFailedError as error:
             await self._finish(job, str(error))
         except Exception as error:
-            if _passes(error):
+            over_quota = problem_of(error) if isinstance(error, psycopg.Error) else None
+            if over_quota is not None:
+                await self._finish(job, str(over_quota))
+            elif _passes(error):
                 say(logger, "job interrupted", logging.WARNING, job=job.id, reason=str(error))
                 await asyncio.sleep(1)
                 await self.release()
             else:
                 logger.exception("a job failed")
-                await self._finish(job, "It failed; the log of the replica says why.")
+                await self._finish(job, "The job failed; the log of the replica has the reason.")
         finally:
             beat.cancel()
             self._current = None
+
+    def _kind(self, job: Job) -> JobKind:
+        kind = self._kinds.get(job.kind)
+        if kind is None:
+            raise JobFailedError(f"This version knows no job of the kind {job.kind!r}.")
+        return kind
 
     async def _finish(self, job: Job, error: str | None) -> None:
         async def work(conn: Conn) -> None:
@@ -194,13 +144,16 @@ class Runner:
                 "UPDATE jobs SET state = %s, error = %s, finished_at = now() WHERE id = %s",
                 ("failed" if error else "done", error, job.id),
             )
+            kind = self._kinds.get(job.kind)
+            if error and kind is not None and kind.undo is not None:
+                await kind.undo(conn, job.id)
             state = "failed" if error else "done"
             if job.user_id is not None:
                 await tell(conn, "job.finished", user_id=job.user_id, job_id=job.id, state=state)
 
         with contextlib.suppress(LostJobError):
             await job.transact(work)
-        say(logger, "job ends", job=job.id, kind=job.kind, error=error)
+        say(logger, "job finished", job=job.id, kind=job.kind, error=error)
 
     async def _beat(self, job: Job) -> None:
         while True:

@@ -1,11 +1,13 @@
-"""Pages: made, read, saved.
+"""API to create, read and save pages.
 
-Invariant: a save names the version it is based on; a save based on an older one changes nothing and
-is answered with both versions.
+Invariant: a save names its base version; a save with an older base version changes nothing and gets
+an answer with both versions.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, LiteralString
+from functools import partial
+from typing import LiteralString
 from uuid import UUID
 
 import msgspec
@@ -14,20 +16,22 @@ from starlette.responses import Response
 
 from notes.auth import audit
 from notes.db.connect import Conn
-from notes.doc.markdown_out import markdown
+from notes.edits import saving
 from notes.events.record import tell
-from notes.http.call import Call
-from notes.http.endpoint import Table
-from notes.http.problems import Problem
+from notes.http.context import Call
+from notes.http.problems import Problem, not_found
+from notes.http.routing import DOCUMENT_LIMIT_BYTES, Table
 from notes.pages import access, content
 from notes.pages.content import Markdown, Title, VersionNumber
 from notes.pages.roles import Role
 
 table = Table("pages")
 
+ATTEMPTS = 5
+
 
 class Node(msgspec.Struct, frozen=True):
-    """A page."""
+    """A page with its document."""
 
     id: UUID
     space_id: UUID
@@ -46,27 +50,27 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class NodeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page to make: empty, from a document, from Markdown or from a template."""
+    """A page to create: empty, from a document, from Markdown or from a template."""
 
     title: Title
     parent_id: UUID | None = None
-    doc: dict[str, Any] | None = None
+    doc: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
     markdown: Markdown | None = None
     template_id: UUID | None = None
     is_template: bool = False
 
 
 class SaveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A new version of a page: what is left out stays as it is."""
+    """A new version of a page; omitted fields stay unchanged."""
 
     base_version: VersionNumber
     title: Title | None = None
-    doc: dict[str, Any] | None = None
+    doc: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
     markdown: Markdown | None = None
 
 
 class Version(msgspec.Struct, frozen=True):
-    """One version's content."""
+    """The content of one version."""
 
     version: int
     title: str
@@ -74,7 +78,7 @@ class Version(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Both versions: what is stored, and what was sent."""
+    """Both versions: the stored one and the sent one."""
 
     theirs: Version
     yours: Version
@@ -84,6 +88,7 @@ _NODE: LiteralString = (
     "SELECT n.id, n.space_id, n.parent_id, n.title, n.version, n.is_template, n.doc, n.created_at,"
     " n.created_by, n.updated_at, n.updated_by, n.trashed_at,"
     " page_role(n.space_id, n.access_root, %(person)s, %(groups)s, %(admin)s) AS role,"
+    " page_insider(n.space_id, n.access_root, %(person)s, %(groups)s, %(admin)s) AS inside,"
     " EXISTS (SELECT 1 FROM favourites f WHERE f.node_id = n.id AND f.user_id = %(person)s)"
     " AS is_favourite FROM nodes n WHERE n.id = %(id)s"
 )
@@ -91,7 +96,7 @@ _NODE: LiteralString = (
 
 @table("GET", "/api/v1/nodes/{id}")
 async def get_node(call: Call, id: UUID) -> Node:
-    """A page with its document."""
+    """Get a page with its document."""
     person, groups, is_admin = call.viewer.access
     row = await call.app.db.one(
         _NODE, {"person": person, "groups": groups, "admin": is_admin, "id": id}
@@ -99,32 +104,44 @@ async def get_node(call: Call, id: UUID) -> Node:
     is_editor = row is not None and row["role"] >= Role.EDITOR
     row = access.admit(call, row, Role.VIEWER, trashed=is_editor)
     row["role"] = Role(row["role"]).label
+    if not row.pop("inside"):
+        row["created_by"] = row["updated_by"] = None
     return Node(**row)
 
 
 @table("GET", "/api/v1/nodes/{id}/markdown", media_type="text/markdown")
 async def get_markdown(call: Call, id: UUID) -> Response:
-    """A page as Markdown."""
+    """Get a page as Markdown."""
     node = await get_node(call, id)
-    text = markdown(msgspec.json.decode(node.doc))
+    text = await call.app.documents.markdown(call.account, bytes(node.doc))
     return Response(text, media_type="text/markdown")
 
 
-@table("POST", "/api/v1/spaces/{id}/nodes", scope="write", status=201)
+@table(
+    "POST",
+    "/api/v1/spaces/{id}/nodes",
+    scope="write",
+    status=201,
+    body_bytes=DOCUMENT_LIMIT_BYTES,
+)
 async def post_node(call: Call, id: UUID, body: NodeIn) -> Node:
-    """Make a page."""
+    """Create a page."""
     return await get_node(call, await make(call, id, body))  # type: ignore[no-any-return]
 
 
 async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
-    """The id of a new page."""
-    doc = body.doc
+    """Creates a page and returns its id."""
+    doc = content.given(body.doc)
     if body.template_id is not None:
         if doc is not None or body.markdown is not None:
             raise Problem(422, "A template brings its own content.", field="template_id")
         template = await get_node(call, body.template_id)
-        doc = msgspec.json.decode(template.doc)
-    prepared = await content.prepare(body.title, doc, body.markdown)
+        doc = bytes(template.doc)
+    if content.is_large(doc, body.markdown):
+        await call.app.db.run(partial(_may_make, call=call, space_id=space_id, body=body))
+    prepared = await content.prepare(
+        call.app.documents, call.account, body.title, doc, body.markdown
+    )
 
     async def work(conn: Conn) -> UUID:
         await access.space(conn, call, space_id, Role.VIEWER)
@@ -154,9 +171,17 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
     return await call.app.db.transact(work)
 
 
-@table("PUT", "/api/v1/nodes/{id}", scope="write")
+async def _may_make(conn: Conn, call: Call, space_id: UUID, body: NodeIn) -> None:
+    await access.space(conn, call, space_id, Role.VIEWER)
+    if body.parent_id is None:
+        await access.space(conn, call, space_id, Role.EDITOR)
+    else:
+        await access.page(conn, call, body.parent_id, Role.EDITOR)
+
+
+@table("PUT", "/api/v1/nodes/{id}", scope="write", body_bytes=DOCUMENT_LIMIT_BYTES)
 async def put_node(call: Call, id: UUID, body: SaveIn) -> Version:
-    """Save a page; a 409 carries both versions when somebody else has saved in the meantime."""
+    """Save a page; a 409 with both versions if another user has saved in the meantime."""
     return await save(call, id, body)
 
 
@@ -164,44 +189,76 @@ async def save(
     call: Call, node_id: UUID, body: SaveIn, restored_from: int | None = None
 ) -> Version:
     """Stores a new version. Raises a 409 with both versions for a stale `base_version`."""
-    writes_doc = body.doc is not None or body.markdown is not None
-    prepared = None
-    if writes_doc and body.title is not None:
-        prepared = await content.prepare(body.title, body.doc, body.markdown)
+    sent = content.given(body.doc)
+    writes_doc = sent is not None or body.markdown is not None
+    for _ in range(ATTEMPTS):
+        title, doc, seen = body.title, sent, body.base_version
+        if title is None or not writes_doc or content.is_large(sent, body.markdown):
+            before = await call.app.db.run(lambda conn: _before(conn, call, node_id))
+            title, seen = title or before["title"], before["version"]
+            doc = sent if writes_doc else bytes(before["doc"])
+        # Outside of the transaction: it takes long, and would hold the page and a connection.
+        ready = await content.prepare(call.app.documents, call.account, title, doc, body.markdown)
+        draft = Draft(body, title, ready, None if writes_doc else seen, restored_from)
+        saved = await call.app.db.transact(partial(_store, call=call, id=node_id, draft=draft))
+        if saved is not None:
+            return saved
+        await call.app.edits.save(node_id)
+    raise Problem(409, "The page is being changed by others; reload it.")
 
-    async def work(conn: Conn) -> Version:
-        row = await access.page(conn, call, node_id, Role.EDITOR, lock=True)
-        title = body.title if body.title is not None else row["title"]
-        stored = None
-        if not writes_doc or row["version"] != body.base_version:
-            stored = await _stored(conn, node_id)
-        ready = prepared
-        if ready is None:
-            doc = body.doc
-            if stored is not None and not writes_doc:
-                doc = msgspec.json.decode(stored["doc"])
-            ready = await content.prepare(title, doc, body.markdown)
-        mine = Version(body.base_version, title, msgspec.Raw(ready.doc.encode()))
-        if row["version"] != body.base_version and stored is not None:
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version to save; `based_on` is the version whose document is kept, if one is."""
+
+    body: SaveIn
+    title: str
+    ready: content.Content
+    based_on: int | None
+    restored_from: int | None
+
+
+async def _before(conn: Conn, call: Call, node_id: UUID) -> DictRow:
+    await access.page(conn, call, node_id, Role.EDITOR)
+    row = await _stored(conn, node_id)
+    if row is None:
+        raise not_found()
+    return row
+
+
+async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | None:
+    """Stores the version and returns it.
+
+    None if the kept title or document has changed, or edits have to be saved before.
+    """
+    body, ready, title = draft.body, draft.ready, draft.title
+    row = await access.page(conn, call, id, Role.EDITOR, lock=True)
+    log = await saving.log_of(conn, id)
+    if log is saving.Log.WAITS:
+        return None
+    if body.title is None and row["title"] != title:
+        return None
+    mine = Version(body.base_version, title, msgspec.Raw(ready.doc.encode()))
+    if row["version"] != body.base_version:
+        stored = await _stored(conn, id)
+        if stored is not None:
             return _settle(call, stored, mine)
-        version = body.base_version + 1
-        # The row is locked and nothing here needs an answer: all of it in one round trip.
-        async with conn.pipeline():
-            await content.update(
-                conn,
-                node_id,
-                ready,
-                title,
-                author=call.viewer.user_id,
-                restored_from=restored_from,
-            )
-            where = {"space_id": row["space_id"], "node_id": node_id}
-            await tell(conn, "page.saved", **where, version=version)
-            action = "page.saved" if restored_from is None else "page.reverted"
-            await audit.note(conn, call.viewer, action, title, **where, version=version)
-        return Version(version, title, mine.doc)
-
-    return await call.app.db.transact(work)
+    if draft.based_on not in {None, row["version"]}:
+        return None
+    version = body.base_version + 1
+    if log is not None:
+        change = saving.Change(version, title, ready.doc, call.viewer.user_id)
+        await saving.append(conn, id, change)
+    # The row is locked and no statement needs the answer of another: use one round trip.
+    async with conn.pipeline():
+        await content.update(
+            conn, id, ready, title, author=call.viewer.user_id, restored_from=draft.restored_from
+        )
+        where = {"space_id": row["space_id"], "node_id": id}
+        await tell(conn, "page.saved", **where, version=version)
+        action = "page.saved" if draft.restored_from is None else "page.reverted"
+        await audit.note(conn, call.viewer, action, title, **where, version=version)
+    return Version(version, title, mine.doc)
 
 
 async def _stored(conn: Conn, node_id: UUID) -> DictRow | None:
@@ -212,7 +269,7 @@ async def _stored(conn: Conn, node_id: UUID) -> DictRow | None:
 
 
 def _settle(call: Call, stored: DictRow, mine: Version) -> Version:
-    """A save repeated after an unknown outcome is done already; any other is a conflict."""
+    """Returns the stored version if this save repeats it; raises a 409 for a conflict."""
     theirs = Version(stored["version"], stored["title"], stored["doc"])
     is_repeat = (
         stored["version"] == mine.version + 1
@@ -224,7 +281,7 @@ def _settle(call: Call, stored: DictRow, mine: Version) -> Version:
         return theirs
     raise Problem(
         409,
-        f"The page is at version {theirs.version}, not {mine.version}: somebody else has saved.",
+        f"The page is at version {theirs.version}, not {mine.version}: another user has saved.",
         field="base_version",
         current=Conflict(theirs, mine),
     )

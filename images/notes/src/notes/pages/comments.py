@@ -1,4 +1,4 @@
-"""Comments on pages, in threads one level deep."""
+"""API of comments on pages, in threads one level deep."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,22 +10,24 @@ from psycopg.rows import DictRow
 from notes.auth import audit
 from notes.db.connect import Conn
 from notes.events.record import tell
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.roles import Role
 
 table = Table("comments")
 
 Body = Annotated[
-    str, msgspec.Meta(min_length=1, max_length=20_000, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")
+    str,
+    # Each character can match in one way only: backtracking would make a refusal slow.
+    msgspec.Meta(min_length=1, max_length=20_000, pattern=r"^\s*[^\s\x00][^\x00]*$"),
 ]
 Quote = Annotated[str, msgspec.Meta(max_length=2000, pattern=r"^[^\x00]*$")]
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """A comment."""
+    """A comment and its author."""
 
     id: UUID
     node_id: UUID
@@ -40,7 +42,7 @@ class Comment(msgspec.Struct, frozen=True):
 
 
 class CommentIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A comment to make; `quote` is the passage that it is about."""
+    """A comment to create; `quote` is the passage that it is about."""
 
     body: Body
     parent_id: UUID | None = None
@@ -48,7 +50,7 @@ class CommentIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CommentPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change."""
+    """Fields of a comment to change."""
 
     body: Body | None = None
     resolved: bool | None = None
@@ -56,12 +58,15 @@ class CommentPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @table("GET", "/api/v1/nodes/{id}/comments")
 async def list_comments(call: Call, id: UUID) -> list[Comment]:
-    """The comments on a page, oldest first."""
+    """List the comments on a page, oldest first; empty if you read it only as a public page."""
 
     async def work(conn: Conn) -> list[Comment]:
-        await access.page(conn, call, id, Role.VIEWER)
+        row = await access.page(conn, call, id, Role.VIEWER)
+        if not await access.is_insider(conn, call, row):
+            return []
         cursor = await conn.execute(
-            "SELECT c.id, c.node_id, c.parent_id, c.author_id, u.name AS author_name, c.body,"
+            "SELECT c.id, c.node_id, c.parent_id, c.author_id,"
+            " coalesce(u.name, c.author_name) AS author_name, c.body,"
             " c.quote, c.created_at, c.edited_at, c.resolved_at FROM comments c"
             " LEFT JOIN users u ON u.id = c.author_id WHERE c.node_id = %s"
             " ORDER BY c.created_at, c.id",
@@ -113,13 +118,13 @@ async def post_comment(call: Call, id: UUID, body: CommentIn) -> Comment:
 
 @table("PATCH", "/api/v1/comments/{id}", scope="write", status=204)
 async def patch_comment(call: Call, id: UUID, body: CommentPatch) -> None:
-    """Edit one's own comment, or resolve or reopen any."""
+    """Edit your own comment, or resolve or reopen any."""
 
     async def work(conn: Conn) -> None:
         comment, row = await _comment(conn, call, id)
         if body.body is not None:
             if comment["author_id"] != call.viewer.user_id:
-                raise Problem(403, "Only its author edits a comment.", field="body")
+                raise Problem(403, "Only its author may edit a comment.", field="body")
             await conn.execute(
                 "UPDATE comments SET body = %s, edited_at = now() WHERE id = %s", (body.body, id)
             )
@@ -143,12 +148,12 @@ async def patch_comment(call: Call, id: UUID, body: CommentPatch) -> None:
 
 @table("DELETE", "/api/v1/comments/{id}", scope="write", status=204)
 async def delete_comment(call: Call, id: UUID) -> None:
-    """Remove one's own comment with its answers; a manager removes any."""
+    """Delete your own comment with its answers; a manager may delete any."""
 
     async def work(conn: Conn) -> None:
         comment, row = await _comment(conn, call, id)
         if comment["author_id"] != call.viewer.user_id and row["role"] < Role.MANAGER:
-            raise Problem(403, "Only its author or a manager removes a comment.")
+            raise Problem(403, "Only its author or a manager may delete a comment.")
         await conn.execute("DELETE FROM comments WHERE id = %s", (id,))
         space_id, node_id = row["space_id"], comment["node_id"]
         await tell(conn, "comment.removed", space_id=space_id, node_id=node_id, comment_id=id)

@@ -1,77 +1,75 @@
-"""What is written when a page's content is saved: document, text, search words, links.
+"""Writes a page's content: document, text, search words, links.
 
-Invariant: everything derived is written in the transaction that writes the document.
+Invariant: derived data is written in the transaction that writes the document.
 """
 
-import asyncio
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
 from notes.db.connect import Conn
-from notes.doc.attributes import SchemaError
-from notes.doc.html import derive
-from notes.doc.markdown_in import parse
-from notes.doc.schema import empty, normalise
-from notes.doc.words import vector
 from notes.http.problems import Problem
+from notes.workers.documents import Documents
 
 Title = Annotated[
     str,
     msgspec.Meta(
         min_length=1,
         max_length=300,
-        pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$(?!\n)",
+        # Each character can match in one way only: backtracking would make a refusal slow.
+        pattern=r"^[^\S\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$(?!\n)",
     ),
 ]
+LARGE = 10_000
 VersionNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+EditNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Markdown = Annotated[str, msgspec.Meta(max_length=2_000_000)]
-BESIDE_CHARACTERS = 30_000  # larger documents are worked on beside the event loop
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A document, ready to be stored."""
+    """A document ready to be stored; `links` is a PostgreSQL array of page ids."""
 
     doc: str
     text: str
     search: str
-    links: list[UUID]
+    links: str
+    size: int
 
 
-async def prepare(title: str, doc: dict[str, Any] | None, markdown: str | None) -> Content:
-    """Checks a document (or reads Markdown) and derives the rest.
+async def prepare(
+    documents: Documents,
+    account: str,
+    title: str,
+    doc: bytes | None,
+    markdown: str | None,
+    *,
+    patient: bool = False,
+) -> Content:
+    """Checks a document (or reads Markdown) and derives the other data, charged to `account`.
 
-    Raises a 422 that says where the document is wrong.
+    Raises a 422 that names the place of an error in the document.
     """
     if doc is not None and markdown is not None:
         raise Problem(422, "Send doc or markdown, not both.", field="markdown")
-    try:
-        size = len(markdown) if markdown is not None else len(str(doc)) if doc else 0
-    except RecursionError:
-        raise Problem(422, "doc: has too many levels", field="doc") from None
-    if size > BESIDE_CHARACTERS:
-        return await asyncio.to_thread(_prepare, title, doc, markdown)
-    return _prepare(title, doc, markdown)
+    made = await documents.prepare(account, title, doc, markdown, patient=patient)
+    return Content(made.doc.decode(), made.text, made.search, made.links, len(made.doc))
 
 
-def _prepare(title: str, doc: dict[str, Any] | None, markdown: str | None) -> Content:
-    try:
-        if markdown is not None:
-            sound = parse(markdown)
-        else:
-            sound = empty() if doc is None else normalise(doc)
-    except SchemaError as error:
-        raise Problem(422, str(error), field=error.path) from None
-    derived = derive(sound)
-    return Content(
-        msgspec.json.encode(sound).decode(),
-        derived.text,
-        vector(title, derived.text),
-        derived.links,
-    )
+def is_large(doc: bytes | None, markdown: str | None) -> bool:
+    """True if a document is so large that permissions are checked before it is prepared."""
+    return len(doc or b"") > LARGE or len(markdown or "") > LARGE
+
+
+def given(doc: msgspec.Raw) -> bytes | None:
+    """The document of a request's field; None if it was omitted or is null."""
+    content = bytes(doc)
+    return None if content in _ABSENT else content
+
+
+_ABSENT = (b"", b"null")
 
 
 async def insert(
@@ -86,7 +84,7 @@ async def insert(
     node_id: UUID | None = None,
     is_template: bool = False,
 ) -> UUID:
-    """A new page with its first revision; last among its siblings unless `position` is given."""
+    """Inserts a page with its first revision, as the last sibling unless `position` is given."""
     cursor = await conn.execute(
         "WITH made AS (INSERT INTO nodes (id, space_id, parent_id, position, title, is_template,"
         " doc, body_text, search, access_root, created_by, updated_by)"
@@ -96,8 +94,8 @@ async def insert(
         " %(title)s, %(template)s, %(doc)s::json, %(text)s, %(search)s::tsvector,"
         " (SELECT access_root FROM nodes WHERE id = %(parent)s), %(author)s, %(author)s)"
         " RETURNING id, version, title, doc),"
-        " first AS (INSERT INTO revisions (node_id, version, title, doc, author_id)"
-        " SELECT id, version, title, doc, %(author)s FROM made)"
+        " first AS (INSERT INTO revisions (node_id, version, title, doc, author_id, size)"
+        " SELECT id, version, title, doc, %(author)s, %(size)s FROM made)"
         " SELECT id FROM made",
         {
             "id": node_id,
@@ -110,6 +108,7 @@ async def insert(
             "text": content.text,
             "search": content.search,
             "author": author,
+            "size": content.size,
         },
     )
     row = await cursor.fetchone()
@@ -127,13 +126,14 @@ async def update(
     author: UUID | None,
     restored_from: int | None = None,
 ) -> None:
-    """Stores the next version of a page that the transaction has locked. Asks for no answer."""
+    """Stores the next version of a page that the transaction has locked. Reads no result."""
     await conn.execute(
         "WITH saved AS (UPDATE nodes SET title = %(title)s, doc = %(doc)s::json,"
         " body_text = %(text)s, search = %(search)s::tsvector, version = version + 1,"
         " updated_by = %(author)s, updated_at = now() WHERE id = %(id)s RETURNING version)"
-        " INSERT INTO revisions (node_id, version, title, doc, author_id, restored_from)"
-        " SELECT %(id)s, version, %(title)s, %(doc)s::json, %(author)s, %(from)s FROM saved",
+        " INSERT INTO revisions (node_id, version, title, doc, author_id, restored_from, size)"
+        " SELECT %(id)s, version, %(title)s, %(doc)s::json, %(author)s, %(from)s, %(size)s"
+        " FROM saved",
         {
             "id": node_id,
             "title": title,
@@ -142,14 +142,16 @@ async def update(
             "search": content.search,
             "author": author,
             "from": restored_from,
+            "size": content.size,
         },
     )
     await _link(conn, node_id, content.links)
 
 
-async def _link(conn: Conn, node_id: UUID, links: list[UUID]) -> None:
+async def _link(conn: Conn, node_id: UUID, links: str) -> None:
     await conn.execute(
-        "WITH gone AS (DELETE FROM links WHERE from_node = %(id)s AND to_node <> ALL (%(to)s))"
+        "WITH gone AS (DELETE FROM links WHERE from_node = %(id)s"
+        " AND to_node <> ALL (%(to)s::uuid[]))"
         " INSERT INTO links (from_node, to_node) SELECT %(id)s, unnest(%(to)s::uuid[])"
         " ON CONFLICT DO NOTHING",
         {"id": node_id, "to": links},

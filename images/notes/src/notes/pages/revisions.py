@@ -1,6 +1,5 @@
-"""Earlier versions of a page. Invariant: going back to one makes a new version; none is lost."""
+"""API of page versions. Invariant: a restore makes a new version; no version is lost."""
 
-import asyncio
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -9,10 +8,9 @@ import msgspec
 
 from notes.db.connect import Conn
 from notes.doc import diff as differ
-from notes.doc.markdown_out import markdown
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import not_found
+from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.api import SaveIn, Version, save
 from notes.pages.content import VersionNumber
@@ -22,7 +20,7 @@ table = Table("revisions")
 
 
 class Revision(msgspec.Struct, frozen=True):
-    """That a version exists."""
+    """A version's metadata."""
 
     version: int
     title: str
@@ -33,21 +31,21 @@ class Revision(msgspec.Struct, frozen=True):
 
 
 class RevisionsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Newest first; `before` pages on."""
+    """Limits of the list; `before` is the last version of the previous page."""
 
     before: VersionNumber = 2**31 - 1
     limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
 
 
 class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which two versions."""
+    """The two versions to compare."""
 
     old: VersionNumber
     new: VersionNumber
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """What changed, in the Markdown of the two versions."""
+    """The differences between the Markdown of two versions."""
 
     old_title: str
     new_title: str
@@ -55,22 +53,24 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 class RevertIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Based on which version one goes back."""
+    """The version that the page must have at the restore."""
 
     base_version: VersionNumber
 
 
 @table("GET", "/api/v1/nodes/{id}/revisions")
 async def list_revisions(call: Call, id: UUID, query: RevisionsQuery) -> list[Revision]:
-    """The versions of a page, newest first."""
+    """List the versions of a page, newest first."""
 
     async def work(conn: Conn) -> list[Revision]:
-        await access.page(conn, call, id, Role.VIEWER)
+        row = await access.page(conn, call, id, Role.VIEWER)
+        named = await access.is_insider(conn, call, row)
         cursor = await conn.execute(
-            "SELECT r.version, r.title, r.author_id, u.name AS author_name, r.created_at,"
-            " r.restored_from FROM revisions r LEFT JOIN users u ON u.id = r.author_id"
+            "SELECT r.version, r.title, u.id AS author_id, "
+            " CASE WHEN %s THEN coalesce(u.name, r.author_name) END AS author_name, r.created_at,"
+            " r.restored_from FROM revisions r LEFT JOIN users u ON u.id = r.author_id AND %s"
             " WHERE r.node_id = %s AND r.version < %s ORDER BY r.version DESC LIMIT %s",
-            (id, query.before, query.limit),
+            (named, named, id, query.before, query.limit),
         )
         return [Revision(**row) for row in await cursor.fetchall()]
 
@@ -79,7 +79,7 @@ async def list_revisions(call: Call, id: UUID, query: RevisionsQuery) -> list[Re
 
 @table("GET", "/api/v1/nodes/{id}/revisions/{version}")
 async def get_revision(call: Call, id: UUID, version: VersionNumber) -> Version:
-    """One version of a page."""
+    """Get one version of a page."""
 
     async def work(conn: Conn) -> Version:
         await access.page(conn, call, id, Role.VIEWER)
@@ -97,20 +97,15 @@ async def get_revision(call: Call, id: UUID, version: VersionNumber) -> Version:
 
 @table("GET", "/api/v1/nodes/{id}/diff")
 async def get_diff(call: Call, id: UUID, query: DiffQuery) -> Diff:
-    """What changed between two versions."""
+    """Compare two versions."""
     old, new = [await get_revision(call, id, number) for number in (query.old, query.new)]
-    pieces = await asyncio.to_thread(_diff, old, new)
+    pieces = await call.app.documents.compare(call.account, bytes(old.doc), bytes(new.doc))
     return Diff(old.title, new.title, pieces)
-
-
-def _diff(old: Version, new: Version) -> list[differ.Piece]:
-    texts = [markdown(msgspec.json.decode(version.doc)) for version in (old, new)]
-    return differ.diff(*texts)
 
 
 @table("POST", "/api/v1/nodes/{id}/revisions/{version}/restore", scope="write")
 async def restore_revision(call: Call, id: UUID, version: VersionNumber, body: RevertIn) -> Version:
-    """Go back to an earlier version, as a new one."""
+    """Restore an earlier version as a new version."""
     old = await get_revision(call, id, version)
-    doc = msgspec.json.decode(old.doc)
-    return await save(call, id, SaveIn(body.base_version, old.title, doc), restored_from=version)
+    given = SaveIn(body.base_version, old.title, old.doc)
+    return await save(call, id, given, restored_from=version)

@@ -1,4 +1,4 @@
-"""The roles, by name for people and by number for the database."""
+"""Roles: names for the API and numbers for the database."""
 
 from enum import IntEnum
 from typing import Literal
@@ -8,7 +8,7 @@ EveryoneName = Literal["none", "viewer", "commenter", "editor"]
 
 
 class Role(IntEnum):
-    """What somebody may do; each includes those before it."""
+    """A role on a page or space; each includes those before it."""
 
     NONE = 0
     VIEWER = 1

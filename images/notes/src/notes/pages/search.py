@@ -1,7 +1,7 @@
-"""Full-text search over what somebody may read.
+"""Full-text search over the pages that the user may read.
 
-Invariant: a hit's text is taken out of pages that the search itself found readable, and comes as
-pieces of plain text, never as HTML.
+Invariant: a hit's text comes only from pages that the query itself selected as readable, as pieces
+of plain text, never as HTML.
 """
 
 from typing import Annotated, LiteralString
@@ -11,22 +11,21 @@ import msgspec
 from psycopg.rows import DictRow
 
 from notes.db.connect import Conn
-from notes.doc.words import query as to_query
-from notes.doc.words import words
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.doc.excerpt import Fragment
+from notes.doc.tokenizer import query as to_query
+from notes.http.context import Call
+from notes.http.routing import Table
 
 table = Table("search")
 
-AROUND = 80  # characters of context on either side
-# Ranking reads each match whole. Of a query that matches more pages than these, those that match in
-# the title are ranked, and as many others as there is time for.
+# Ranking reads each match whole. If a query matches more pages than CANDIDATES, it ranks up to
+# TITLES pages that match in the title and CANDIDATES others.
 CANDIDATES = 200
 TITLES = 100
-# The index knows which words a page has, not their order: that is read out of the pages, and as
-# many pages as these can be read in time. Of more, those that changed last are looked at.
+# The index has the words of a page, not their order: to check the order the pages are read, and
+# only so many can be read in time. Of more matches, those that changed last are read.
 ORDER_LOOKED_AT = 5_000
-LOOKED_AT = 200_000  # characters of a page in which the first hit is looked for
+LOOKED_AT = 100_000  # characters of a page in which the first hit is searched
 
 _MAY_READ: LiteralString = (
     "n.trashed_at IS NULL AND (%(space)s::uuid IS NULL OR n.space_id = %(space)s)"
@@ -43,7 +42,7 @@ _PLACES: LiteralString = (
     " AND (m.principal = %(person)s OR m.principal = ANY (%(groups)s))),"
 )
 _IN_TITLE: LiteralString = (
-    # A title that matches makes the page match, unless its text has what must not occur.
+    # A page matches if its title does, unless its text has a word that must not occur.
     "(SELECT n.id, n.search FROM nodes n"
     " WHERE ts_filter(n.search, '{a}') @@ %(expression)s::tsquery"
     " AND (NOT %(has_without)s OR n.search @@ %(expression)s::tsquery) AND "
@@ -66,7 +65,7 @@ _WORDS: LiteralString = (
 _IN_ORDER: LiteralString = (
     (
         _PLACES
-        # A sum, or the planner may walk the index on the time and read every page on the way.
+        # The sum keeps the planner from scanning the index on updated_at and reading every page.
         + " loose AS MATERIALIZED (SELECT n.id, n.search FROM nodes n"
         " WHERE n.search @@ %(loose)s::tsquery AND "
         + _MAY_READ
@@ -81,22 +80,15 @@ _IN_ORDER: LiteralString = (
 
 
 class SearchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to look for."""
+    """The search text and its limits."""
 
     q: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     space_id: UUID | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=50)] = 20
 
 
-class Fragment(msgspec.Struct, frozen=True):
-    """A stretch of plain text; `hit` where a word of the query is."""
-
-    text: str
-    hit: bool
-
-
 class Hit(msgspec.Struct, frozen=True):
-    """A page that was found."""
+    """A page that matches."""
 
     id: UUID
     space_id: UUID
@@ -107,9 +99,9 @@ class Hit(msgspec.Struct, frozen=True):
 
 @table("GET", "/api/v1/search")
 async def search(call: Call, query: SearchQuery) -> list[Hit]:
-    """Pages that contain all the words, best first.
+    """Find the pages that contain all the words, best match first.
 
-    "Quoted" words follow each other, -word must not occur, the last word may be a beginning.
+    "Quoted" words must follow each other, -word must not occur, the last word may be a beginning.
     """
     asked = to_query(query.q.replace("\0", " "))
     if not asked.expression:
@@ -131,61 +123,15 @@ async def search(call: Call, query: SearchQuery) -> list[Hit]:
     }
 
     async def in_order(conn: Conn) -> list[DictRow]:
-        # The planner takes reading a page's words for free, and would read those of every page.
+        # The planner ignores the cost of reading a page's words, and would read those of all pages.
         await conn.execute("SET LOCAL enable_seqscan = off")
         return await (await conn.execute(_IN_ORDER, params)).fetchall()
 
     db = call.app.db
     rows = await (db.transact(in_order) if asked.has_order else db.all(_WORDS, params))
-    marked = asked.marked
+    texts = [(row["title"], row["text"]) for row in rows]
+    found = await call.app.documents.excerpts(call.account, texts, asked.marked)
     return [
-        Hit(
-            row["id"],
-            row["space_id"],
-            highlight(row["title"], marked, whole=True),
-            highlight(row["text"], marked),
-            row["rank"],
-        )
-        for row in rows
+        Hit(row["id"], row["space_id"], title, excerpt, row["rank"])
+        for row, (title, excerpt) in zip(rows, found, strict=True)
     ]
-
-
-def highlight(text: str, marked: list[str], *, whole: bool = False) -> list[Fragment]:
-    """The stretch of `text` around its first hits, cut into hits and the rest."""
-    begins = marked[-1]
-    skipped = 0 if whole else _first(text, marked)
-    if skipped:
-        text = text[skipped:]
-    spans = list[tuple[int, int]]()
-    until = len(text)
-    for word in words(text):
-        if word.start > until:
-            break
-        if word.text in marked or word.text.startswith(begins):
-            if not spans and not whole:
-                until = word.end + 2 * AROUND
-            if spans and word.start <= spans[-1][1]:
-                spans[-1] = (spans[-1][0], max(spans[-1][1], word.end))
-            else:
-                spans.append((word.start, word.end))
-    start = 0 if whole or not spans else max(0, spans[0][0] - AROUND)
-    end = len(text) if whole else min(len(text), until if spans else 2 * AROUND)
-    fragments = list[Fragment]()
-    at = start
-    for low, high in spans:
-        if low > at:
-            fragments.append(Fragment(text[at:low], hit=False))
-        fragments.append(Fragment(text[low:high], hit=True))
-        at = high
-    if at < end:
-        fragments.append(Fragment(text[at:end], hit=False))
-    return fragments
-
-
-def _first(text: str, marked: list[str]) -> int:
-    """Where to begin to look: shortly before the first place where a hit may be."""
-    if not text.isascii():
-        return 0  # folding moves characters
-    low = text.lower()
-    places = [at for at in (low.find(word) for word in marked) if at >= 0]
-    return low.rfind(" ", 0, max(0, min(places) - AROUND)) + 1 if places else 0

@@ -1,7 +1,6 @@
-"""The tree of a space: listed, moved, put in the trash and taken out again.
+"""API of a space's page tree: list, move, trash, restore and delete pages.
 
-Invariant: one transaction at a time changes a space's shape, so no page ever comes to lie below
-itself.
+Invariant: one transaction at a time changes a space's tree, so no page is ever below itself.
 """
 
 from datetime import datetime
@@ -10,11 +9,11 @@ from uuid import UUID
 import msgspec
 
 from notes.auth import audit
-from notes.db.connect import Conn, take_time
-from notes.events.record import tell
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.db.connect import Conn, rows_of, take_time
+from notes.events.record import tell, tell_of_its_end
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.roles import Role
 
@@ -23,8 +22,8 @@ table = Table("tree")
 STEP = 1024
 
 
-class TreeNode(msgspec.Struct, frozen=True):
-    """A page's place, without its content."""
+class TreeNode(msgspec.Struct, frozen=True, gc=False):
+    """A page's place in the tree, without its content."""
 
     id: UUID
     parent_id: UUID | None
@@ -35,7 +34,7 @@ class TreeNode(msgspec.Struct, frozen=True):
 
 
 class TrashedNode(msgspec.Struct, frozen=True):
-    """A page in the trash; what lay below it comes back with it."""
+    """A page in the trash; the pages below it are restored with it."""
 
     id: UUID
     title: str
@@ -44,7 +43,7 @@ class TrashedNode(msgspec.Struct, frozen=True):
 
 
 class MoveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to: below `parent_id` (or at the top), right behind the sibling `after_id`.
+    """The new place: below `parent_id` (or at the top), right after the sibling `after_id`.
 
     Without `after_id` it becomes the first. `space_id` moves it to another space.
     """
@@ -55,14 +54,19 @@ class MoveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeleteQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`forever` removes what is in the trash already."""
+    """With `forever` a page in the trash is deleted permanently."""
 
     forever: bool = False
 
 
 @table("GET", "/api/v1/spaces/{id}/tree")
 async def get_tree(call: Call, id: UUID) -> list[TreeNode]:
-    """All pages of a space that one may see, siblings in their order."""
+    """List all pages of a space that you may see, siblings in their order."""
+    return await first_pages(call, id, None)
+
+
+async def first_pages(call: Call, id: UUID, limit: int | None) -> list[TreeNode]:
+    """The first `limit` pages of a space in the order of `get_tree`, the top level first."""
 
     async def work(conn: Conn) -> list[TreeNode]:
         await access.space(conn, call, id, Role.VIEWER)
@@ -72,26 +76,33 @@ async def get_tree(call: Call, id: UUID) -> list[TreeNode]:
             " updated_at FROM nodes WHERE space_id = %(space)s AND trashed_at IS NULL"
             " AND (access_root IS NULL OR"
             " page_role(space_id, access_root, %(person)s, %(groups)s, %(admin)s) > 0)"
-            " ORDER BY parent_id NULLS FIRST, position, id",
-            {"space": id, "person": person, "groups": groups, "admin": is_admin},
+            " ORDER BY parent_id NULLS FIRST, position, id LIMIT %(limit)s",
+            {
+                "space": id,
+                "person": person,
+                "groups": groups,
+                "admin": is_admin,
+                "limit": limit,
+            },
         )
-        return [TreeNode(**row) for row in await cursor.fetchall()]
+        return [TreeNode(**row) async for row in rows_of(cursor)]
 
     return await call.app.db.run(work)
 
 
 @table("POST", "/api/v1/nodes/{id}/move", scope="write", status=204)
 async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
-    """Move a page, with all below it."""
+    """Move a page with all pages below it."""
 
     async def work(conn: Conn) -> None:
         target = body.space_id
         if target is None and body.parent_id is not None:
-            parent = await access.page(conn, call, body.parent_id, Role.EDITOR)
-            target = parent["space_id"]
+            below = await access.page(conn, call, body.parent_id, Role.EDITOR)
+            target = below["space_id"]
         others = [target] if target else []
         row = await access.page_in_tree(conn, call, id, Role.EDITOR, *others)
         target = target or row["space_id"]
+        parent = None
         if body.parent_id is None:
             await access.space(conn, call, target, Role.EDITOR)
         else:
@@ -99,7 +110,10 @@ async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
             if parent["space_id"] != target:
                 raise Problem(422, "The parent is in another space.", field="parent_id")
             if await access.in_subtree(conn, id, body.parent_id):
-                raise Problem(422, "A page cannot lie below itself.", field="parent_id")
+                raise Problem(422, "A page cannot be below itself.", field="parent_id")
+        if target != row["space_id"] or body.parent_id != row["parent_id"]:
+            # A move among its siblings needs no role on the pages below.
+            await access.subtree_to(conn, call, row, target, parent)
         position = await _place(conn, target, id, body)
         await conn.execute(
             "UPDATE nodes SET parent_id = %s, position = %s WHERE id = %s",
@@ -131,7 +145,7 @@ async def _place(conn: Conn, space_id: UUID, node_id: UUID, body: MoveIn) -> int
         return siblings[0]["position"] - STEP if siblings else STEP
     ids = [row["id"] for row in siblings]
     if body.after_id not in ids:
-        raise Problem(422, "That page is no sibling there.", field="after_id")
+        raise Problem(422, "That page is not a sibling at the new place.", field="after_id")
     at = ids.index(body.after_id)
     if at == len(ids) - 1:
         return int(siblings[at]["position"]) + STEP
@@ -150,13 +164,14 @@ async def _place(conn: Conn, space_id: UUID, node_id: UUID, body: MoveIn) -> int
 
 @table("DELETE", "/api/v1/nodes/{id}", scope="write", status=204)
 async def delete_node(call: Call, id: UUID, query: DeleteQuery) -> None:
-    """Put a page and all below it in the trash; `forever` removes what is there already."""
+    """Move a page and all below it to the trash, or with `forever` delete it from there."""
     await (_purge if query.forever else _trash)(call, id)
 
 
 async def _trash(call: Call, node_id: UUID) -> None:
     async def work(conn: Conn) -> None:
         row = await access.page_in_tree(conn, call, node_id, Role.EDITOR)
+        await access.subtree(conn, call, row, Role.EDITOR, trashed=False)
         await conn.execute(
             "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
             " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id WHERE n.trashed_at IS NULL)"
@@ -178,13 +193,13 @@ async def _trash(call: Call, node_id: UUID) -> None:
 
 
 async def _purge(call: Call, node_id: UUID) -> None:
-    """Deletes in a transaction of its own: nobody else's page waits until many files are gone."""
+    """Deletes a page permanently, in a separate transaction without the tree's lock."""
 
     async def set_apart(conn: Conn) -> datetime:
         row = await access.page_in_tree(conn, call, node_id, Role.EDITOR, trashed=True)
         if row["trashed_at"] is None:
             raise Problem(409, "Put the page in the trash first.")
-        # What went into the trash by itself stays there: nobody has asked to delete it.
+        # Pages below that were trashed separately stay in the trash: they are not to be deleted.
         cursor = await conn.execute(
             "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
             " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id)"
@@ -194,6 +209,7 @@ async def _purge(call: Call, node_id: UUID) -> None:
         )
         for apart in await cursor.fetchall():
             await access.to_the_top(conn, apart["id"])
+        await access.subtree(conn, call, row, Role.EDITOR)
         trashed_at: datetime = row["trashed_at"]
         return trashed_at
 
@@ -203,7 +219,8 @@ async def _purge(call: Call, node_id: UUID) -> None:
         row = await access.page(conn, call, node_id, Role.EDITOR, lock=True, trashed=True)
         if row["trashed_at"] != since:
             raise Problem(409, "The page has been taken out of the trash in the meantime.")
-        await tell(conn, "page.deleted", space_id=row["space_id"], node_id=node_id)
+        await access.subtree(conn, call, row, Role.EDITOR)
+        await tell_of_its_end(conn, row["space_id"], node_id)
         await take_time(conn)
         await conn.execute("DELETE FROM nodes WHERE id = %s", (node_id,))
         await audit.note(
@@ -220,22 +237,23 @@ async def _purge(call: Call, node_id: UUID) -> None:
 
 @table("POST", "/api/v1/nodes/{id}/restore", scope="write", status=204)
 async def restore_node(call: Call, id: UUID) -> None:
-    """Take a page out of the trash, with all that went with it.
+    """Restore a page from the trash, with all pages trashed with it.
 
-    It comes back to its parent, or to the top of the space when that is gone.
+    It returns to its parent, or to the top of the space if the parent is in the trash or deleted.
     """
 
     async def work(conn: Conn) -> None:
         row = await access.page_in_tree(conn, call, id, Role.EDITOR, trashed=True)
         if row["trash_root"] != id:
             raise not_found("page at the top of the trash")
+        await access.subtree(conn, call, row, Role.EDITOR, trashed=True)
         cursor = await conn.execute(
             "UPDATE nodes SET trashed_at = NULL, trashed_by = NULL, trash_root = NULL"
             " WHERE trash_root = %s",
             (id,),
         )
         if cursor.rowcount == 0:
-            raise not_found("page at the top of the trash")  # it was being deleted for ever
+            raise not_found("page at the top of the trash")  # it is being deleted permanently
         cursor = await conn.execute(
             "SELECT 1 FROM nodes WHERE id = %s AND trashed_at IS NOT NULL", (row["parent_id"],)
         )
@@ -252,7 +270,7 @@ async def restore_node(call: Call, id: UUID) -> None:
 
 @table("GET", "/api/v1/spaces/{id}/trash")
 async def get_trash(call: Call, id: UUID) -> list[TrashedNode]:
-    """What lies in a space's trash, latest first; it is emptied after 30 days."""
+    """List a space's trash, latest first; a page is deleted after 30 days."""
 
     async def work(conn: Conn) -> list[TrashedNode]:
         await access.space(conn, call, id, Role.EDITOR)

@@ -1,6 +1,9 @@
-"""Links that let anybody who has them read a page.
+"""API of share links, with which anybody may read a page.
 
-Invariant: the database alone does not give a link away: it holds a hash and a sealed copy.
+A link is valid while its creator could create it again: their account is active, and they may edit
+the page at its present place. It ends when other permissions apply to the page than at the link's
+creation. Invariant: the database alone does not reveal a link: it stores a hash and an encrypted
+copy.
 """
 
 import secrets
@@ -12,12 +15,12 @@ import msgspec
 from psycopg.rows import DictRow
 from starlette.responses import Response
 
-from notes.auth import audit, limits
-from notes.auth.sessions import digest
+from notes.auth import audit, rate_limits
+from notes.auth.token_digest import digest
 from notes.db.connect import Conn
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.roles import Role
 
@@ -27,7 +30,7 @@ DAYS_SHOWN = 90
 
 
 class ShareIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A link to make."""
+    """A link to create."""
 
     include_children: bool = False
     password: Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | None = None
@@ -35,19 +38,20 @@ class ShareIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A link."""
+    """A share link; `holds` is true while it is valid."""
 
     id: UUID
     node_id: UUID
     url: str
     include_children: bool
     has_password: bool
+    holds: bool
     expires_at: datetime | None
     created_at: datetime
 
 
 class Day(msgspec.Struct, frozen=True):
-    """One day's visits."""
+    """The visits of one day."""
 
     day: str
     views: int
@@ -55,17 +59,26 @@ class Day(msgspec.Struct, frozen=True):
 
 
 class ShareStatistics(msgspec.Struct, frozen=True):
-    """Visits of a link; addresses are kept only as salted hashes."""
+    """Visits of a link; client addresses are stored only as salted hashes."""
 
     views: int
     visitors: int
     days: list[Day]
 
 
-_SHARE: LiteralString = (
+_HOLDS: LiteralString = (
+    "(n.trashed_at IS NULL"
+    " AND (n.access_root IS NULL OR n.access_root IS NOT DISTINCT FROM s.access_root)"
+    " AND EXISTS (SELECT 1 FROM users u WHERE u.id = s.created_by AND u.disabled_at IS NULL"
+    " AND page_role(n.space_id, n.access_root, u.id, ARRAY(SELECT group_id FROM group_members g"
+    " WHERE g.user_id = u.id), u.is_admin) >= 3))"
+)
+SHARE: LiteralString = (
     "SELECT s.id, s.node_id, s.token_sealed, s.include_children, s.expires_at, s.created_at,"
     " s.password_hash IS NOT NULL AS has_password, n.space_id, n.trashed_at, n.title,"
-    " page_role(n.space_id, n.access_root, %s, %s, %s) AS role"
+    " page_role(n.space_id, n.access_root, %(person)s, %(groups)s, %(admin)s) AS role, "
+    + _HOLDS
+    + " AND coalesce(s.expires_at > now(), true) AS holds"
     " FROM shares s JOIN nodes n ON n.id = s.node_id"
 )
 
@@ -74,7 +87,7 @@ def _place(share_id: UUID) -> str:
     return f"shares/{share_id}"
 
 
-def _view(call: Call, row: DictRow) -> Share:
+def view(call: Call, row: DictRow) -> Share:
     token = call.app.vault.open(bytes(row["token_sealed"]), _place(row["id"])).decode()
     origin = call.app.settings.origin or call.seen.origin
     return Share(
@@ -83,13 +96,16 @@ def _view(call: Call, row: DictRow) -> Share:
         f"{origin}/s/{token}",
         row["include_children"],
         row["has_password"],
+        row["holds"],
         row["expires_at"],
         row["created_at"],
     )
 
 
 async def _one(call: Call, share_id: UUID) -> DictRow:
-    row = await call.app.db.one(_SHARE + " WHERE s.id = %s", (*call.viewer.access, share_id))
+    row = await call.app.db.one(
+        SHARE + " WHERE s.id = %(id)s", {**call.viewer.rights, "id": share_id}
+    )
     try:
         return access.admit(call, row, Role.EDITOR)
     except Problem:
@@ -98,17 +114,18 @@ async def _one(call: Call, share_id: UUID) -> DictRow:
 
 @table("GET", "/api/v1/nodes/{id}/shares")
 async def list_shares(call: Call, id: UUID) -> list[Share]:
-    """The links of a page."""
+    """List the links of a page."""
     await call.app.db.run(lambda conn: access.page(conn, call, id, Role.EDITOR))
     rows = await call.app.db.all(
-        _SHARE + " WHERE s.node_id = %s ORDER BY s.created_at, s.id", (*call.viewer.access, id)
+        SHARE + " WHERE s.node_id = %(id)s ORDER BY s.created_at, s.id",
+        {**call.viewer.rights, "id": id},
     )
-    return [_view(call, row) for row in rows]
+    return [view(call, row) for row in rows]
 
 
 @table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201)
 async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
-    """Make a link to a page."""
+    """Create a link to a page."""
     if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
         raise Problem(422, "The date is too far away.", field="expires_at")
     password_hash = await call.app.passwords.hash(body.password) if body.password else None
@@ -121,7 +138,8 @@ async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
         made: UUID = row["id"]  # type: ignore[index]
         await conn.execute(
             "INSERT INTO shares (id, node_id, token_hash, token_sealed, include_children,"
-            " password_hash, expires_at, created_by) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            " password_hash, expires_at, created_by, access_root)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
             (
                 made,
                 id,
@@ -131,6 +149,7 @@ async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
                 password_hash,
                 body.expires_at,
                 call.viewer.user_id,
+                page["access_root"],
             ),
         )
         where = {"space_id": page["space_id"], "node_id": id}
@@ -138,7 +157,7 @@ async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
         return made
 
     made = await call.app.db.transact(work)
-    return _view(call, await _one(call, made))
+    return view(call, await _one(call, made))
 
 
 @table("DELETE", "/api/v1/shares/{id}", scope="write", status=204)
@@ -156,12 +175,12 @@ async def delete_share(call: Call, id: UUID) -> None:
 
 @table("GET", "/api/v1/shares/{id}/qr.svg", media_type="image/svg+xml")
 async def get_share_qr(call: Call, id: UUID) -> Response:
-    """A link as a QR code."""
+    """Get a link as a QR code."""
     import io
 
     import segno
 
-    share = _view(call, await _one(call, id))
+    share = view(call, await _one(call, id))
     out = io.BytesIO()
     segno.make(share.url, error="m").save(out, kind="svg", scale=6, border=4, xmldecl=False)
     return Response(out.getvalue(), media_type="image/svg+xml")
@@ -169,7 +188,7 @@ async def get_share_qr(call: Call, id: UUID) -> Response:
 
 @table("GET", "/api/v1/shares/{id}/statistics")
 async def get_share_statistics(call: Call, id: UUID) -> ShareStatistics:
-    """How often a link was visited, and by how many."""
+    """Count a link's visits and visitors."""
     await _one(call, id)
     total = await call.app.db.one(
         "SELECT count(*) AS views, count(DISTINCT visitor) AS visitors FROM share_views"
@@ -190,14 +209,16 @@ _NOTHING = ShareStatistics(0, 0, [])
 
 
 async def opened(call: Call, token: str) -> DictRow:
-    """The link of a token, if it still holds. Raises a 404, a 410 when it has expired."""
+    """The valid link of a token. Raises a 404, or a 410 if it has expired."""
     row = await call.app.db.one(
         "SELECT s.id, s.node_id, s.include_children, s.password_hash, n.title, n.space_id,"
-        " n.trashed_at, coalesce(s.expires_at < now(), false) AS expired"
-        " FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.token_hash = %s",
+        " coalesce(s.expires_at < now(), false) AS expired, "
+        + _HOLDS
+        + " AS holds FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.token_hash = %s",
         (digest(token),),
     )
-    if row is None or row["trashed_at"] is not None:
+    site = call.seen.site.space_id
+    if row is None or not row["holds"] or site not in {None, row["space_id"]}:
         raise not_found("link")
     if row["expired"]:
         raise Problem(410, "This link has expired.")
@@ -205,21 +226,25 @@ async def opened(call: Call, token: str) -> DictRow:
 
 
 def proof(call: Call, share: DictRow) -> str:
-    """What a visitor who knew the password shows from then on."""
+    """The signed cookie value for a visitor who entered the password."""
     return call.app.vault.sign(f"{share['id']}/{share['password_hash']}", "share password")
 
 
 async def check_password(call: Call, share: DictRow, password: str) -> bool:
-    await limits.count(call.app.db, limits.SHARE_PASSWORD, call.seen.address, str(share["id"]))
+    places = [
+        (rate_limits.SHARE_PASSWORD, call.seen.address, str(share["id"])),
+        (rate_limits.SHARE_EVERYWHERE, "", str(share["id"])),
+    ]
+    for place in places:
+        await rate_limits.count(call.app.db, *place)
     same = await call.app.passwords.matches(password, share["password_hash"])
-    if same:
-        place = (limits.SHARE_PASSWORD, call.seen.address, str(share["id"]))
-        await limits.uncount(call.app.db, *place)
+    for place in places if same else ():
+        await rate_limits.uncount(call.app.db, *place)
     return same
 
 
 async def shared_page(call: Call, share: DictRow, node_id: UUID) -> DictRow:
-    """A page that the link shows. Raises a 404 for any other."""
+    """The row of a page that the link includes. Raises a 404 for any other page."""
 
     async def work(conn: Conn) -> DictRow | None:
         allowed = node_id == share["node_id"] or (
@@ -229,7 +254,7 @@ async def shared_page(call: Call, share: DictRow, node_id: UUID) -> DictRow:
             return None
         cursor = await conn.execute(
             "SELECT n.id, n.title, n.doc, n.updated_at FROM nodes n JOIN nodes r ON r.id = %s"
-            # Pages with permissions of their own are not shared along.
+            # Pages with their own permissions are not included.
             " WHERE n.id = %s AND n.trashed_at IS NULL"
             " AND n.access_root IS NOT DISTINCT FROM r.access_root",
             (share["node_id"], node_id),
@@ -243,7 +268,7 @@ async def shared_page(call: Call, share: DictRow, node_id: UUID) -> DictRow:
 
 
 async def record_visit(call: Call, share: DictRow) -> None:
-    """Counts a visit. The address is kept only as a hash salted with the link and our key."""
+    """Counts a visit. The address is stored only as a hash keyed with the link and our key."""
     salted = call.app.vault.sign(f"{share['id']}/{call.seen.address}", "share visitors")
     referrer = call.request.headers.get("referer", "")
     host = referrer.split("/")[2][:200] if referrer.count("/") >= 2 else None

@@ -1,7 +1,7 @@
-"""Spaces: made, named, opened to people, given a domain.
+"""API of spaces: create, change and delete them, and set their members.
 
-Invariant: a change of a domain or of its site is announced on `app_spaces` in the transaction that
-makes it, so every replica serves it within moments (spec: notes-app §6).
+Invariant: a change of a domain or of its site notifies `app_spaces` in the same transaction, so
+every replica serves it within moments (spec: notes-app §6).
 """
 
 from datetime import datetime
@@ -14,14 +14,14 @@ from psycopg import errors
 from notes.auth import audit
 from notes.auth.accounts import Name
 from notes.db.connect import Conn, take_time
-from notes.edge.hostname import is_domain, normal_host, without_port
 from notes.events.record import tell, tell_of_the_end
-from notes.http.call import Call
-from notes.http.endpoint import Table
+from notes.http.context import Call
 from notes.http.problems import Problem
+from notes.http.routing import Table
 from notes.pages import access
-from notes.pages.around import Grant, GrantsIn, check_principals, grant
+from notes.pages.permissions import Grant, GrantsIn, check_principals, grant
 from notes.pages.roles import EveryoneName, Role
+from notes.spaces import domains
 
 table = Table("spaces")
 
@@ -31,13 +31,14 @@ Domain = Annotated[str, msgspec.Meta(max_length=253)]
 
 
 class Space(msgspec.Struct, frozen=True):
-    """A space."""
+    """A space and the viewer's role in it."""
 
     id: UUID
     slug: str
     name: str
     description: str
     domain: str | None
+    domain_approved: bool
     site_enabled: bool
     public: bool
     everyone_role: str
@@ -46,7 +47,7 @@ class Space(msgspec.Struct, frozen=True):
 
 
 class SpaceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A space to make."""
+    """A space to create."""
 
     slug: Slug
     name: Name
@@ -55,9 +56,10 @@ class SpaceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SpacePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; an empty domain takes it away.
+    """Fields to change; an empty domain removes it.
 
-    `public` lets anybody read; the site is served at `domain` while `site_enabled`.
+    `public` lets anybody read; the site is served at `domain` while `site_enabled`, after an
+    administrator has approved the domain.
     """
 
     name: Name | None = None
@@ -75,6 +77,7 @@ def _space(row: dict[str, Any]) -> Space:
         row["name"],
         row["description"],
         row["domain"],
+        row["domain"] is not None and row["domain"] == row["approved_domain"],
         row["site_enabled"],
         row["public"],
         Role(row["everyone_role"]).label,
@@ -85,7 +88,7 @@ def _space(row: dict[str, Any]) -> Space:
 
 @table("GET", "/api/v1/spaces")
 async def list_spaces(call: Call) -> list[Space]:
-    """The spaces that one may see."""
+    """List the spaces that you may see."""
     rows = await call.app.db.all(
         "SELECT * FROM (SELECT s.*, space_role(s.id, %s, %s, %s) AS role FROM spaces s) s"
         " WHERE role > 0 AND (%s::uuid IS NULL OR id = %s) ORDER BY name, id",
@@ -96,7 +99,7 @@ async def list_spaces(call: Call) -> list[Space]:
 
 @table("POST", "/api/v1/spaces", scope="write", status=201, main_site_only=True)
 async def post_space(call: Call, body: SpaceIn) -> Space:
-    """Make a space; whoever makes it manages it."""
+    """Create a space; its creator becomes its manager."""
 
     async def work(conn: Conn) -> UUID:
         try:
@@ -112,7 +115,7 @@ async def post_space(call: Call, body: SpaceIn) -> Space:
                 ),
             )
         except errors.UniqueViolation:
-            raise Problem(409, "There is a space of this slug.", field="slug") from None
+            raise Problem(409, "A space with this slug exists.", field="slug") from None
         row = await cursor.fetchone()
         made: UUID = row["id"]  # type: ignore[index]
         await conn.execute(
@@ -130,14 +133,14 @@ async def post_space(call: Call, body: SpaceIn) -> Space:
 
 @table("GET", "/api/v1/spaces/{id}")
 async def get_space(call: Call, id: UUID) -> Space:
-    """A space."""
+    """Get a space."""
     return _space(await call.app.db.run(lambda conn: access.space(conn, call, id, Role.VIEWER)))
 
 
 @table("PATCH", "/api/v1/spaces/{id}", scope="write", main_site_only=True)
 async def patch_space(call: Call, id: UUID, body: SpacePatch) -> Space:
     """Change a space, its domain and its site."""
-    domain = None if body.domain is None else _domain(call, body.domain)
+    domain = None if body.domain is None else domains.checked(call, body.domain)
 
     async def work(conn: Conn) -> None:
         row = await access.space(conn, call, id, Role.MANAGER)
@@ -145,51 +148,36 @@ async def patch_space(call: Call, id: UUID, body: SpacePatch) -> Space:
         enabled = row["site_enabled"] if body.site_enabled is None else body.site_enabled
         if enabled and new_domain is None:
             raise Problem(422, "A site needs a domain to be served at.", field="site_enabled")
-        try:
-            await conn.execute(
-                "UPDATE spaces SET name = coalesce(%s, name),"
-                " description = coalesce(%s, description), public = coalesce(%s, public),"
-                " everyone_role = coalesce(%s, everyone_role), domain = %s, site_enabled = %s,"
-                " updated_at = now() WHERE id = %s",
-                (
-                    body.name,
-                    body.description,
-                    body.public,
-                    None if body.everyone_role is None else Role.named(body.everyone_role),
-                    new_domain,
-                    enabled,
-                    id,
-                ),
-            )
-        except errors.UniqueViolation:
-            raise Problem(409, "Another space has this domain.", field="domain") from None
-        await conn.execute("SELECT pg_notify('app_spaces', %s)", (str(id),))
-        await tell(conn, "space.changed", space_id=id)
-        changed = [f for f in body.__struct_fields__ if getattr(body, f) is not None]
-        await audit.note(
-            conn, call.viewer, "space.changed", row["name"], space_id=id, fields=changed
+        await conn.execute(
+            "UPDATE spaces SET name = coalesce(%s, name),"
+            " description = coalesce(%s, description), public = coalesce(%s, public),"
+            " everyone_role = coalesce(%s, everyone_role), site_enabled = %s,"
+            " updated_at = now() WHERE id = %s",
+            (
+                body.name,
+                body.description,
+                body.public,
+                None if body.everyone_role is None else Role.named(body.everyone_role),
+                enabled,
+                id,
+            ),
         )
+        if body.domain is not None and domain != row["domain"]:
+            await domains.claim(conn, call, id, domain)
+        await domains.announce(conn, id)
+        changed = [f for f in body.__struct_fields__ if getattr(body, f) is not None]
+        detail: dict[str, Any] = {"fields": changed}
+        if body.domain is not None:
+            detail["domain"] = domain
+        await audit.note(conn, call.viewer, "space.changed", row["name"], space_id=id, **detail)
 
     await call.app.db.transact(work)
     return await get_space(call, id)  # type: ignore[no-any-return]
 
 
-def _domain(call: Call, text: str) -> str | None:
-    if not text.strip():
-        return None
-    host = normal_host(text)
-    if host is None or not is_domain(host):
-        raise Problem(422, "This is not a domain name.", field="domain")
-    settings = call.app.settings
-    main = settings.main_host
-    if host in settings.extra_hosts or (main is not None and host == without_port(main)):
-        raise Problem(422, "This is a host of the main site.", field="domain")
-    return host
-
-
 @table("DELETE", "/api/v1/spaces/{id}", scope="write", status=204, main_site_only=True)
 async def delete_space(call: Call, id: UUID) -> None:
-    """Remove a space with everything in it, for ever."""
+    """Delete a space and everything in it permanently."""
 
     async def work(conn: Conn) -> None:
         row = await access.space(conn, call, id, Role.MANAGER)
@@ -204,10 +192,12 @@ async def delete_space(call: Call, id: UUID) -> None:
 
 @table("GET", "/api/v1/spaces/{id}/members")
 async def get_members(call: Call, id: UUID) -> list[Grant]:
-    """Who may do what in a space."""
+    """List the members of a space and their roles."""
 
     async def work(conn: Conn) -> list[Grant]:
-        await access.space(conn, call, id, Role.VIEWER)
+        row = await access.space(conn, call, id, Role.VIEWER)
+        if not row["inside"]:
+            raise Problem(403, "Only members may list the members of a public space.")
         cursor = await conn.execute(
             "SELECT principal, kind, role FROM space_members WHERE space_id = %s"
             " ORDER BY kind, principal",
@@ -220,12 +210,12 @@ async def get_members(call: Call, id: UUID) -> list[Grant]:
 
 @table("PUT", "/api/v1/spaces/{id}/members", scope="write")
 async def put_members(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
-    """Set who may do what in a space; somebody has to manage it."""
+    """Set the members of a space and their roles; one has to be a manager."""
 
     async def work(conn: Conn) -> list[Grant]:
         row = await access.space(conn, call, id, Role.MANAGER)
         if not any(one.role == "manager" for one in body.grants):
-            raise Problem(422, "Somebody has to manage the space.", field="grants")
+            raise Problem(422, "The space needs a manager.", field="grants")
         await check_principals(conn, body.grants)
         await conn.execute("DELETE FROM space_members WHERE space_id = %s", (id,))
         for one in body.grants:

@@ -9,8 +9,8 @@ import psycopg
 from notes.db.failures import UnavailableError
 from notes.db.listener import Listener
 from notes.db.pool import Database
-from notes.edge.hosts import HostMap, SpaceHost
 from notes.log import say
+from notes.middleware.sites import HostMap, SpaceHost
 
 logger = logging.getLogger(__name__)
 
@@ -18,13 +18,15 @@ POLL_S = 30.0
 
 
 async def load(db: Database, hosts: HostMap) -> None:
-    """Replaces the map by what the database says now."""
-    rows = await db.all("SELECT id, domain, site_enabled FROM spaces WHERE domain IS NOT NULL")
+    """Replaces the map with the domains in the database."""
+    rows = await db.all(
+        "SELECT id, domain, site_enabled FROM spaces WHERE domain = approved_domain"
+    )
     hosts.spaces = {row["domain"]: SpaceHost(row["id"], row["site_enabled"]) for row in rows}
 
 
 async def keep_current(db: Database, listener: Listener, hosts: HostMap) -> None:
-    """Runs until cancelled: loads after each notification, and every 30 s in case one was lost."""
+    """Reloads the map after each notification and every 30 s, in case one was lost; no end."""
     changed = asyncio.Event()
     listener.on("app_spaces", changed.set)
     while True:
@@ -35,7 +37,7 @@ async def keep_current(db: Database, listener: Listener, hosts: HostMap) -> None
         try:
             await load(db, hosts)
         except (psycopg.Error, UnavailableError) as error:
-            # Unknown is not gone: the last known map goes on serving.
+            # An unreachable database does not empty the map: the last known one stays in use.
             say(logger, "host map not refreshed", logging.WARNING, reason=str(error))
             await asyncio.sleep(1)
             changed.set()

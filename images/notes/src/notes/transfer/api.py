@@ -1,15 +1,19 @@
-"""Asks for an import: the zip arrives first, a job does the rest."""
+"""API of imports: receives the zip, queues the job and returns its report.
 
+Invariant: a zip and its target have at most one unfinished job, however often it is requested.
+"""
+
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
 
 from notes.db.connect import Conn
-from notes.files.forms import receive_form, receive_raw
-from notes.http.call import Call
-from notes.http.endpoint import RawBody, Table
+from notes.files.multipart import receive_form, receive_raw
+from notes.http.context import Call
 from notes.http.problems import Problem, invalid, not_found
+from notes.http.routing import RawBody, Table
 from notes.jobs.api import JobView, get_job
 from notes.pages import access
 from notes.pages.roles import Role
@@ -20,13 +24,38 @@ ANNOUNCEMENT_BYTES = 65_536
 
 
 class ImportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Below which page; at the top of the space without one."""
+    """The target page; without it the top of the space.
+
+    `mode` applies if the same zip was imported there before and its pages still exist: `once`
+    imports nothing, `copy` imports them again, `replace` first moves the former pages and all below
+    them to the trash.
+    """
 
     parent_id: UUID | None = None
+    mode: Literal["once", "copy", "replace"] = "once"
+
+
+class ReportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the report: `after` is the last number read, `all` False skips plain successes."""
+
+    after: Annotated[int, msgspec.Meta(ge=-1, le=2**31 - 1)] = -1
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1000
+    all: bool = True
+
+
+class ReportLine(msgspec.Struct, frozen=True):
+    """The result for one file of the zip: a page, an attachment, or left out, with the reasons."""
+
+    number: int
+    path: str
+    outcome: Literal["page", "file", "left out"]
+    node_id: UUID | None
+    file_id: UUID | None
+    notes: list[str]
 
 
 class ImportIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A zip that has been uploaded as an attachment: the way for those beyond the body limit."""
+    """A zip that was uploaded as an attachment, for zips larger than the body limit."""
 
     attachment_id: UUID
 
@@ -39,15 +68,42 @@ class ImportIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     raw=RawBody(("application/zip", "multipart/form-data", "application/json")),
 )
 async def post_import(call: Call, id: UUID, query: ImportQuery) -> JobView:
-    """Import a zip of Markdown and files.
+    """Import a zip: Markdown or HTML and files, or the export of another program.
 
-    Send the zip itself, a form with it, or JSON with the attachment_id of one uploaded before.
+    All pages become visible at once, or none.
+
+    Send the zip itself, a form with it, or JSON with the attachment_id of an uploaded zip.
     """
-    return await start(call, id, query.parent_id)
+    return await start(call, id, query)
 
 
-async def start(call: Call, space_id: UUID, parent_id: UUID | None) -> JobView:
+@table("GET", "/api/v1/jobs/{id}/report")
+async def get_report(call: Call, id: UUID, query: ReportQuery) -> list[ReportLine]:
+    """List the result for each file of an imported zip. Empty until the import is done."""
+
+    async def work(conn: Conn) -> list[ReportLine]:
+        cursor = await conn.execute(
+            "SELECT state FROM jobs WHERE id = %s AND user_id = %s", (id, call.viewer.person)
+        )
+        job = await cursor.fetchone()
+        if job is None:
+            raise not_found("job")
+        if job["state"] != "done":
+            return []
+        cursor = await conn.execute(
+            "SELECT number, path, outcome, node_id, file_id, notes FROM import_report"
+            " WHERE job_id = %s AND number > %s AND (%s OR outcome = 'left out' OR notes <> '{}')"
+            " ORDER BY number LIMIT %s",
+            (id, query.after, query.all, query.limit),
+        )
+        return [ReportLine(**row) for row in await cursor.fetchall()]
+
+    return await call.app.db.run(work)
+
+
+async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
     """Stores the zip of the request and queues the job."""
+    parent_id = query.parent_id
 
     async def may(conn: Conn) -> None:
         await access.space(conn, call, space_id, Role.VIEWER)
@@ -60,41 +116,62 @@ async def start(call: Call, space_id: UUID, parent_id: UUID | None) -> JobView:
 
     await call.app.db.run(may)
     limit = call.app.settings.body_limit_bytes
+    digest: bytes | None
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        file_id = (await receive_form(call, limit, space_id=space_id)).upload_id
+        received = await receive_form(call, limit, space_id=space_id)
+        file_id, digest = received.upload_id, received.sums.sha256
     elif kind in {"application/zip", "application/octet-stream", "application/x-zip-compressed"}:
-        file_id = (await receive_raw(call, limit, "import.zip", space_id=space_id)).upload_id
+        received = await receive_raw(call, limit, "import.zip", space_id=space_id)
+        file_id, digest = received.upload_id, received.sums.sha256
     elif kind == "application/json":
-        file_id = await _attached(call)
+        file_id, digest = await _attached(call)
     else:
         raise Problem(415, "Send a zip.", field="content-type")
     payload = {
         "file_id": str(file_id),
         "parent_id": str(parent_id) if parent_id else None,
         "name": call.viewer.name,
+        "mode": query.mode,
     }
 
     async def work(conn: Conn) -> UUID:
+        await conn.execute("SELECT pg_advisory_xact_lock(72, hashtext(%s))", (str(space_id),))
         cursor = await conn.execute(
-            "INSERT INTO jobs (kind, space_id, user_id, payload)"
-            " VALUES ('import', %s, %s, %s) RETURNING id",
-            (space_id, call.viewer.user_id, Jsonb(payload)),
+            "SELECT id FROM jobs WHERE kind = 'import' AND space_id = %s AND user_id = %s"
+            " AND digest = %s AND state IN ('queued', 'running')"
+            " AND payload->>'parent_id' IS NOT DISTINCT FROM %s",
+            (space_id, call.viewer.user_id, digest, payload["parent_id"]),
         )
         row = await cursor.fetchone()
+        if row is not None:  # a repeated request, for example after a lost answer
+            await conn.execute(
+                "DELETE FROM uploads u WHERE id = %s AND job_id IS NULL AND NOT EXISTS"
+                " (SELECT 1 FROM jobs j WHERE j.id = %s AND j.payload->>'file_id' = u.id::text)",
+                (file_id, row["id"]),
+            )
+            return row["id"]  # type: ignore[no-any-return]
+        cursor = await conn.execute(
+            "INSERT INTO jobs (kind, space_id, user_id, payload, digest)"
+            " VALUES ('import', %s, %s, %s, %s) RETURNING id",
+            (space_id, call.viewer.user_id, Jsonb(payload), digest),
+        )
+        row = await cursor.fetchone()
+        made: UUID = row["id"]  # type: ignore[index]
+        await conn.execute("UPDATE uploads SET job_id = %s WHERE id = %s", (made, file_id))
         await conn.execute("SELECT pg_notify('app_jobs', '')")
-        return row["id"]  # type: ignore[index, no-any-return]
+        return made
 
     made = await call.app.db.transact(work)
     return await get_job(call, made)  # type: ignore[no-any-return]
 
 
-async def _attached(call: Call) -> UUID:
+async def _attached(call: Call) -> tuple[UUID, bytes | None]:
     content = bytearray()
     async for part in call.request.stream():
         content += part
         if len(content) > ANNOUNCEMENT_BYTES:
-            raise Problem(413, "That is too long for an announcement.")
+            raise Problem(413, f"The JSON may have at most {ANNOUNCEMENT_BYTES} bytes.")
     try:
         body = msgspec.json.decode(content, type=ImportIn)
     except msgspec.ValidationError as error:
@@ -102,13 +179,13 @@ async def _attached(call: Call) -> UUID:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, f"The body is not JSON: {error}", field="body") from None
     row = await call.app.db.one(
-        "SELECT a.id, n.space_id, n.trashed_at,"
+        "SELECT a.id, a.sha256, n.space_id, n.trashed_at,"
         " page_role(n.space_id, n.access_root, %s, %s, %s) AS role"
         " FROM attachments a JOIN nodes n ON n.id = a.node_id WHERE a.id = %s",
         (*call.viewer.access, body.attachment_id),
     )
     try:
-        access.admit(call, row, Role.VIEWER)
+        seen = access.admit(call, row, Role.VIEWER)
     except Problem:
         raise not_found("attachment") from None
-    return body.attachment_id
+    return body.attachment_id, seen["sha256"]

@@ -1,7 +1,7 @@
-"""Writes a zip as a stream, of any size (zip64), without compressing.
+"""Writes a zip as a stream, of any size (zip64), without compression.
 
-Invariant: an entry's size and sum are known before its bytes are sent, so no reader needs to look
-back. What is stored compresses badly anyway: pictures, films, archives.
+Invariant: an entry's size and checksum are known before its bytes are sent, so readers need no
+seeking. Most attachments hardly compress anyway: pictures, films, archives.
 """
 
 import struct
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _UTF8_NAME = 0x0800
 _MAX32 = 0xFFFFFFFF
 _MAX16 = 0xFFFF
-_DATE = (2020 - 1980) << 9 | 1 << 5 | 1  # the same every time: equal content gives an equal zip
+_DATE = (2020 - 1980) << 9 | 1 << 5 | 1  # a fixed date: equal content gives an equal zip
 _UNIX_FILE = 0o100644 << 16
 _VERSION = 45
 
@@ -27,7 +27,7 @@ class Entry:
 
 
 async def zip_stream(entries: AsyncIterator[Entry]) -> AsyncIterator[bytes]:
-    """The bytes of the zip."""
+    """Yields the bytes of the zip."""
     directory = list[bytes]()
     offset = 0
     async for entry in entries:

@@ -1,19 +1,19 @@
-"""Problems as pages, for whoever asked for a page."""
+"""Shows problems as pages to browsers."""
 
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from notes.http.call import ANYBODY
 from notes.http.problems import Problem
+from notes.http.viewer import ANYBODY
 from notes.web.render import template
 
 
 def as_page(request: Request, problem: Problem) -> Response | None:
-    """A page that says what `problem` says; None where a program asked.
+    """The problem as a page; None for a client that is not a browser.
 
-    Somebody who has to sign in first is sent there, and back afterwards.
+    A browser without a session is redirected to the login, and back afterwards.
     """
     path = request.url.path
     accepted = request.headers.get("accept", "*/*")
@@ -22,7 +22,7 @@ def as_page(request: Request, problem: Problem) -> Response | None:
     if problem.status == 401 and request.method == "GET" and not path.startswith("/s/"):
         wanted = path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/login?return_to={quote(wanted, safe='')}", 303)
-    response = template(request, "error.html", ANYBODY, problem.status, problem=problem.document)
+    response = template("error.html", ANYBODY, problem.status, problem=problem.document)
     for name, value in problem.headers.items():
         response.headers[name] = value
     return response

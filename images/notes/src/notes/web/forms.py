@@ -1,12 +1,11 @@
-"""Reads what a browser's form sends, as the structs of the API."""
+"""Reads forms of a browser into the structs of the API."""
 
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 from uuid import UUID
 
 import msgspec
 
-from notes.http.call import Call
+from notes.http.context import Call
 from notes.http.problems import Problem, invalid
 
 T = TypeVar("T")
@@ -14,7 +13,7 @@ FORM_LIMIT_BYTES = 8 * 1024 * 1024
 
 
 async def fields(call: Call) -> dict[str, str]:
-    """The form's fields. Raises a 413 for a form that is too long, a 400 for one that is none."""
+    """The form's fields. Raises a 413 if it is too long, a 415 or 400 if it is no form."""
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Problem(415, "Send a form.", field="content-type")
@@ -25,13 +24,7 @@ async def fields(call: Call) -> dict[str, str]:
         if size > FORM_LIMIT_BYTES:
             raise Problem(413, "The form is too long.")
         parts.append(part)
-    try:
-        pairs = parse_qsl(
-            b"".join(parts).decode(), keep_blank_values=True, errors="strict", max_num_fields=200
-        )
-    except (UnicodeDecodeError, ValueError):
-        raise Problem(400, "The form is damaged.") from None
-    return dict(pairs)
+    return await call.app.documents.read_form(call.account, b"".join(parts))
 
 
 def convert(values: dict[str, Any], kind: type[T]) -> T:
@@ -50,7 +43,7 @@ def number(values: dict[str, str], name: str) -> int:
 
 
 def identifier(values: dict[str, str], name: str) -> UUID | None:
-    """The id in a field; None when it is empty."""
+    """The id in a field; None if the field is empty."""
     text = values.get(name, "")
     if not text:
         return None

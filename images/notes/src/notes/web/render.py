@@ -1,19 +1,30 @@
-"""Templates. Invariant: whatever is not HTML of our own making is escaped."""
+"""Renders templates. Invariant: all text is escaped, except HTML that `html()` generated."""
 
+import asyncio
 import functools
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import Any
+from uuid import UUID
 
 import jinja2
-from starlette.requests import Request
+import msgspec
+from markupsafe import Markup
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from notes.edge.app import NONCE
-from notes.http.call import Viewer
+from notes.http.context import Call
+from notes.http.viewer import Viewer
+from notes.pages.window import Place
+from notes.quotas.limits import shown
 from notes.version import version
+from notes.web.style import POLICY, STYLE
 
-if TYPE_CHECKING:
-    from notes.http.call import Call
+TURN_S = 0.005
+PIECE_CHARACTERS = 128 * 1024
 
 
 @functools.cache
@@ -27,28 +38,103 @@ def _environment() -> jinja2.Environment:
         auto_reload=False,
     )
     environment.filters["when"] = _when
+    environment.filters["bytes"] = shown
+    environment.filters["places"] = _places
     environment.globals["version"] = version()
+    environment.globals["style"] = Markup(STYLE)  # noqa: S704 - a file of this package
     return environment
+
+
+async def compile_templates() -> None:
+    """Compiles every template, each in a turn of its own; a first view would hold up the others."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+        await asyncio.sleep(0)
 
 
 def _when(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC") if moment else "never"
 
 
-def template(
-    request: Request, name: str, viewer: Viewer, status: int = 200, **values: Any
-) -> Response:
-    """The answer with a template's page."""
-    text = (
-        _environment()
-        .get_template(name)
-        .render(viewer=viewer, nonce=request.scope.get(NONCE, ""), **values)
-    )
-    return Response(
-        text, status, {"cache-control": "no-store"}, media_type="text/html; charset=utf-8"
-    )
+def _places(places: Iterable[Place]) -> Markup:
+    """Items of a list of pages; written here since a template takes several times as long."""
+    return Markup("".join(_item(place.id, escape(place.title), place) for place in places))  # noqa: S704
 
 
-def page(call: "Call", name: str, status: int = 200, **values: Any) -> Response:
-    """A page for whoever asks."""
-    return template(call.request, name, call.viewer, status, **values)
+def _item(id: UUID, title: str, place: Place) -> str:
+    notes = f"{' (template)' * place.is_template}{' (restricted)' * place.is_restricted}"
+    below = (
+        f' <a href="/p/{id}/pages" aria-label="Pages below {title}">▸</a>'
+        if place.has_children
+        else ""
+    )
+    return f'<li><a href="/p/{id}">{title}</a>{notes}{below}</li>'
+
+
+def template(name: str, viewer: Viewer, status: int = 200, **values: Any) -> Response:
+    """The answer with a rendered template."""
+    pieces = _environment().get_template(name).generate(viewer=viewer, **values)
+    return PageResponse(pieces, status)
+
+
+class PageResponse(Response):
+    """A page rendered piece by piece, so that other tasks run in between."""
+
+    media_type = "text/html; charset=utf-8"
+
+    def __init__(self, pieces: Iterator[str], status: int) -> None:
+        headers = {"cache-control": "no-store", "content-security-policy": POLICY}
+        super().__init__(status_code=status, headers=headers)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(0)
+        made = [bytearray()]
+        since = time.perf_counter()
+        for piece in self._pieces:
+            for at in range(0, len(piece), PIECE_CHARACTERS):
+                made[-1] += piece[at : at + PIECE_CHARACTERS].encode()
+                if len(made[-1]) > PIECE_CHARACTERS:
+                    made.append(bytearray())
+                if time.perf_counter() - since > TURN_S:
+                    await asyncio.sleep(0)
+                    since = time.perf_counter()
+        self.headers["content-length"] = str(sum(map(len, made)))
+        start = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start", **start})
+        parts = made if scope["method"] != "HEAD" else [bytearray()]
+        for part in parts[:-1]:
+            await send({"type": "http.response.body", "body": bytes(part), "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": bytes(parts[-1]), "more_body": False})
+
+
+def tag(call: Call, *values: object) -> str:
+    """The ETag of a page that depends on `values`, the viewer and this program alone.
+
+    It is weak, since a proxy may compress the page.
+    """
+    who = (call.viewer.user_id, call.viewer.name, call.seen.origin, version(), STYLE)
+    content = msgspec.json.encode((who, values))
+    return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+
+
+def kept(response: Response, etag: str) -> Response:
+    """`response`, which the browser may keep for its user and has to ask about before each use."""
+    response.headers["cache-control"] = "private, no-cache"
+    response.headers["etag"] = etag
+    return response
+
+
+def unchanged(call: Call, etag: str) -> Response | None:
+    """The answer 304 if the browser has the page with this ETag; else None."""
+    given = call.request.headers.get("if-none-match", "")
+    if etag not in {one.strip() for one in given.split(",")}:
+        return None
+    return kept(Response(status_code=304, headers={"content-security-policy": POLICY}), etag)
+
+
+def page(call: Call, name: str, status: int = 200, **values: Any) -> Response:
+    """The answer with a template rendered for the viewer."""
+    return template(name, call.viewer, status, **values)

@@ -1,9 +1,9 @@
--- Who may come in: people, groups, sessions, tokens, and what guards the door.
+-- Users, groups, sessions, tokens, rate limits and single sign-on.
 CREATE TABLE settings (
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     site_name text NOT NULL DEFAULT 'Notes',
     installed_at timestamptz,
-    -- What the encryption key seals; proves at start that the key is still the same one.
+    -- A value encrypted with the encryption key; proves at start that the key is still the same.
     key_check bytea
 );
 INSERT INTO settings DEFAULT VALUES;
@@ -68,14 +68,14 @@ CREATE TABLE api_tokens (
 );
 CREATE INDEX ON api_tokens (user_id);
 
--- Secrets that the application has to read back; sealed, never in the clear.
+-- Secrets that the application has to read back; always encrypted.
 CREATE TABLE credentials (
     name text PRIMARY KEY,
     sealed bytea NOT NULL,
     updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A sign-on that has left for the identity provider and may come back once.
+-- A started sign-on, which may come back from the identity provider once.
 CREATE TABLE oidc_logins (
     state_hash bytea PRIMARY KEY,
     sealed bytea NOT NULL,

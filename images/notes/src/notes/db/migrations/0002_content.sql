@@ -1,4 +1,4 @@
--- Spaces, the tree of pages in them, and who may do what.
+-- Spaces, their trees of pages, and permissions.
 -- Roles: 0 none, 1 viewer, 2 commenter, 3 editor, 4 manager.
 CREATE TABLE spaces (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -31,15 +31,15 @@ CREATE TABLE nodes (
     title text NOT NULL,
     is_template boolean NOT NULL DEFAULT false,
     version integer NOT NULL DEFAULT 1,
-    -- json, not jsonb: it is sent back as it was written, without being taken apart.
+    -- json, not jsonb: it is sent back as it was written, without being parsed.
     doc json NOT NULL,
     body_text text NOT NULL DEFAULT '',
     search tsvector NOT NULL DEFAULT '',
-    -- The nearest page, this one included, that has permissions of its own.
+    -- The nearest page, this one included, with its own permissions.
     access_root uuid,
     trashed_at timestamptz,
     trashed_by uuid REFERENCES users ON DELETE SET NULL,
-    -- The page whose removal took this one along; restoring that one brings it back.
+    -- The page that was trashed together with this one; restoring that page restores this one.
     trash_root uuid,
     created_by uuid REFERENCES users ON DELETE SET NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -51,7 +51,7 @@ CREATE INDEX ON nodes (parent_id);
 CREATE INDEX ON nodes (trash_root) WHERE trashed_at IS NOT NULL;
 CREATE INDEX ON nodes (access_root) WHERE access_root IS NOT NULL;
 CREATE INDEX ON nodes (updated_at);
--- A short list of pending entries: every search reads it through.
+-- A short list of pending entries, since every search reads all of it.
 CREATE INDEX nodes_search ON nodes USING gin (search) WITH (gin_pending_list_limit = 256);
 CREATE INDEX nodes_title_search ON nodes USING gin (ts_filter(search, '{a}'))
     WITH (gin_pending_list_limit = 256);
@@ -106,7 +106,7 @@ CREATE TABLE favourites (
 );
 CREATE INDEX ON favourites (node_id);
 
--- What a person may do in a space: 0 to 4. A null person is somebody not signed in.
+-- The role of a person in a space: 0 to 4. A null person is not signed in.
 CREATE FUNCTION space_role(space uuid, person uuid, person_groups uuid[], administrator boolean)
 RETURNS smallint LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN administrator THEN 4 ELSE coalesce((
@@ -118,7 +118,7 @@ RETURNS smallint LANGUAGE sql STABLE AS $$
         ) FROM spaces s WHERE s.id = space), 0) END::smallint
 $$;
 
--- What a person may do with a page. Permissions of a page's access root replace the space's, but
+-- The role of a person on a page. Permissions of a page's access root replace the space's, except
 -- for the space's managers.
 CREATE FUNCTION page_role(
     space uuid, root uuid, person uuid, person_groups uuid[], administrator boolean

@@ -1,4 +1,4 @@
--- What happened, in an order that every replica agrees on: by transaction, then by number.
+-- Events, in an order that is the same on every replica: by transaction, then by number.
 CREATE TABLE events (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -6,14 +6,14 @@ CREATE TABLE events (
     kind text NOT NULL,
     space_id uuid,
     node_id uuid,
-    -- Set for what concerns one person alone.
+    -- Set for an event for one person only.
     user_id uuid,
     data json NOT NULL DEFAULT '{}',
     PRIMARY KEY (xid, id)
 );
 CREATE INDEX ON events (at);
 
--- Numbers of transactions mean nothing in another database system: a restored dump starts anew.
+-- Transaction numbers are invalid in another database system: a restored dump begins a new order.
 CREATE TABLE event_epochs (
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     epoch integer NOT NULL DEFAULT 1,
@@ -30,7 +30,7 @@ CREATE TABLE jobs (
     user_id uuid REFERENCES users ON DELETE CASCADE,
     payload jsonb NOT NULL DEFAULT '{}',
     state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'done', 'failed')),
-    -- Counts the claims; whoever holds an older number has lost the job.
+    -- Counts the claims; a replica with an older number has lost the job.
     attempt integer NOT NULL DEFAULT 0,
     progress jsonb NOT NULL DEFAULT '{}',
     error text,

@@ -1,5 +1,5 @@
--- Files in chunks of 4 MB, stored as they are: compressing what mostly is compressed already costs
--- half of the speed. Files of the older layout are moved.
+-- Files in chunks of 4 MB, stored without compression: most files are compressed already, and
+-- compressing them would halve the speed. Files of the older layout are moved.
 CREATE TABLE chunks (
     file_id uuid NOT NULL,
     number integer NOT NULL,
@@ -30,8 +30,8 @@ CREATE INDEX ON uploads (space_id);
 ALTER TABLE attachments ADD COLUMN chunk_size integer NOT NULL DEFAULT 4194304,
     ADD COLUMN sha256 bytea, ADD COLUMN crc32 bigint;
 
--- Sums are for a job: the server would take longer for them than for moving the files, and nobody
--- can work meanwhile.
+-- A job computes the checksums: that takes longer than moving the files, and the application is
+-- down during this migration.
 DO $$
 DECLARE
     old record;
@@ -40,7 +40,7 @@ BEGIN
     FOR old IN SELECT id, octet_length(data) AS size, pg_column_size(data) < octet_length(data) AS packed
                FROM attachments WHERE data IS NOT NULL LOOP
         IF old.packed THEN
-            -- Concatenation takes the value out of its compressed form once, not once a chunk.
+            -- Concatenation decompresses the value once, not once per chunk.
             SELECT data || ''::bytea INTO whole FROM attachments WHERE id = old.id;
             INSERT INTO chunks (file_id, number, size, data)
             SELECT old.id, n, least(4194304, old.size - n * 4194304),
@@ -48,7 +48,7 @@ BEGIN
             FROM generate_series(0, (old.size - 1) / 4194304) AS n;
             whole := NULL;
         ELSIF old.size > 0 THEN
-            -- A slice of a value that is not compressed is read alone.
+            -- Of an uncompressed value the server reads only the slice.
             INSERT INTO chunks (file_id, number, size, data)
             SELECT a.id, n, least(4194304, old.size - n * 4194304),
                    substring(a.data FROM n * 4194304 + 1 FOR 4194304)
@@ -62,7 +62,7 @@ BEGIN
 END $$;
 ALTER TABLE attachments DROP COLUMN data;
 
--- Chunks go with their file, whatever takes it away.
+-- Chunks are deleted with their file, in every case.
 CREATE FUNCTION drop_chunks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_TABLE_NAME = 'attachments'

@@ -1,4 +1,4 @@
--- Links that let somebody without an account read a page, and who looked, without saying who.
+-- Share links, with which anybody may read a page, and their anonymous visits.
 CREATE TABLE shares (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     node_id uuid NOT NULL REFERENCES nodes ON DELETE CASCADE,

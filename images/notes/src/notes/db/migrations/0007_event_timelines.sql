@@ -1,7 +1,7 @@
--- A server that is promoted without the last transactions of the former one uses their numbers for
--- its own. What it adds comes later all the same: the order is by the server's timeline first.
+-- A server that is promoted without the last transactions of the former primary uses their numbers
+-- again. Its events still come later: the order is by the server's timeline first.
 CREATE FUNCTION current_timeline() RETURNS integer LANGUAGE sql VOLATILE AS $$
-    -- A standby has no WAL of its own to name; nothing is written there either.
+    -- A standby has no current WAL file; nothing is written there either.
     SELECT CASE WHEN NOT pg_is_in_recovery()
         THEN ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::integer
     END

@@ -1,0 +1,301 @@
+"""API of the edit log: the live document of a page, and the steps that editors send.
+
+Invariant: an edit is stored only after the edit that it is based on, and only once.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from notes.db.connect import Conn
+from notes.doc.attributes import SchemaError
+from notes.edits import live, saving
+from notes.edits.live import HERE_NODES, LISTED_BYTES, State, in_thread_if, is_long, size_of
+from notes.http.context import Call
+from notes.http.problems import Problem, not_found
+from notes.http.routing import Table
+from notes.pages import access
+from notes.pages.content import EditNumber, Title
+from notes.pages.roles import Role
+from notes.steps.mark_steps import MarkSetStep
+from notes.steps.model import Node, StepError
+from notes.steps.step_json import MAX_STEPS, apply_all, step_from
+
+table = Table("edits")
+
+LISTED = 500
+#: With more edits that wait, the page is saved first: each edit reads all that wait.
+WAITING, WAITING_BYTES = 1_000, 8_000_000
+#: Steps times the nodes of the page: a step may look at all of them.
+MAX_WORK = 1_000_000
+
+
+class LiveView(msgspec.Struct, frozen=True):
+    """The exact document of a page after its edit `seq`, whose id is `id`."""
+
+    seq: int
+    id: UUID
+    version: int
+    title: str
+    doc: msgspec.Raw
+
+
+class EditIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Steps of one editor (`client`), its `n`th edit, based on the edit `base_seq`."""
+
+    client: UUID
+    n: EditNumber
+    base_seq: EditNumber
+    base_id: UUID
+    steps: Annotated[list[Any], msgspec.Meta(max_length=MAX_STEPS)] = []
+    title: Title | None = None
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The stored edit's place in the log."""
+
+    seq: int
+    id: UUID
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One edit. Without steps and title the content was replaced: read the live document."""
+
+    seq: int
+    id: UUID
+    client: UUID | None
+    n: int | None
+    author_id: UUID | None
+    at: datetime
+    steps: msgspec.Raw | None
+    title: str | None
+
+
+class Edits(msgspec.Struct, frozen=True):
+    """Edits after a place in the log; `seq` and `id` are those of the last one stored.
+
+    `is_known` is false if the given base is not in the log: go back to an edit that is.
+    """
+
+    seq: int
+    id: UUID
+    is_known: bool
+    edits: list[Edit]
+
+
+class EditsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The edit after which the list begins; with its id, `is_known` tells if it is in the log."""
+
+    since: EditNumber = 0
+    id: UUID | None = None
+
+
+@table("GET", "/api/v1/nodes/{id}/live")
+async def get_live(call: Call, id: UUID) -> LiveView:
+    """Get the exact document of a page, with all edits, for an editor."""
+
+    async def work(conn: Conn) -> State:
+        await access.page(conn, call, id, Role.VIEWER)
+        return await _state(conn, id)
+
+    state = await call.app.db.run(work)
+    doc = state.doc
+    if state.edits:
+        found = await call.app.edits.live.at(state)
+        doc = await in_thread_if(found.nodes > HERE_NODES, lambda: msgspec.json.encode(found.json))
+    return LiveView(state.seq, state.edit_id, state.version, state.last_title, msgspec.Raw(doc))
+
+
+@table("GET", "/api/v1/nodes/{id}/edits")
+async def list_edits(call: Call, id: UUID, query: EditsQuery) -> Edits:
+    """List the edits of a page after one of them, oldest first."""
+
+    async def work(conn: Conn) -> Edits:
+        row = await access.page(conn, call, id, Role.VIEWER)
+        named = await access.is_insider(conn, call, row)
+        return await _since(conn, id, query.since, query.id, named=named)
+
+    return await call.app.db.run(work)
+
+
+@table("POST", "/api/v1/nodes/{id}/edits", scope="write")
+async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
+    """Store an edit; a 409 with the edits that it is behind, a 410 if they are gone.
+
+    A repeated request gets the answer of the first.
+    """
+    content = msgspec.json.encode((body.base_seq, body.base_id, body.steps, body.title))
+    digest = hashlib.sha256(content).digest()
+    draft = _Draft(id, call.viewer.person, body, digest, len(content))
+    state, before = await call.app.db.run(partial(_begin, call=call, draft=draft))
+    if before is not None:
+        return before
+    if len(state.edits) >= WAITING or size_of(state.edits) >= WAITING_BYTES:
+        # If it cannot be saved, because of a quota for example, the log does not grow either.
+        await call.app.edits.save(id)
+    doc = await call.app.edits.live.at(state)
+    is_slow = is_long(doc.work, draft.size)
+    made = await in_thread_if(is_slow, lambda: _applied(doc, body.steps))
+    stored = await call.app.db.transact(partial(_store, call=call, draft=draft, state=state))
+    if stored.is_new:
+        call.app.edits.live.keep(id, stored.answer.id, made)
+        call.app.edits.note(id)
+        call.app.meeting.edited(id, stored.answer.seq, stored.answer.id)
+    return stored.answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    node_id: UUID
+    author: UUID
+    body: EditIn
+    digest: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    answer: Accepted
+    is_new: bool
+
+
+async def _state(conn: Conn, node_id: UUID) -> State:
+    state = await live.read(conn, node_id)
+    if state is None:
+        raise not_found()
+    return state
+
+
+async def _begin(conn: Conn, call: Call, draft: _Draft) -> tuple[State, Accepted | None]:
+    await access.page(conn, call, draft.node_id, Role.EDITOR)
+    before = await _repeated(conn, draft)
+    state = await _state(conn, draft.node_id)
+    if before is None and (draft.body.base_seq, draft.body.base_id) != (state.seq, state.edit_id):
+        await _refuse(conn, draft)
+    return state, before
+
+
+async def _repeated(conn: Conn, draft: _Draft) -> Accepted | None:
+    cursor = await conn.execute(
+        "SELECT seq, id, digest FROM page_edits"
+        " WHERE node_id = %s AND author_id = %s AND client = %s AND n = %s",
+        (draft.node_id, draft.author, draft.body.client, draft.body.n),
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    if bytes(row["digest"]) != draft.digest:
+        raise Problem(409, f"Edit {draft.body.n} of this client is another one.", field="n")
+    return Accepted(row["seq"], row["id"])
+
+
+async def _refuse(conn: Conn, draft: _Draft) -> None:
+    body = draft.body
+    missed = await _since(conn, draft.node_id, body.base_seq, body.base_id, named=True)
+    raise Problem(
+        409,
+        f"The page is at edit {missed.seq}, and this one is based on {body.base_seq}.",
+        field="base_seq",
+        current=missed,
+    )
+
+
+async def _since(
+    conn: Conn, node_id: UUID, since: int, base_id: UUID | None, *, named: bool
+) -> Edits:
+    """The edits after one. Raises a 410 if they are not kept any more."""
+    cursor = await conn.execute(
+        "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, l.base_version,"
+        " (SELECT min(seq) FROM page_edits WHERE node_id = n.id) AS first,"
+        " (SELECT id FROM page_edits WHERE node_id = n.id AND seq = %(since)s) AS base"
+        " FROM nodes n LEFT JOIN page_logs l ON l.node_id = n.id WHERE n.id = %(node)s",
+        {"node": node_id, "since": since},
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        raise not_found()
+    last, last_id = row["seq"], row["edit_id"] or live.first_id(row["version"])
+    first, base = row["first"], row["base"]
+    if since < last and (first is None or since < first - 1):
+        raise Problem(410, f"The edits since {since} are not kept; read the live document.")
+    cursor = await conn.execute(live.LISTED, (node_id, since, LISTED, LISTED_BYTES))
+    rows = await cursor.fetchall()
+    if since == last:
+        base = last_id
+    elif since == 0:
+        base = live.first_id(row["base_version"])
+    is_known = since <= last and base_id in {None, base}
+    # An editor's id would tell a visitor of a public page which edits one person made.
+    hidden = {} if named else {"author_id": None, "client": None, "n": None}
+    edits = [Edit(**{**row, **hidden}) for row in rows]
+    return Edits(last, last_id, is_known, edits)
+
+
+def _applied(doc: Node, given: list[Any]) -> Node:
+    """The document after the steps of a request. Raises a 422."""
+    try:
+        steps = [step_from(one, f"steps[{at}]") for at, one in enumerate(given)]
+        count = sum(len(step.steps) if isinstance(step, MarkSetStep) else 1 for step in steps)
+        most = max(1, min(MAX_STEPS, MAX_WORK // doc.work))
+        if count > most:
+            raise Problem(
+                422,
+                f"steps: {count} are too many (a page of this size takes {most} at once);"
+                " send them in several edits.",
+                field="steps",
+            )
+        return apply_all(doc, steps, MAX_WORK)
+    except SchemaError as error:
+        raise Problem(422, str(error), field=error.path) from None
+    except StepError as error:
+        raise Problem(422, str(error), field=str(error).partition(":")[0]) from None
+    except RecursionError:
+        raise Problem(422, "The steps have too many levels.", field="steps") from None
+
+
+async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored:
+    """Stores the edit if the page is still at its base; the role is checked under the lock."""
+    row = await access.page(conn, call, draft.node_id, Role.EDITOR, lock=True)
+    before = await _repeated(conn, draft)
+    if before is not None:
+        return _Stored(before, is_new=False)
+    cursor = await conn.execute(
+        "SELECT seq, edit_id FROM page_logs WHERE node_id = %s FOR UPDATE", (draft.node_id,)
+    )
+    log = await cursor.fetchone()
+    at = (log["seq"], log["edit_id"]) if log else (0, live.first_id(row["version"]))
+    if at != (state.seq, state.edit_id):
+        await _refuse(conn, draft)
+    body, seq, made = draft.body, state.seq + 1, uuid4()
+    if log is None:
+        await saving.snapshot(conn, draft.node_id, 0, row["title"], state.doc.decode())
+    async with conn.pipeline():
+        await conn.execute(
+            "INSERT INTO page_logs"
+            " (node_id, seq, edit_id, saved_seq, version, base_version, since)"
+            " VALUES (%(node)s, %(seq)s, %(id)s, 0, %(version)s, %(version)s, now())"
+            " ON CONFLICT (node_id) DO UPDATE SET seq = excluded.seq,"
+            " edit_id = excluded.edit_id, at = now(), since = coalesce(page_logs.since, now())",
+            {"node": draft.node_id, "seq": seq, "id": made, "version": row["version"]},
+        )
+        await conn.execute(
+            "INSERT INTO page_edits (node_id, seq, id, client, n, author_id, steps, title, digest)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s::json, %s, %s)",
+            (
+                draft.node_id,
+                seq,
+                made,
+                body.client,
+                body.n,
+                draft.author,
+                msgspec.json.encode(body.steps).decode(),
+                body.title,
+                draft.digest,
+            ),
+        )
+    return _Stored(Accepted(seq, made), is_new=True)

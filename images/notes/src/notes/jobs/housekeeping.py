@@ -1,0 +1,79 @@
+"""The housekeeping that every replica may do at any time.
+
+Invariant: housekeeping is one statement per table, so that replicas may do it at the same time.
+"""
+
+import logging
+from functools import partial
+from typing import LiteralString
+
+import psycopg
+
+from notes.db.connect import Conn, take_time
+from notes.db.failures import may_repeat
+from notes.db.pool import Database
+from notes.log import say
+
+logger = logging.getLogger(__name__)
+
+TRASH_DAYS = 30
+EVENT_HOURS = 24
+JOB_DAYS = 30
+MOST_EDITS = 20_000  # in one statement, so that each ends in time and its work stays
+MOST_SNAPSHOTS = 200
+
+_STATEMENTS: tuple[LiteralString, ...] = (
+    # An unfinished upload lives 24 hours (spec: notes-app §8); its chunks go with it.
+    # A waiting or running job still needs its upload.
+    "DELETE FROM uploads u WHERE expires_at < now() AND NOT EXISTS (SELECT 1 FROM jobs j"
+    " WHERE j.id = u.job_id AND j.state IN ('queued', 'running'))",
+    "DELETE FROM sessions WHERE expires_at < now()",
+    "DELETE FROM rate_limits WHERE window_ends < now()",
+    "DELETE FROM oidc_logins WHERE expires_at < now()",
+    "WITH gone AS (DELETE FROM events"
+    f" WHERE at < now() - interval '{EVENT_HOURS} hours' RETURNING timeline, xid)"
+    " UPDATE event_epochs SET pruned_timeline = g.timeline, pruned_xid = g.last FROM"
+    " (SELECT timeline, xid::text::bigint AS last FROM gone ORDER BY 1 DESC, 2 DESC LIMIT 1) g"
+    " WHERE (g.timeline, g.last) > (pruned_timeline, pruned_xid)",
+    f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",
+    # A page that is not edited any more: a snapshot of its last state takes the edits' place.
+    "INSERT INTO page_snapshots (node_id, seq, at, title, doc)"
+    " SELECT l.node_id, l.seq, l.at, n.title, coalesce(l.doc, n.doc) FROM settings s, page_logs l"
+    " JOIN nodes n ON n.id = l.node_id WHERE l.seq = l.saved_seq"
+    " AND l.at < now() - make_interval(days => s.edit_log_days) AND EXISTS"
+    " (SELECT 1 FROM page_edits e WHERE e.node_id = l.node_id AND e.seq <= l.seq)"
+    f" LIMIT {MOST_SNAPSHOTS} ON CONFLICT DO NOTHING",
+    # The newest snapshot of an older time is kept: the edits after it are applied to it.
+    # It begins with the snapshots: most old edits stay until there is a later one.
+    "DELETE FROM page_edits WHERE ctid = ANY (ARRAY(SELECT e.ctid FROM (SELECT p.node_id,"
+    " max(p.seq) AS seq FROM page_snapshots p, settings s"
+    " WHERE p.at < now() - make_interval(days => s.edit_log_days) GROUP BY p.node_id) old"
+    " JOIN page_edits e ON e.node_id = old.node_id AND e.seq <= old.seq"
+    f" LIMIT {MOST_EDITS}))",
+    "DELETE FROM page_snapshots p USING settings s WHERE EXISTS (SELECT 1 FROM page_snapshots q"
+    " WHERE q.node_id = p.node_id AND q.seq > p.seq"
+    " AND q.at < now() - make_interval(days => s.edit_log_days))",
+    f"DELETE FROM nodes WHERE trashed_at < now() - interval '{TRASH_DAYS} days'",
+)
+
+
+async def housekeeping(db: Database) -> None:
+    """Deletes expired rows. A statement that fails stops neither the others nor the jobs."""
+    for statement in _STATEMENTS:
+        try:
+            while await db.transact(partial(_delete, statement=statement)) >= MOST_EDITS:
+                pass
+        except psycopg.Error as error:
+            if may_repeat(error):
+                raise
+            say(logger, "housekeeping statement failed", logging.WARNING, reason=str(error))
+
+
+async def _delete(conn: Conn, statement: LiteralString) -> int:
+    """Returns how many rows it has deleted."""
+    await take_time(conn)
+    # Do not wait for rows that another replica is deleting.
+    await conn.execute("SET LOCAL lock_timeout = '1s'")
+    # What is deleted may first take room (0012_edit_log_usage.sql).
+    await conn.execute("SET LOCAL notes.housekeeping = 'on'")
+    return (await conn.execute(statement)).rowcount

@@ -1,0 +1,92 @@
+"""A page's own permissions, which replace those of its space."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from notes.auth import audit
+from notes.db.connect import Conn
+from notes.events.record import tell
+from notes.http.context import Call
+from notes.http.problems import Problem
+from notes.http.routing import Table
+from notes.pages import access
+from notes.pages.roles import Role, RoleName
+
+table = Table("around a page")
+
+
+class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A user or a group, and their role."""
+
+    principal: UUID
+    kind: Literal["user", "group"]
+    role: RoleName
+
+
+class GrantsIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All grants; an empty list removes the page's own permissions."""
+
+    grants: Annotated[list[Grant], msgspec.Meta(max_length=500)]
+
+
+@table("GET", "/api/v1/nodes/{id}/permissions")
+async def get_permissions(call: Call, id: UUID) -> list[Grant]:
+    """List a page's own permissions; they replace the space's for it and all below it."""
+
+    async def work(conn: Conn) -> list[Grant]:
+        await access.page(conn, call, id, Role.MANAGER)
+        cursor = await conn.execute(
+            "SELECT principal, kind, role FROM node_permissions WHERE node_id = %s"
+            " ORDER BY kind, principal",
+            (id,),
+        )
+        return [grant(row) for row in await cursor.fetchall()]
+
+    return await call.app.db.run(work)
+
+
+@table("PUT", "/api/v1/nodes/{id}/permissions", scope="write")
+async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
+    """Set a page's own permissions; with an empty list the space's permissions apply again."""
+
+    async def work(conn: Conn) -> list[Grant]:
+        row = await access.page_in_tree(conn, call, id, Role.MANAGER)
+        await check_principals(conn, body.grants)
+        await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
+        for one in body.grants:
+            await conn.execute(
+                "INSERT INTO node_permissions (node_id, principal, kind, role)"
+                " VALUES (%s, %s, %s, %s)",
+                (id, one.principal, one.kind, Role.named(one.role)),
+            )
+        await access.renew_access_roots(conn, id)
+        where = {"space_id": row["space_id"], "node_id": id}
+        await tell(conn, "page.permissions", **where)
+        await audit.note(
+            conn, call.viewer, "page.permissions", row["title"], **where, grants=len(body.grants)
+        )
+        return body.grants
+
+    return await call.app.db.transact(work)
+
+
+def grant(row: dict[str, Any]) -> Grant:
+    return msgspec.convert({**row, "role": Role(row["role"]).label}, Grant)
+
+
+async def check_principals(conn: Conn, grants: list[Grant]) -> None:
+    """Raises a 422 for a grant to an unknown principal, or two to the same one."""
+    if len({one.principal for one in grants}) != len(grants):
+        raise Problem(422, "A user or group is listed twice.", field="grants")
+    for kind in ("user", "group"):
+        wanted = {one.principal for one in grants if one.kind == kind}
+        cursor = await (
+            conn.execute("SELECT id FROM users WHERE id = ANY(%s)", (list(wanted),))
+            if kind == "user"
+            else conn.execute("SELECT id FROM groups WHERE id = ANY(%s)", (list(wanted),))
+        )
+        lacking = wanted - {row["id"] for row in await cursor.fetchall()}
+        if lacking:
+            raise Problem(422, f"There is no {kind} {min(lacking)}.", field="grants")

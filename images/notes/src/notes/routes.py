@@ -1,0 +1,90 @@
+"""Lists all operations; the routes and the OpenAPI document are built from it."""
+
+import functools
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from notes.auth import accounts, audit, oidc_routes, tokens, users
+from notes.edits import api as edits
+from notes.edits import moments, retention
+from notes.events import stream
+from notes.files import serve, uploads
+from notes.http import openapi
+from notes.http.routing import Operation
+from notes.jobs import api as jobs
+from notes.pages import api as pages
+from notes.pages import comments, lists, permissions, revisions, search, tree
+from notes.presence import api as presence
+from notes.quotas import api as quotas
+from notes.share import links as share
+from notes.spaces import api as spaces
+from notes.spaces import domains
+from notes.transfer import api as imports
+from notes.transfer import export
+from notes.version import version
+from notes.web import (
+    page_views,
+    reading_views,
+    share_views,
+    sign_in,
+    site,
+    workspace_views,
+)
+
+OPERATIONS: list[Operation] = [
+    operation
+    for table in (
+        pages.table,
+        tree.table,
+        revisions.table,
+        edits.table,
+        moments.table,
+        retention.table,
+        presence.table,
+        search.table,
+        comments.table,
+        uploads.table,
+        serve.table,
+        lists.table,
+        permissions.table,
+        spaces.table,
+        domains.table,
+        share.table,
+        imports.table,
+        export.table,
+        accounts.table,
+        tokens.table,
+        users.table,
+        quotas.table,
+        oidc_routes.table,
+        audit.table,
+        stream.table,
+        jobs.table,
+        reading_views.table,
+        page_views.table,
+        workspace_views.table,
+        sign_in.table,
+        share_views.table,
+        site.table,
+    )
+    for operation in table.operations
+]
+
+
+@functools.cache
+def openapi_json() -> bytes:
+    """The OpenAPI document as JSON."""
+    described = [op for op in OPERATIONS if op.path.startswith("/api/")]
+    return msgspec.json.encode(openapi.document(described, version()))
+
+
+def document_routes() -> list[Route]:
+    """The route of the OpenAPI document."""
+
+    async def serve(_: Request) -> Response:
+        return Response(openapi_json(), media_type="application/json")
+
+    return [Route("/api/v1/openapi.json", serve)]

@@ -1,0 +1,15 @@
+"""The kinds of zip that can be imported, and the formats of their pages."""
+
+from typing import Literal
+
+Kind = Literal["own", "obsidian", "notion", "outline", "outline-json", "bookstack", "files"]
+Form = Literal["markdown", "html", "csv", "outline", "nothing"]
+KINDS: dict[Kind, str] = {
+    "own": "an export of this application",
+    "obsidian": "an Obsidian vault",
+    "notion": "a Notion export",
+    "outline": "an Outline export",
+    "outline-json": "an Outline export (JSON)",
+    "bookstack": "a BookStack export",
+    "files": "Markdown and files",
+}

@@ -1,0 +1,98 @@
+"""Pages for setup, login and logout, which need no session."""
+
+import msgspec
+from starlette.responses import RedirectResponse, Response
+
+from notes.auth import accounts, devices
+from notes.auth.accounts import LoginIn, SetupIn
+from notes.auth.oidc import same_site_path
+from notes.auth.sessions import set_cookie
+from notes.http.context import Call
+from notes.http.problems import Problem
+from notes.http.routing import Table
+from notes.web.forms import convert, fields
+from notes.web.render import page
+
+table = Table("doors")
+
+
+class LoginQuery(msgspec.Struct, frozen=True):
+    """The path to return to after the login."""
+
+    return_to: str = "/"
+
+
+def see(path: str) -> RedirectResponse:
+    return RedirectResponse(path, 303, {"cache-control": "no-store"})
+
+
+@table("GET", "/setup", scope=None, main_site_only=True)
+async def setup_page(call: Call) -> Response:
+    """Show the setup wizard; redirect to the login if setup is done."""
+    if await accounts.is_set_up(call):
+        return see("/login")
+    return page(call, "setup.html", error=None, given={})
+
+
+@table("POST", "/setup", scope=None, main_site_only=True)
+async def setup_form(call: Call) -> Response:
+    """Do the setup."""
+    given = await fields(call)
+    try:
+        token, me = await accounts.set_up(call, convert(given, SetupIn))
+    except Problem as problem:
+        if problem.status not in {409, 422}:
+            raise
+        del given["password"]
+        return page(call, "setup.html", problem.status, error=problem.document, given=given)
+    response = see("/")
+    set_cookie(response, call.seen, token, me.id)
+    devices.remember(call, response, me.email)
+    return response
+
+
+@table("GET", "/login", scope=None)
+async def login_page(call: Call, query: LoginQuery) -> Response:
+    """Show the login; before the setup redirect to the setup wizard."""
+    if call.seen.site.space_id is None and not await accounts.is_set_up(call):
+        return see("/setup")
+    return await _login(call, query.return_to)
+
+
+async def _login(
+    call: Call, return_to: str, problem: Problem | None = None, email: str = ""
+) -> Response:
+    return page(
+        call,
+        "login.html",
+        problem.status if problem else 200,
+        error=problem.document if problem else None,
+        email=email,
+        return_to=same_site_path(return_to),
+        has_sign_on=await call.app.sign_on.configured() is not None,
+    )
+
+
+@table("POST", "/login", scope=None)
+async def login_form(call: Call) -> Response:
+    """Sign in."""
+    given = await fields(call)
+    return_to = given.pop("return_to", "/")
+    try:
+        token, me = await accounts.log_in(call, convert(given, LoginIn))
+    except Problem as problem:
+        if problem.status not in {401, 422}:
+            raise
+        return await _login(call, return_to, problem, given.get("email", ""))
+    response = see(same_site_path(return_to))
+    set_cookie(response, call.seen, token, me.id)
+    devices.remember(call, response, me.email)
+    return response
+
+
+@table("POST", "/logout", scope=None)
+async def logout_form(call: Call) -> Response:
+    """Sign out."""
+    response = see("/login")
+    await accounts.log_out(call, response)
+    return response

@@ -1,0 +1,161 @@
+// Uses the workspace in Chromium as a person would, and prints a line for each scenario that holds.
+// Arguments: address, the cookie's value, and a JSON object with the ids of the pages and the space.
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const [base, cookie, given] = process.argv.slice(2);
+const ids = JSON.parse(given);
+const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+const wrong = [];
+const holds = (name, condition) => {
+  if (condition) console.log(`holds: ${name}`);
+  else wrong.push(name);
+};
+
+async function opened(more = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
+  context.setDefaultTimeout(40_000);
+  await context.addCookies([{ name: 'notes', value: cookie, url: base }]);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  page.on('console', (message) => {
+    if (/Content.Security.Policy|TrustedScript|Refused/i.test(message.text())) wrong.push(message.text());
+  });
+  return { context, page };
+}
+
+async function accessible(page, name) {
+  await page.waitForTimeout(300);
+  const found = await page.evaluate(async (rules) => (await globalThis.axe.run({ runOnly: rules })).violations
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
+  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
+  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
+}
+
+async function reading() {
+  const { context, page } = await opened();
+  await page.goto(`${base}/w`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const tree = page.getByRole('tree');
+  await tree.getByRole('treeitem').first().waitFor();
+  await tree.getByRole('treeitem', { name: 'Page', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  holds('a click in the tree shows the page', page.url() === `${base}/w/p/${ids.page}`);
+  holds('the document is rendered', await page.locator('.prose strong').count() > 0);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('belo');
+  await page.getByRole('option', { name: 'Below' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Below' }).waitFor();
+  holds('the palette opens a page by its title', page.url().endsWith(ids.below));
+  await page.locator('.prose a', { hasText: 'up' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  holds('a link to a page stays in the workspace', page.url() === `${base}/w/p/${ids.page}`);
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Below' }).waitFor();
+  holds('back shows the page before', true);
+  const row = tree.getByRole('treeitem', { name: 'Page', exact: true });
+  await row.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/w/p/${ids.below}`);
+  holds('arrow keys and Enter work in the tree', true);
+  await page.goto(`${base}/w/p/${ids.page}`);
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  await page.waitForTimeout(1500);
+  await page.evaluate(async ([id]) => {
+    const node = await (await fetch(`/api/v1/nodes/${id}`)).json();
+    const body = JSON.stringify({ base_version: node.version, markdown: 'written elsewhere\n' });
+    await fetch(`/api/v1/nodes/${id}`, { method: 'PUT', body, headers: { 'content-type': 'application/json' } });
+  }, [ids.page]);
+  await page.locator('.prose', { hasText: 'written elsewhere' }).waitFor();
+  holds('a change appears without a reload', true);
+  await context.close();
+}
+
+async function offline() {
+  const { context, page } = await opened();
+  await page.goto(`${base}/w/p/${ids.page}`);
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.waitForTimeout(3500);
+  await context.setOffline(true);
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  holds('a page that was read is shown offline after a reload', true);
+  holds('the workspace says that it is offline', await page.getByText('Offline', { exact: true }).count() > 0);
+  await page.goto(`${base}/w/p/${ids.unread}`);
+  await page.getByRole('heading', { name: 'This page is not stored on this device' }).waitFor();
+  holds('a page that was not read is explained', true);
+  await page.goto(`${base}/w/search?q=written`);
+  await page.locator('.hits li').first().waitFor();
+  holds('stored pages can be searched offline', true);
+  await context.setOffline(false);
+  await page.goto(`${base}/w/p/${ids.page}`);
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  await page.getByRole('button', { name: /Account and settings/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.locator('dialog .primary').click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  const kept = await page.evaluate(() => new Promise((done) => {
+    const opening = indexedDB.open('notes');
+    opening.onsuccess = () => {
+      const asked = opening.result.transaction('pages').objectStore('pages').count();
+      asked.onsuccess = () => { opening.result.close(); done(asked.result); };
+    };
+  }));
+  holds('a sign-out keeps what is stored', kept > 0);
+  await context.setOffline(true);
+  await page.goto(`${base}/w/p/${ids.page}`);
+  await page.getByRole('heading', { name: 'You are offline' }).waitFor();
+  holds('a sign-out hides what is stored', !(await page.content()).includes('written elsewhere'));
+  await context.close();
+}
+
+async function screens() {
+  const looks = [{ colorScheme: 'light' }, { colorScheme: 'dark', language: 'qps' }];
+  for (const { colorScheme, language } of looks) {
+    const { context, page } = await opened({ colorScheme, bypassCSP: true });
+    await context.addInitScript(axe);
+    if (language) await context.addInitScript((tag) => localStorage.setItem('notes-preferences', JSON.stringify({ language: tag })), language);
+    for (const path of ['', `/p/${ids.page}`, `/s/${ids.space}`, '/search?q=bold', '/settings', '/nowhere']) {
+      await page.goto(`${base}/w${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await accessible(page, `${colorScheme} ${language ?? ''} ${path.replace(/[0-9a-f-]{36}/, '{id}') || '/'}`);
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('listbox').waitFor();
+    await accessible(page, `${colorScheme} palette`);
+    await context.close();
+  }
+  const { context, page } = await opened({ viewport: { width: 320, height: 640 }, bypassCSP: true, hasTouch: true, isMobile: true });
+  await context.addInitScript(axe);
+  await page.goto(`${base}/w/p/${ids.page}`);
+  await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
+  await accessible(page, 'phone, page');
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  holds('320 pixels are wide enough', wide <= 0);
+  await page.getByRole('button', { name: 'Show the sidebar' }).click();
+  await page.getByRole('treeitem').first().waitFor();
+  await accessible(page, 'phone, drawer');
+  await page.keyboard.press('Escape');
+  holds('Escape closes the drawer', await page.getByRole('treeitem').count() === 0);
+  await context.close();
+}
+
+for (const scenario of [screens, reading, offline]) {
+  try {
+    await scenario();
+  } catch (error) {
+    wrong.push(`${scenario.name}: ${error}`);
+  }
+}
+await browser.close();
+for (const one of wrong) console.log(`wrong: ${one}`);
+process.exit(wrong.length ? 1 : 0);

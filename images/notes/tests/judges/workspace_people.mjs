@@ -1,0 +1,215 @@
+// Uses the workspace in Chromium as two people at one browser, and prints a line for each scenario that holds.
+// Arguments: address, the two people's e-mail addresses and passwords, and the ids of pages and spaces, as JSON.
+import { chromium } from 'playwright-core';
+
+const [base, given] = process.argv.slice(2);
+const { ada, bob, ids } = JSON.parse(given);
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+const wrong = [];
+const holds = (name, condition) => {
+  if (condition) console.log(`holds: ${name}`);
+  else wrong.push(name);
+};
+
+/** A browser in which a person has signed in through the plain pages. */
+async function opened(who) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  await signIn(page, who);
+  return { context, page };
+}
+
+async function signIn(page, who) {
+  await page.goto(`${base}/login`);
+  await page.fill('input[name=email]', who.email);
+  await page.fill('input[name=password]', who.password);
+  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
+}
+
+/** Everything that the browser stores, as one object of lists. */
+const stored = (page) => page.evaluate(() => new Promise((done) => {
+  const opening = indexedDB.open('notes');
+  opening.onsuccess = () => {
+    const db = opening.result;
+    const found = {};
+    const names = [...db.objectStoreNames];
+    const work = db.transaction(names);
+    for (const name of names) {
+      work.objectStore(name).getAll().onsuccess = (event) => {
+        found[name] = event.target.result.map(({ blob, ...rest }) => rest);
+      };
+    }
+    work.oncomplete = () => { db.close(); done(found); };
+  };
+}));
+
+/** Waits until a condition on what is stored holds; false if it does not within a minute. */
+async function becomes(page, condition) {
+  for (let left = 240; left > 0; left -= 1) {
+    if (condition(await stored(page))) return true;
+    await page.waitForTimeout(250);
+  }
+  return false;
+}
+
+/** Holds the requests that match until the returned function is called; `arrived` is the first one. */
+async function held(context, url, kind = 'fetch') {
+  let release, arrive;
+  const gate = new Promise((done) => { release = done; });
+  const arrived = new Promise((done) => { arrive = done; });
+  await context.route(url, async (route) => {
+    if (route.request().resourceType() !== kind) return route.fallback();
+    const answer = await route.fetch().catch(() => undefined);
+    arrive();
+    await gate;
+    await (answer ? route.fulfill({ response: answer }) : route.abort()).catch(() => undefined);
+  });
+  return { arrived, release };
+}
+
+const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+async function signOut(page, isClearing) {
+  await page.getByRole('button', { name: /Account and settings/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  if (isClearing) await page.locator('dialog .buttons button:not(.primary)').click();
+  else await page.locator('dialog .primary').click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+}
+
+async function lostSpace() {
+  const { context, page } = await opened(bob);
+  await page.goto(`${base}/w/p/${ids.lent}`);
+  await heading(page, 'Lent');
+  await page.goto(`${base}/w/p/${ids.shared}`);
+  await heading(page, 'Shared');
+  const both = await becomes(page, (all) => all.pages.length === 2 && all.trees.length === 2);
+  holds('pages of two spaces are stored', both);
+  await page.goto('about:blank');
+  await fetch(`${base}/api/v1/spaces/${ids.lentSpace}/members`, {
+    method: 'PUT', body: JSON.stringify({ grants: [{ principal: ids.ada, kind: 'user', role: 'manager' }] }),
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` },
+  });
+  await page.goto(`${base}/w`);
+  await page.getByRole('treeitem').first().waitFor();
+  const isGone = await becomes(page, (all) => all.trees.length === 1 && all.pages.length === 1);
+  const all = await stored(page);
+  holds('a lost space is removed from what is stored', isGone && !JSON.stringify(all).includes('lent text'));
+  holds('the other space stays', all.pages[0]?.id === ids.shared);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').waitFor();
+  holds('a lost page is not offered', await page.getByRole('option', { name: 'Lent' }).count() === 0);
+  await context.close();
+}
+
+async function lateAnswers() {
+  const { context, page } = await opened(ada);
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await becomes(page, (all) => all.pages.length === 1);
+  const lists = await held(context, '**/api/v1/favourites');
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await lists.arrived;
+  await signOut(page, true);
+  lists.release();
+  await page.waitForTimeout(1500);
+  const all = await stored(page);
+  const count = Object.values(all).reduce((sum, list) => sum + list.length, 0);
+  holds('nothing is stored after a sign-out that deletes', count === 0);
+  await context.close();
+}
+
+async function latePicture() {
+  const { context, page } = await opened(ada);
+  const picture = await held(context, '**/api/v1/attachments/*');
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await picture.arrived;
+  await signOut(page, false);
+  picture.release();
+  await page.waitForTimeout(1500);
+  const all = await stored(page);
+  holds('a picture that arrives after the sign-out is not stored', all.pictures.length === 0);
+  holds('a sign-out keeps the pages', all.pages.length === 1);
+  await context.close();
+}
+
+async function anotherUser() {
+  const { context, page } = await opened(ada);
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await becomes(page, (all) => all.pages.length === 1 && all.trees.length === 1);
+  const late = await held(context, `**/api/v1/nodes/${ids.secret}`);
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await late.arrived;
+  const other = await context.newPage();
+  await context.clearCookies();
+  await signIn(other, bob);
+  await other.goto(`${base}/w/p/${ids.shared}`);
+  await heading(other, 'Shared');
+  await becomes(other, (all) => all.pages.some((one) => one.id === ids.shared));
+  late.release();
+  await page.waitForTimeout(1500);
+  const all = await stored(other);
+  holds("a late answer stores nothing of the user before", !JSON.stringify(all).includes('secret text'));
+  holds('what the second user stores is theirs', all.values.every((one) => one.user === ids.bob)
+    && all.pages.every((one) => one.user === ids.bob) && all.trees.every((one) => one.user === ids.bob));
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+  holds('a tab of the first user shows the second one', !(await page.content()).includes('secret text'));
+  holds('the second user stays signed in', (await stored(other)).values.find((one) => one.name === 'session')?.value.isActive === true);
+  await context.close();
+}
+
+async function startOfAnother() {
+  const { context, page } = await opened(ada);
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await becomes(page, (all) => all.pages.length === 1 && all.trees.length === 1);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.waitForTimeout(1500);
+  const me = await held(context, '**/api/v1/me');
+  await page.reload();
+  await me.arrived;
+  await page.waitForTimeout(600);
+  holds('nothing is shown before the server has answered', !(await page.content()).includes('secret text'));
+  await heading(page, 'Secret');
+  holds('a slow server is not waited for', true);
+  me.release();
+  await context.unroute('**/api/v1/me');
+  // The session ends, and another person signs in through the plain pages.
+  await page.goto('about:blank');
+  await context.clearCookies();
+  await signIn(page, bob);
+  const slow = await held(context, '**/api/v1/me');
+  const answer = await held(context, `**/api/v1/nodes/${ids.secret}`);
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await slow.arrived;
+  await page.waitForTimeout(5000);
+  holds("another user never sees the last one's pages", !(await page.content()).includes('secret text'));
+  slow.release();
+  answer.release();
+  await context.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(true);
+  await page.goto('about:blank');
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  holds('nor without a network', !(await page.content()).includes('secret text'));
+  await context.close();
+}
+
+for (const scenario of [lostSpace, lateAnswers, latePicture, anotherUser, startOfAnother]) {
+  try {
+    await scenario();
+  } catch (error) {
+    wrong.push(`${scenario.name}: ${error}`);
+  }
+}
+await browser.close();
+for (const one of wrong) console.log(`wrong: ${one}`);
+process.exit(wrong.length ? 1 : 0);

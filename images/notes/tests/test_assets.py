@@ -1,0 +1,81 @@
+"""Tests how the workspace's files are served. They have to be built: `make notes-web`."""
+
+import re
+
+import pytest
+
+from notes.web.assets import accepted, built, web_manifest
+from tests.replica import Client
+
+
+@pytest.mark.parametrize(
+    ("header", "coding"),
+    [("gzip, br", "br"), ("gzip", "gzip"), ("br;q=0, gzip;q=0.5", "gzip"), ("", None),
+     ("*", "br"), ("identity", None), ("br;q=x", None)],
+)  # fmt: skip
+def test_the_smallest_accepted_form_is_sent(header: str, coding: str | None) -> None:
+    assert accepted(header, {"br": b"", "gzip": b""}) == coding
+
+
+def test_the_shell_runs_scripts_of_this_site_only(anybody: Client) -> None:
+    answer = anybody.get("/w/p/any")
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self'; style-src 'self'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert not re.search("unsafe|nonce|\\*", policy)
+    assert answer.headers["cache-control"] == "no-cache"
+    assert not re.search(r"<script>|<style|\son\w+=|\sstyle=", answer.text)
+    tag = {"if-none-match": answer.headers["etag"]}
+    assert anybody.get("/w", headers=tag).status_code == 304
+
+
+def test_assets_never_change_and_are_stored_compressed(anybody: Client) -> None:
+    names = re.findall(r'"(/assets/[^"]+)"', anybody.get("/w").text)
+    assert len(names) >= 4
+    for name in names:
+        answer = anybody.get(name)
+        assert answer.status_code == 200, name
+        assert "immutable" in answer.headers["cache-control"]
+        if not name.endswith(".png"):
+            assert answer.headers["content-encoding"] in {"br", "gzip"}
+    assert anybody.get("/assets/nothing-here.js").status_code == 404
+    assert anybody.get("/assets/..%2Fmanifest.json").status_code == 404
+    assert anybody.get("/assets/../sw.js").headers["cache-control"] == "no-cache"
+
+
+def test_the_service_worker_names_every_stored_asset(anybody: Client) -> None:
+    worker = anybody.get("/sw.js")
+    assert worker.headers["content-type"].startswith("text/javascript")
+    assert "service-worker-allowed" not in worker.headers
+    have = built()
+    assert have is not None
+    assert have.build in worker.text
+    for path in re.findall(r"/assets/[\w.-]+", worker.text):
+        if path != "/assets/":
+            assert path[1:] in have.files
+
+
+def test_the_workspace_can_be_installed(anybody: Client) -> None:
+    answer = anybody.get("/manifest.webmanifest")
+    assert answer.headers["content-type"] == "application/manifest+json"
+    manifest = answer.json()
+    assert manifest["start_url"] == "/w"
+    assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
+    for icon in manifest["icons"]:
+        assert anybody.get(icon["src"]).status_code == 200
+    assert web_manifest("A long name of a site")["short_name"] == "A long name"
+
+
+def test_the_site_is_described_without_a_session(anybody: Client, admin: Client) -> None:
+    site = anybody.ok("GET", "/api/v1/site")
+    assert site["is_set_up"] is True
+    assert site["space_id"] is None
+    assert site["name"] == admin.ok("GET", "/api/v1/site")["name"]
+
+
+def test_a_sign_out_may_keep_what_the_browser_has_stored(admin: Client) -> None:
+    answer = admin.delete("/api/v1/session?keep_stored=true")
+    assert answer.status_code == 204
+    assert "clear-site-data" not in answer.headers
+    assert admin.get("/api/v1/me").status_code == 401

@@ -1,0 +1,70 @@
+/** Sends requests to the JSON API. A failure is one of three: refused, unreachable, aborted. */
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    detail: string,
+    /** Of a 409: what the server has now. */
+    readonly current?: unknown,
+  ) {
+    super(detail);
+  }
+}
+
+/** The server was not reached, or has no database for the moment. */
+export class UnreachableError extends Error {}
+
+const UNAVAILABLE = new Set([502, 503, 504]);
+let onSignedOut = (): void => undefined;
+let onReached = (_: boolean): void => undefined;
+
+/** Sets what happens when the session has ended, and when the server is or is not reached. */
+export function listen(signedOut: () => void, reached: (isReached: boolean) => void): void {
+  onSignedOut = signedOut;
+  onReached = reached;
+}
+
+export interface Options {
+  body?: unknown;
+  signal?: AbortSignal;
+  /** True if a 401 is an expected answer. */
+  isProbe?: boolean;
+}
+
+export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const init: RequestInit = { method, credentials: "same-origin", cache: "no-store" };
+  init.headers = { accept: "application/json" };
+  if (options.signal) init.signal = options.signal;
+  if (options.body !== undefined) {
+    init.body = JSON.stringify(options.body);
+    init.headers["content-type"] = "application/json";
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(path, init);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    onReached(false);
+    throw new UnreachableError(path);
+  }
+  if (UNAVAILABLE.has(answer.status)) {
+    onReached(false);
+    throw new UnreachableError(path);
+  }
+  onReached(true);
+  if (answer.status === 401 && !options.isProbe) onSignedOut();
+  if (!answer.ok) throw await errorOf(answer);
+  return (answer.status === 204 ? undefined : await answer.json()) as T;
+}
+
+export const get = <T>(path: string, options?: Options): Promise<T> =>
+  request<T>("GET", path, options);
+
+async function errorOf(answer: Response): Promise<ApiError> {
+  try {
+    const document = (await answer.json()) as { detail?: string; current?: unknown };
+    return new ApiError(answer.status, document.detail ?? String(answer.status), document.current);
+  } catch {
+    return new ApiError(answer.status, String(answer.status));
+  }
+}

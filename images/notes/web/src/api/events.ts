@@ -1,0 +1,74 @@
+/**
+ * Live updates: one tab of all reads the event stream and passes the events on to the others.
+ *
+ * With a stream for each tab, a browser would run out of its six connections to a host (HTTP/1.1).
+ * Invariant: after a gap, every tab gets `reset` and reads its data again.
+ */
+import type { LiveEvent } from "./types";
+
+const KINDS = [
+  "page.made",
+  "page.saved",
+  "page.moved",
+  "page.left",
+  "page.trashed",
+  "page.restored",
+  "page.deleted",
+  "page.permissions",
+  "page.edited",
+  "page.people",
+  "space.made",
+  "space.changed",
+  "space.members",
+  "space.deleted",
+] as const;
+const CHANNEL = "notes-events";
+
+/** Calls `act` for each event until the returned function is called. */
+export function follow(act: (event: LiveEvent) => void): () => void {
+  const stopping = new AbortController();
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = (message: MessageEvent<LiveEvent>) => act(message.data);
+  const tell = (event: LiveEvent): void => {
+    act(event);
+    channel.postMessage(event);
+  };
+  navigator.locks
+    .request(CHANNEL, { signal: stopping.signal }, () => lead(tell, stopping.signal))
+    .catch(() => undefined);
+  stopping.signal.addEventListener("abort", () => channel.close());
+  return () => stopping.abort();
+}
+
+/** Reads the stream until the signal. A new leader may have missed events: it begins with a reset. */
+function lead(tell: (event: LiveEvent) => void, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    let source: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let pause = 1000;
+    const open = (): void => {
+      source = new EventSource("/api/v1/events");
+      for (const kind of KINDS) {
+        source.addEventListener(kind, (event) => tell({ ...JSON.parse(event.data), kind }));
+      }
+      for (const kind of ["hello", "reset"]) {
+        source.addEventListener(kind, () => {
+          pause = 1000;
+          tell({ kind: "reset" });
+        });
+      }
+      source.onerror = () => {
+        // A browser connects again by itself unless the answer was an error.
+        if (source?.readyState !== EventSource.CLOSED) return;
+        timer = setTimeout(open, pause * (0.5 + Math.random()));
+        pause = Math.min(pause * 2, 30_000);
+      };
+    };
+    open();
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      source?.close();
+      done();
+    });
+  });
+}

@@ -1,0 +1,127 @@
+/** The objects of the JSON API that the workspace reads (`/api/v1/openapi.json`). */
+import type { Doc } from "../doc/types";
+
+export interface Site {
+  name: string;
+  version: string;
+  space_id: string | null;
+  is_set_up: boolean;
+  has_sign_on: boolean;
+}
+
+export interface Me {
+  id: string;
+  email: string;
+  name: string;
+  is_admin: boolean;
+}
+
+export type RoleName = "none" | "viewer" | "commenter" | "editor" | "manager";
+
+export interface Space {
+  id: string;
+  slug: string;
+  name: string;
+  description: string;
+  role: RoleName;
+}
+
+export interface TreeNode {
+  id: string;
+  parent_id: string | null;
+  title: string;
+  is_template: boolean;
+  is_restricted: boolean;
+  updated_at: string;
+}
+
+export interface PageNode {
+  id: string;
+  space_id: string;
+  parent_id: string | null;
+  title: string;
+  version: number;
+  role: RoleName;
+  doc: Doc;
+  updated_at: string;
+  trashed_at: string | null;
+  is_favourite: boolean;
+}
+
+export interface Reference {
+  id: string;
+  space_id: string;
+  title: string;
+  updated_at: string;
+}
+
+export interface Fragment {
+  text: string;
+  hit: boolean;
+}
+
+export interface Hit {
+  id: string;
+  space_id: string;
+  title: Fragment[];
+  excerpt: Fragment[];
+}
+
+export interface Attachment {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+}
+
+/** The exact document of a page after its edit `seq`. */
+export interface LiveView {
+  seq: number;
+  id: string;
+  version: number;
+  title: string;
+  doc: Doc;
+}
+
+export interface Edit {
+  seq: number;
+  id: string;
+  client: string | null;
+  n: number | null;
+  author_id: string | null;
+  at: string;
+  steps: unknown[] | null;
+  title: string | null;
+}
+
+export interface Edits {
+  seq: number;
+  id: string;
+  is_known: boolean;
+  edits: Edit[];
+}
+
+export interface Person {
+  id: string;
+  name: string;
+}
+
+export interface Presence {
+  seq: number;
+  id: string;
+  is_saved: boolean;
+  people: Person[];
+}
+
+export interface LiveEvent {
+  kind: string;
+  space_id?: string;
+  node_id?: string;
+  version?: number;
+  edit_id?: string;
+  seq?: number;
+  people?: Person[];
+}
+
+/** True if the role allows to change a page. */
+export const mayWrite = (role: RoleName): boolean => role === "editor" || role === "manager";

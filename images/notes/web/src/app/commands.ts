@@ -1,0 +1,217 @@
+/** Every command of the workspace, with its key. The palette lists all; `?` lists those with keys. */
+import { signal } from "@preact/signals";
+import { mayWrite } from "../api/types";
+import { editing } from "./editing";
+import type { IconName } from "./icons";
+import { prefer, preferences } from "./preferences";
+import { go, route } from "./router";
+import { currentSpace, notice, opened, toggleFavourite } from "./store";
+import { words } from "./words";
+
+export interface Command {
+  id: string;
+  title: string;
+  icon: IconName;
+  /** A single letter, or a combination such as "Mod+k"; `Mod` is Ctrl, on a Mac Cmd. */
+  key?: string;
+  isPossible?: () => boolean;
+  run: () => void;
+}
+
+export type DialogName = "" | "palette" | "keys" | "sign out" | "new page";
+/** The dialog that is open. */
+export const dialog = signal<DialogName>("");
+/** The page below which a new page is made; null: at the top of the space. */
+export const newPageBelow = signal<string | null>(null);
+/** True while the sidebar covers the page on a narrow screen. */
+export const isDrawerOpen = signal(false);
+const narrow = matchMedia("(max-width: 800px)");
+export const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => {
+  isNarrow.value = narrow.matches;
+  isDrawerOpen.value = false;
+});
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+export const page = () => (route.value.screen === "page" ? opened.value?.node : undefined);
+const mayEdit = (): boolean => {
+  const node = page();
+  return node !== undefined && !node.trashed_at && mayWrite(node.role);
+};
+export const mayCreate = (): boolean => {
+  const space = currentSpace.value;
+  return space !== undefined && mayWrite(space.role);
+};
+
+export function toggleSidebar(): void {
+  if (isNarrow.value) isDrawerOpen.value = !isDrawerOpen.value;
+  else prefer({ sidebar: !preferences.value.sidebar });
+}
+
+export function startNewPage(below: string | null): void {
+  newPageBelow.value = below;
+  dialog.value = "new page";
+}
+
+/** Opens the editor of the page that is shown. */
+export function startEditing(): void {
+  if (mayEdit()) editing.value = page()?.id ?? "";
+}
+
+/** Leaves the workspace for a plain page. */
+export const leaveFor = (path: string): void => location.assign(path);
+
+export async function copyLink(): Promise<void> {
+  const node = page();
+  if (!node) return;
+  await navigator.clipboard.writeText(`${location.origin}/p/${node.id}`);
+  notice.value = words.value.linkCopied;
+}
+
+export function commands(): Command[] {
+  const w = words.value;
+  const isPage = (): boolean => page() !== undefined;
+  return [
+    {
+      id: "palette",
+      title: w.searchHint,
+      icon: "search",
+      key: "Mod+k",
+      run: () => show("palette"),
+    },
+    { id: "search", title: w.search, icon: "search", key: "/", run: () => show("palette") },
+    { id: "home", title: w.goHome, icon: "home", key: "h", run: () => go("/w") },
+    {
+      id: "edit",
+      title: w.edit,
+      icon: "edit",
+      key: "e",
+      isPossible: mayEdit,
+      run: startEditing,
+    },
+    {
+      id: "favourite",
+      title: page()?.is_favourite ? w.removeFavourite : w.addFavourite,
+      icon: "star",
+      key: "f",
+      isPossible: isPage,
+      run: () => void toggleFavourite(),
+    },
+    {
+      id: "new",
+      title: w.newPage,
+      icon: "plus",
+      key: "n",
+      isPossible: mayCreate,
+      run: () => startNewPage(null),
+    },
+    {
+      id: "new below",
+      title: w.newPageHere,
+      icon: "plus",
+      isPossible: mayEdit,
+      run: () => startNewPage(page()?.id ?? null),
+    },
+    { id: "copy", title: w.copyLink, icon: "link", isPossible: isPage, run: () => void copyLink() },
+    {
+      id: "history",
+      title: w.history,
+      icon: "clock",
+      isPossible: isPage,
+      run: () => leaveFor(`/p/${page()?.id}/history`),
+    },
+    {
+      id: "move",
+      title: w.move,
+      icon: "page",
+      isPossible: mayEdit,
+      run: () => leaveFor(`/p/${page()?.id}/move`),
+    },
+    { id: "print", title: w.print, icon: "page", isPossible: isPage, run: () => print() },
+    { id: "sidebar", title: w.toggleSidebar, icon: "sidebar", key: "[", run: toggleSidebar },
+    {
+      id: "light",
+      title: `${w.theme}: ${w.themeLight}`,
+      icon: "settings",
+      run: () => prefer({ theme: "light" }),
+    },
+    {
+      id: "dark",
+      title: `${w.theme}: ${w.themeDark}`,
+      icon: "settings",
+      run: () => prefer({ theme: "dark" }),
+    },
+    {
+      id: "system",
+      title: `${w.theme}: ${w.themeSystem}`,
+      icon: "settings",
+      run: () => prefer({ theme: "system" }),
+    },
+    { id: "settings", title: w.settings, icon: "settings", run: () => go("/w/settings") },
+    { id: "keys", title: w.showKeys, icon: "command", key: "?", run: () => show("keys") },
+    { id: "region", title: w.region, icon: "command", key: "F6", run: () => nextRegion(1) },
+    { id: "out", title: w.signOut, icon: "close", run: () => show("sign out") },
+  ];
+}
+
+function show(name: DialogName): void {
+  dialog.value = name;
+}
+
+/** The commands that can be run now. */
+export const possible = (): Command[] => commands().filter((one) => one.isPossible?.() ?? true);
+
+/** The key as people read it. */
+export const keyName = (key: string): string =>
+  key
+    .replace("Mod+", isMac ? "⌘" : "Ctrl ")
+    .replace(/ ?([a-z])$/, (_, letter: string) => ` ${letter.toUpperCase()}`)
+    .trim();
+
+const REGIONS = ["sidebar", "topbar", "main"];
+
+/** Moves the focus to the next or the previous region of the window. */
+export function nextRegion(step: number): void {
+  const regions = REGIONS.map((id) => document.getElementById(id)).filter(
+    (one): one is HTMLElement =>
+      one !== null && !one.closest("[inert]") && one.offsetParent !== null,
+  );
+  const at = regions.findIndex((one) => one.contains(document.activeElement));
+  const next = regions[(at + step + regions.length) % regions.length];
+  const first = next?.querySelector<HTMLElement>("[data-first], [tabindex='0'], a, button, input");
+  (first ?? next)?.focus();
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** Runs the command of a key; single letters only outside of fields, and if they are on. */
+export function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const isMod = isMac ? event.metaKey : event.ctrlKey;
+  if (isMod && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    dialog.value = dialog.value === "palette" ? "" : "palette";
+    return;
+  }
+  if (dialog.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "F6") {
+    event.preventDefault();
+    nextRegion(event.shiftKey ? -1 : 1);
+    return;
+  }
+  if (isTyping(event.target) || !preferences.value.singleKeys || event.key.length !== 1) return;
+  // In the tree, letters go to the page that begins with them.
+  if (
+    event.target instanceof Element &&
+    event.target.closest("[role=tree]") &&
+    /\p{L}/u.test(event.key)
+  )
+    return;
+  const found = possible().find((one) => one.key === event.key);
+  if (!found) return;
+  event.preventDefault();
+  found.run();
+}

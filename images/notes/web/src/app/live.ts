@@ -1,0 +1,135 @@
+/** Applies live events, and the return of the network, to the store. */
+import { follow } from "../api/events";
+import { listenForAnother, userOfBrowser } from "../api/signed_in";
+import type { LiveEvent } from "../api/types";
+import { draftsOf } from "../sync/drafts";
+import { removePage } from "../sync/offline";
+import { editing } from "./editing";
+import { hearOf, live } from "./presence";
+import { route } from "./router";
+import { here, hide, refresh } from "./session";
+import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
+import { words } from "./words";
+
+const PAUSE_MS = 250;
+const stale = new Set<string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let isFirst = true;
+
+/** Reads changed trees and lists once for many events that arrive together. */
+function later(what: string): void {
+  stale.add(what);
+  if (timer !== undefined) return;
+  timer = setTimeout(() => {
+    timer = undefined;
+    const wanted = [...stale];
+    stale.clear();
+    for (const one of wanted) {
+      const work = one === "lists" ? readLists() : one === "all" ? refreshAll() : readTree(one);
+      work.catch(() => undefined);
+    }
+  }, PAUSE_MS);
+}
+
+/** Sends what an earlier tab could not send; the editor is fetched only if there is something. */
+export async function sendDrafts(): Promise<void> {
+  if (!me.value || !(await draftsOf(me.value.id)).length) return;
+  const { sendDrafts: send } = await import("../editor/open");
+  await send();
+}
+
+async function refreshAll(): Promise<void> {
+  await refresh();
+  await sendDrafts();
+  // By the address: another user's sign-in has closed what was open.
+  if (route.value.screen === "page") await openPage(route.value.id);
+}
+
+function apply(event: LiveEvent): void {
+  const { kind, node_id: node, space_id: space } = event;
+  if (kind === "reset") {
+    // The first one only tells where the stream begins.
+    if (!isFirst) later("all");
+    isFirst = false;
+    return;
+  }
+  if (kind.startsWith("space.")) later("all");
+  if (!kind.startsWith("page.")) return;
+  if (kind === "page.edited" || kind === "page.people") {
+    hearOf(event);
+    return;
+  }
+  if (space && trees.value.has(space)) later(space);
+  later("lists");
+  if (!node) return;
+  if (kind === "page.deleted") void removePage(node);
+  if (node !== opened.value?.id) return;
+  const before = opened.value.node?.version;
+  void openPage(node).then(() => {
+    const now = opened.value;
+    if (
+      kind === "page.saved" &&
+      !live.value &&
+      editing.value !== node &&
+      now?.id === node &&
+      before &&
+      now.node &&
+      now.node.version > before
+    ) {
+      notice.value = words.value.changedNow;
+    }
+  });
+}
+
+export function startLive(): void {
+  let stop: (() => void) | undefined;
+  me.subscribe((who) => {
+    if (who && !stop) stop = follow(apply);
+    else if (!who && stop) {
+      stop();
+      stop = undefined;
+      isFirst = true;
+    }
+  });
+  addEventListener("online", () => {
+    isOnline.value = true;
+    later("all");
+  });
+  addEventListener("offline", () => {
+    isOnline.value = false;
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "visible") return;
+    // Somebody may have signed out, or in as another user, through the plain pages.
+    const isOther = me.value !== undefined && userOfBrowser() !== me.value.id;
+    if (!isOnline.value || isOther) later("all");
+  });
+  new BroadcastChannel("notes-session").onmessage = (message: MessageEvent<string>) => {
+    if (phase.value === "ready" && message.data === me.value?.id) void hide();
+  };
+  listenForAnother(() => later("all"));
+}
+
+/** Called after each request: shows if the server is reached, and asks again until it is. */
+export function reached(isReached: boolean): void {
+  if (isReached === isOnline.value) return;
+  isOnline.value = isReached;
+  if (isReached) {
+    notice.value = words.value.online;
+    later("all");
+  } else retry(2000);
+}
+
+function retry(pause: number): void {
+  setTimeout(
+    () => {
+      if (isOnline.value || !navigator.onLine) return;
+      fetch("/readyz", { cache: "no-store" })
+        .then((answer) => (answer.ok ? reached(true) : retry(Math.min(pause * 2, 30_000))))
+        .catch(() => retry(Math.min(pause * 2, 30_000)));
+    },
+    pause * (0.5 + Math.random()),
+  );
+}
+
+export const signInPath = (): string => `/login?return_to=${encodeURIComponent(here())}`;

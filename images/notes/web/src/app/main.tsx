@@ -1,0 +1,144 @@
+/** The workspace: starts the parts, and draws the sidebar beside the screen of the address. */
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { listen } from "../api/client";
+import { HomeScreen, SpaceScreen } from "../screens/home";
+import { Message } from "../screens/message";
+import { PageScreen } from "../screens/page";
+import { SearchScreen } from "../screens/search";
+import { SettingsScreen } from "../screens/settings";
+import { Sidebar } from "../screens/sidebar";
+import { TopBar } from "../screens/topbar";
+import { dialog, isDrawerOpen, isNarrow, onKey } from "./commands";
+import { Dialogs, Notice } from "./dialogs";
+import { reached, sendDrafts, signInPath, startLive } from "./live";
+import { Palette } from "./palette";
+import { preferences, startPreferences } from "./preferences";
+import { startPresence } from "./presence";
+import { route, startRouter } from "./router";
+import { hide, refresh, start } from "./session";
+import { phase } from "./store";
+import { hasUpdate, startUpdates, useUpdate } from "./updates";
+import { words } from "./words";
+
+function Screen() {
+  const shown = route.value;
+  const w = words.value;
+  switch (shown.screen) {
+    case "home":
+      return <HomeScreen />;
+    case "page":
+      return <PageScreen key={shown.id} id={shown.id} />;
+    case "space":
+      return <SpaceScreen key={shown.id} id={shown.id} />;
+    case "search":
+      return <SearchScreen query={shown.query} />;
+    case "settings":
+      return <SettingsScreen />;
+    case "nowhere":
+      return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
+  }
+}
+
+function UpdateBar() {
+  const w = words.value;
+  if (!hasUpdate.value) return null;
+  return (
+    <div class="update" role="status">
+      {w.newVersion}
+      <button type="button" onClick={useUpdate}>
+        {w.reload}
+      </button>
+    </div>
+  );
+}
+
+function Workspace() {
+  const w = words.value;
+  const isCovered = isNarrow.value && isDrawerOpen.value;
+  const isShown = isNarrow.value ? isDrawerOpen.value : preferences.value.sidebar;
+  useEffect(() => {
+    if (!isCovered) return undefined;
+    const before = document.activeElement;
+    document.querySelector<HTMLElement>("#sidebar [data-first]")?.focus();
+    const onEscape = (event: KeyboardEvent): void => {
+      if (event.key === "Escape" && !event.defaultPrevented) isDrawerOpen.value = false;
+    };
+    addEventListener("keydown", onEscape);
+    return () => {
+      removeEventListener("keydown", onEscape);
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, [isCovered]);
+  return (
+    <div class={`workspace${isShown ? "" : " without-sidebar"}`}>
+      <a class="skip" href="#main">
+        {w.skip}
+      </a>
+      <aside aria-label={w.menu} class="side" inert={!isShown}>
+        <Sidebar />
+      </aside>
+      {isCovered && (
+        <div
+          class="shade"
+          onClick={() => {
+            isDrawerOpen.value = false;
+          }}
+        />
+      )}
+      <div class="column" inert={isCovered}>
+        <TopBar />
+        <main id="main" tabIndex={-1}>
+          <Screen />
+        </main>
+        <UpdateBar />
+      </div>
+    </div>
+  );
+}
+
+function App() {
+  const w = words.value;
+  const now = phase.value;
+  if (now === "starting") return <main id="main" aria-busy="true" />;
+  if (now === "signed out" || now === "nobody offline") {
+    const isOut = now === "signed out";
+    return (
+      <main id="main" class="alone" tabIndex={-1}>
+        {isOut ? (
+          <Message
+            title={w.signedOut}
+            text={w.signedOutText}
+            action={{ title: w.signIn, path: signInPath() }}
+          />
+        ) : (
+          <Message
+            title={w.offlineNobody}
+            text={w.offlineNobodyText}
+            retry={() => void refresh()}
+          />
+        )}
+      </main>
+    );
+  }
+  return (
+    <>
+      <Workspace />
+      {dialog.value === "palette" && <Palette />}
+      <Dialogs />
+      <Notice />
+    </>
+  );
+}
+
+listen(() => void hide(), reached);
+startPreferences();
+startRouter();
+startLive();
+startPresence();
+addEventListener("keydown", onKey);
+const root = document.getElementById("app");
+if (root) render(<App />, root);
+void start().then(sendDrafts);
+// Storing the shell must not compete with the first page.
+setTimeout(() => void startUpdates().catch(() => undefined), 1500);

@@ -1,0 +1,262 @@
+/** The palette: pages by title at once, by text from the server, and every command. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { load } from "../api/signed_in";
+import type { Hit } from "../api/types";
+import { storedPages } from "../sync/offline";
+import { dialog, keyName, possible } from "./commands";
+import { Modal } from "./dialogs";
+import { Icon, type IconName } from "./icons";
+import { candidate, excerpt, marked, match, type Piece } from "./match";
+import { go } from "./router";
+import { pagePath } from "./routes";
+import { isOnline, lastOpened, me, recent, spaces, trees } from "./store";
+import { words } from "./words";
+
+const PAUSE_MS = 120;
+
+export function Pieces({ pieces }: { pieces: Piece[] }) {
+  return (
+    <>{pieces.map((piece, at) => (piece.hit ? <mark key={at}>{piece.text}</mark> : piece.text))}</>
+  );
+}
+
+interface Choice {
+  id: string;
+  group: string;
+  icon: IconName;
+  pieces: Piece[];
+  detail?: Piece[];
+  aside?: string;
+  key?: string;
+  run: () => void;
+}
+
+/** The hits in the text: the server's after a pause, offline those of the stored pages. */
+export function useHits(typed: string, pauseMs = PAUSE_MS): { hits: Hit[]; isBusy: boolean } {
+  const [found, setFound] = useState<{ typed: string; hits: Hit[] }>({ typed: "", hits: [] });
+  const text = typed.trim().slice(0, 300);
+  useEffect(() => {
+    if (!text) return undefined;
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      const path = `/api/v1/search?limit=20&q=${encodeURIComponent(text)}`;
+      load<Hit[]>(path, () => undefined, { signal: stop.signal })
+        .catch(() => inStored(text))
+        .then((hits) => {
+          if (!stop.signal.aborted) setFound({ typed: text, hits });
+        });
+    }, pauseMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text, isOnline.value]);
+  return { hits: text ? found.hits : [], isBusy: text !== "" && found.typed !== text };
+}
+
+async function inStored(typed: string): Promise<Hit[]> {
+  const hits: Hit[] = [];
+  for (const page of await storedPages(me.value?.id ?? "")) {
+    const pieces = excerpt(`${page.node.title}\n${page.text}`, typed);
+    if (pieces) {
+      hits.push({
+        id: page.id,
+        space_id: page.space_id,
+        title: marked(page.node.title, typed),
+        excerpt: pieces,
+      });
+    }
+  }
+  return hits.slice(0, 20);
+}
+
+function useTitles() {
+  const all = trees.value;
+  return useMemo(() => {
+    const found = new Map<string, { title: string; space: string }>();
+    for (const [space, tree] of all) {
+      for (const node of tree.nodes) found.set(node.id, { title: node.title, space });
+    }
+    for (const one of [...recent.value, ...lastOpened.value]) {
+      if (!found.has(one.id)) found.set(one.id, { title: one.title, space: one.space_id });
+    }
+    return { found, list: [...found].map(([id, one]) => candidate(id, one.title)) };
+  }, [all, recent.value, lastOpened.value]);
+}
+
+const plain = (text: string): Piece[] => [{ text, hit: false }];
+
+function useChoices(typed: string, hits: Hit[]): Choice[] {
+  const titles = useTitles();
+  const w = words.value;
+  const spaceName = (id: string): string =>
+    spaces.value.find((space) => space.id === id)?.name ?? "";
+  const ofPage = (
+    group: string,
+    id: string,
+    pieces: Piece[],
+    space: string,
+    icon: IconName = "page",
+  ): Choice => ({
+    id: `page-${id}`,
+    group,
+    icon,
+    pieces,
+    aside: spaceName(space),
+    run: () => go(pagePath(id)),
+  });
+  const listed = possible().filter((one) => one.id !== "palette" && one.id !== "search");
+  const isCommand = typed.startsWith(">");
+  const asked = isCommand ? typed.slice(1) : typed;
+  const texts = listed.map((one) => candidate(one.id, one.title));
+  const chosen = asked.trim()
+    ? match(texts, asked, 6).map((found) => listed.find((one) => one.id === found.id))
+    : listed;
+  const commandChoices = chosen.flatMap((one) =>
+    one
+      ? [
+          {
+            id: `command-${one.id}`,
+            group: w.commands,
+            icon: one.icon,
+            pieces: marked(one.title, asked),
+            ...(one.key ? { key: one.key } : {}),
+            run: one.run,
+          },
+        ]
+      : [],
+  );
+  if (isCommand) return commandChoices;
+  if (!typed.trim()) {
+    const last = lastOpened.value.slice(0, 6);
+    const others = recent.value
+      .filter((one) => !last.some((known) => known.id === one.id))
+      .slice(0, 5);
+    return [
+      ...last.map((one) => ofPage(w.lastOpened, one.id, plain(one.title), one.space_id, "clock")),
+      ...others.map((one) => ofPage(w.recent, one.id, plain(one.title), one.space_id)),
+      ...commandChoices,
+    ];
+  }
+  const byTitle = match(titles.list, typed, 8);
+  const known = new Set(byTitle.map((one) => one.id));
+  return [
+    ...byTitle.map((one) => {
+      const page = titles.found.get(one.id);
+      return ofPage(w.inTitles, one.id, marked(page?.title ?? "", typed), page?.space ?? "");
+    }),
+    ...hits
+      .filter((hit) => !known.has(hit.id))
+      .slice(0, 8)
+      .map((hit) => ({
+        ...ofPage(w.inText, hit.id, hit.title, hit.space_id),
+        detail: hit.excerpt,
+      })),
+    ...commandChoices.slice(0, 4),
+  ];
+}
+
+export function Palette() {
+  const w = words.value;
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const { hits, isBusy } = useHits(typed.startsWith(">") ? "" : typed);
+  const choices = useChoices(typed, hits);
+  const chosen = Math.min(at, choices.length - 1);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const run = (choice: Choice | undefined): void => {
+    if (!choice) return;
+    dialog.value = "";
+    choice.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const steps: Record<string, number> = {
+      ArrowDown: chosen + 1,
+      ArrowUp: chosen - 1,
+      PageDown: chosen + 8,
+      PageUp: chosen - 8,
+    };
+    const next = steps[event.key];
+    if (event.isComposing) return;
+    if (next !== undefined) {
+      event.preventDefault();
+      const isStep = event.key.startsWith("Arrow");
+      setAt(
+        isStep
+          ? (next + choices.length) % Math.max(1, choices.length)
+          : Math.min(Math.max(0, next), choices.length - 1),
+      );
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(choices[chosen]);
+    }
+  };
+  const groups = [...new Set(choices.map((choice) => choice.group))];
+  return (
+    <Modal label={w.searchHint} kind="palette">
+      <div class="palette-field">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          aria-label={w.searchHint}
+          aria-expanded="true"
+          aria-controls="choices"
+          aria-autocomplete="list"
+          {...(choices[chosen] ? { "aria-activedescendant": choices[chosen].id } : {})}
+          placeholder={w.searchHint}
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <div id="choices" class="choices" role="listbox" aria-label={w.searchHint} ref={list}>
+        {groups.map((group, number) => (
+          <div key={group} role="group" aria-labelledby={`group-${number}`}>
+            <h3 id={`group-${number}`} role="presentation">
+              {group}
+            </h3>
+            {choices.map((choice, index) =>
+              choice.group === group ? (
+                <div
+                  key={choice.id}
+                  id={choice.id}
+                  role="option"
+                  aria-selected={index === chosen}
+                  class="choice"
+                  onPointerMove={() => setAt(index)}
+                  onClick={() => run(choice)}
+                >
+                  <Icon name={choice.icon} />
+                  <span class="choice-text" dir="auto">
+                    <Pieces pieces={choice.pieces} />
+                    {choice.detail && (
+                      <small>
+                        <Pieces pieces={choice.detail} />
+                      </small>
+                    )}
+                  </span>
+                  {choice.aside && <small class="aside">{choice.aside}</small>}
+                  {choice.key && <kbd>{keyName(choice.key)}</kbd>}
+                </div>
+              ) : null,
+            )}
+          </div>
+        ))}
+      </div>
+      {!choices.length && !isBusy && <p class="nothing">{w.noSearch(typed)}</p>}
+      <p class="unseen" role="status">
+        {typed.trim() && !isBusy ? w.hits(choices.length) : ""}
+      </p>
+    </Modal>
+  );
+}

@@ -1,0 +1,56 @@
+/** Settings of this browser: theme, language, shortcuts, sidebar. */
+import { effect, signal } from "@preact/signals";
+import { useLanguage } from "./words";
+
+export type Theme = "system" | "light" | "dark";
+
+export interface Preferences {
+  theme: Theme;
+  language: string;
+  singleKeys: boolean;
+  sidebar: boolean;
+  space: string;
+  open: string[];
+}
+
+const NAME = "notes-preferences";
+const DEFAULTS: Preferences = {
+  theme: "system",
+  language: "",
+  singleKeys: true,
+  sidebar: true,
+  space: "",
+  open: [],
+};
+
+function read(): Preferences {
+  try {
+    return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(NAME) ?? "{}") };
+  } catch {
+    return DEFAULTS;
+  }
+}
+
+export const preferences = signal<Preferences>(read());
+
+export function prefer(change: Partial<Preferences>): void {
+  preferences.value = { ...preferences.value, ...change };
+}
+
+/** Applies the settings, and stores every change. */
+export function startPreferences(): void {
+  let language: string | undefined;
+  effect(() => {
+    const current = preferences.value;
+    document.documentElement.dataset.theme = current.theme;
+    if (current.language !== language) {
+      language = current.language;
+      void useLanguage(language ? [language] : navigator.languages);
+    }
+    try {
+      localStorage.setItem(NAME, JSON.stringify(current));
+    } catch {
+      // A browser without storage keeps the settings until the tab is closed.
+    }
+  });
+}

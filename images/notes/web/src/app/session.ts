@@ -1,0 +1,166 @@
+/** The sign-in of this tab: its start, another user's, and its end. */
+import { ApiError, get, request, UnreachableError } from "../api/client";
+import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
+import type { Me, Reference, Site, Space } from "../api/types";
+import { clear, endSession, keepSession, session, value } from "../sync/database";
+import { storedTree } from "../sync/offline";
+import {
+  favourites,
+  keptSpaces,
+  lastOpened,
+  me,
+  notice,
+  opened,
+  phase,
+  readLists,
+  readSpaces,
+  recent,
+  setTree,
+  site,
+  spaces,
+  trees,
+  userId,
+} from "./store";
+
+/** How long a start waits for the server while the browser says that it has a network. */
+const WAIT_MS = 3000;
+
+/**
+ * Asks the server who is signed in, then shows that user's data; without the server, what is stored
+ * for the user who is signed in.
+ *
+ * With a network the server is asked first: the session may have been ended elsewhere.
+ */
+export async function start(): Promise<void> {
+  const known = await session();
+  const asked = refresh();
+  if (known?.isActive && userOfBrowser() === known.me.id) {
+    await Promise.race([asked, pause(navigator.onLine ? WAIT_MS : 0)]);
+    if (phase.value === "starting") {
+      await show(known.me);
+      phase.value = "ready";
+    }
+  }
+  await asked;
+  if (phase.value === "starting") phase.value = "nobody offline";
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+let shown: { id: string; done: Promise<void> } = { id: "", done: Promise.resolve() };
+
+/** Begins the sign-in of a user with what is stored for them, once. */
+function show(who: Me): Promise<void> {
+  if (shown.id !== who.id) {
+    forget();
+    beginSignIn(who.id);
+    shown = { id: who.id, done: fromStore(who.id) };
+  }
+  me.value = who;
+  return shown.done;
+}
+
+async function fromStore(user: string): Promise<void> {
+  const isSame = isCurrent();
+  const [listed, starred, changed, kept, last] = await Promise.all([
+    value<Space[]>("spaces", user),
+    value<Reference[]>("favourites", user),
+    value<Reference[]>("recent", user),
+    value<string[]>("kept spaces", user),
+    value<{ id: string; title: string; space_id: string }[]>("last opened", user),
+  ]);
+  const found = await Promise.all((listed ?? []).map((space) => storedTree(space.id, user)));
+  if (!isSame()) return;
+  spaces.value = listed ?? [];
+  favourites.value = starred ?? [];
+  recent.value = changed ?? [];
+  keptSpaces.value = new Set(kept ?? []);
+  lastOpened.value = last ?? [];
+  spaces.value.forEach((space, at) => {
+    const nodes = found[at];
+    if (nodes) setTree(space.id, nodes);
+  });
+}
+
+/** Reads everything that is shown from the server. */
+export async function refresh(): Promise<void> {
+  try {
+    const [who, where] = await Promise.all([
+      get<Me>("/api/v1/me", { isProbe: true }),
+      get<Site>("/api/v1/site"),
+    ]);
+    site.value = where;
+    await use(who);
+    if (spaces.value.length) phase.value = "ready";
+    await Promise.all([readSpaces(), readLists()]);
+    phase.value = "ready";
+  } catch (error) {
+    if (error instanceof EndedError) return;
+    if (error instanceof ApiError && error.status === 401) await signInFirst();
+    else if (!(error instanceof UnreachableError)) notice.value = String(error);
+  }
+}
+
+async function use(who: Me): Promise<void> {
+  if (me.value?.id !== who.id) {
+    forget();
+    // Until the store of the former user is empty, no answer to a request is used.
+    beginSignIn("");
+  }
+  const isSame = isCurrent();
+  const known = await session();
+  // What another person has stored here is theirs; it is removed before anything is shown.
+  if (known && known.me.id !== who.id) {
+    await clear();
+    tellSignedOut(known.me.id);
+  }
+  if (!isSame()) throw new EndedError("me");
+  await keepSession({ me: who, isActive: true });
+  await show(who);
+}
+
+function forget(): void {
+  shown = { id: "", done: Promise.resolve() };
+  me.value = undefined;
+  spaces.value = [];
+  trees.value = new Map();
+  favourites.value = [];
+  recent.value = [];
+  opened.value = undefined;
+  lastOpened.value = [];
+  keptSpaces.value = new Set();
+}
+
+async function signInFirst(): Promise<void> {
+  const wasReady = phase.value === "ready";
+  await hide();
+  const where = await get<Site>("/api/v1/site").catch(() => undefined);
+  if (where && !where.is_set_up) location.assign("/setup");
+  else if (!wasReady) location.assign(`/login?return_to=${encodeURIComponent(here())}`);
+}
+
+export const here = (): string => location.pathname + location.search;
+
+/** Hides what is shown and stored until the same user signs in again; removes nothing. */
+export async function hide(): Promise<void> {
+  const id = userId() || (await session())?.me.id;
+  phase.value = "signed out";
+  beginSignIn("");
+  forget();
+  if (id) await endSession(id);
+}
+
+/** Signs out. With `isClearing` the browser also deletes what is stored. */
+export async function signOut(isClearing: boolean): Promise<void> {
+  const id = userId();
+  await request<void>("DELETE", `/api/v1/session?keep_stored=${String(!isClearing)}`);
+  await hide();
+  if (isClearing) await clear();
+  tellSignedOut(id);
+}
+
+function tellSignedOut(id: string): void {
+  const channel = new BroadcastChannel("notes-session");
+  channel.postMessage(id);
+  channel.close();
+}

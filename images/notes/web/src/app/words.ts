@@ -1,0 +1,57 @@
+/** The words of the chosen language; English until another catalogue is loaded. */
+import { signal } from "@preact/signals";
+import { en, type Words } from "../words/en";
+
+export const words = signal<Words>(en);
+export const locale = signal("en");
+
+/** Loads the catalogue of the first of the languages that there is one for. */
+export async function useLanguage(wanted: readonly string[]): Promise<void> {
+  const found = wanted
+    .map((tag) => tag.split("-", 1)[0] ?? "")
+    .find((tag) => tag === "en" || tag === "de" || tag === "qps");
+  if (found === "de") words.value = (await import("../words/de")).words;
+  else if (found === "qps") words.value = (await import("../words/pseudo")).words;
+  else words.value = en;
+  locale.value = found === "de" ? "de" : "en";
+  document.documentElement.lang = locale.value;
+  document.documentElement.dir = found === "qps" ? "rtl" : "ltr";
+}
+
+/** The first letters of the first and the last word of a name. */
+export function initials(name: string): string {
+  const parts = name.trim().split(/\s+/);
+  const ends = parts.length > 1 ? [parts[0], parts.at(-1)] : [parts[0]];
+  return ends.map((part) => [...(part ?? "")][0]?.toUpperCase() ?? "").join("");
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["minute", 60],
+  ["hour", 3600],
+  ["day", 86_400],
+  ["week", 604_800],
+];
+
+/** A moment as people say it: "2 hours ago"; after four weeks the date. */
+export function when(moment: string | number, now = Date.now()): string {
+  const date = new Date(moment);
+  const seconds = (now - date.getTime()) / 1000;
+  if (seconds > 4 * 604_800) {
+    return new Intl.DateTimeFormat(locale.value, { dateStyle: "medium" }).format(date);
+  }
+  const [unit, length] = [...STEPS].reverse().find((step) => seconds >= step[1]) ?? ["minute", 60];
+  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto" }).format(
+    -Math.max(0, Math.round(seconds / length)),
+    unit,
+  );
+}
+
+/** A number of bytes with its unit. */
+export function size(bytes: number): string {
+  const [unit, divisor] = bytes < 1e6 ? (["kilobyte", 1e3] as const) : (["megabyte", 1e6] as const);
+  return new Intl.NumberFormat(locale.value, {
+    style: "unit",
+    unit,
+    maximumFractionDigits: bytes < 1e6 ? 0 : 1,
+  }).format(bytes / divisor);
+}

@@ -1,0 +1,29 @@
+/** A picture of a document; without the server, the copy that is stored for offline reading. */
+import { useEffect, useState } from "preact/hooks";
+import { storedPicture } from "../sync/pictures";
+import { fileOf } from "./address";
+
+interface Props {
+  src: string;
+  alt: string;
+  title?: string;
+}
+
+export function Picture({ src, alt, title }: Props) {
+  const [copy, setCopy] = useState<string>();
+  useEffect(() => () => (copy ? URL.revokeObjectURL(copy) : undefined), [copy]);
+  const useCopy = async (): Promise<void> => {
+    const id = fileOf(src);
+    const stored = id && !copy ? await storedPicture(id) : undefined;
+    if (stored) setCopy(URL.createObjectURL(stored));
+  };
+  return (
+    <img
+      src={copy ?? src}
+      alt={alt}
+      {...(title ? { title } : {})}
+      loading="lazy"
+      onError={() => void useCopy()}
+    />
+  );
+}

@@ -1,0 +1,161 @@
+/** The editor in place of a page's text: title, toolbar, document. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { EditorView, type NodeView } from "prosemirror-view";
+import type { Node } from "prosemirror-model";
+import type { PageNode } from "../api/types";
+import { words } from "../app/words";
+import { notice } from "../app/store";
+import { changes, close, isLinking, open } from "./open";
+import type { Session } from "./session";
+import { LinkForm, Toolbar } from "./toolbar";
+
+/** A task with its box; a click on the box is an edit. */
+function taskItem(given: Node, view: EditorView, place: () => number | undefined): NodeView {
+  const dom = document.createElement("li");
+  const contentDOM = document.createElement("div");
+  let node = given;
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  box.contentEditable = "false";
+  box.ariaLabel = words.value.done;
+  box.addEventListener("change", () => {
+    const at = place();
+    if (at !== undefined) view.dispatch(view.state.tr.setNodeAttribute(at, "checked", box.checked));
+  });
+  const draw = (): void => {
+    const isTask = typeof node.attrs.checked === "boolean";
+    dom.className = isTask ? "task" : "";
+    box.checked = node.attrs.checked === true;
+    if (isTask) dom.prepend(box);
+    else box.remove();
+  };
+  dom.append(contentDOM);
+  draw();
+  return {
+    dom,
+    contentDOM,
+    update(next) {
+      if (next.type !== node.type) return false;
+      node = next;
+      draw();
+      return true;
+    },
+    stopEvent: (event) => event.target === box,
+    ignoreMutation: (record) => record.target !== contentDOM && !contentDOM.contains(record.target),
+  };
+}
+
+function mount(place: HTMLElement, session: Session): EditorView {
+  let hasEscaped = false;
+  const view: EditorView = new EditorView(place, {
+    state: session.state,
+    dispatchTransaction: (tr) => session.apply(tr),
+    attributes: {
+      role: "textbox",
+      "aria-multiline": "true",
+      "aria-label": words.value.text,
+      "aria-describedby": "editor-keys",
+      class: "prose",
+    },
+    nodeViews: { taskItem, listItem: taskItem },
+    handleDOMEvents: {
+      keydown(_view, event) {
+        // After Escape, Tab leaves the editor; links and boxes in the text would hold it.
+        if (event.key === "Tab" && hasEscaped) {
+          const next = event.shiftKey ? ".title-field" : "[data-done]";
+          document.querySelector<HTMLElement>(next)?.focus();
+          event.preventDefault();
+          return true;
+        }
+        if (event.key !== "Shift") hasEscaped = event.key === "Escape";
+        return false;
+      },
+    },
+  });
+  return view;
+}
+
+export function Editing({ node, done }: { node: PageNode; done: () => void }) {
+  const w = words.value;
+  const place = useRef<HTMLDivElement>(null);
+  const [session, setSession] = useState<Session>();
+  const [view, setView] = useState<EditorView>();
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    let isGone = false;
+    let opened: Session | undefined;
+    open(node.id).then(
+      (found) => {
+        opened = found;
+        if (isGone) close(found);
+        else setSession(found);
+      },
+      (error) => {
+        notice.value = w.notOpened(error instanceof Error ? error.message : String(error));
+        done();
+      },
+    );
+    return () => {
+      isGone = true;
+      if (opened) close(opened);
+    };
+  }, [node.id]);
+  useLayoutEffect(() => {
+    if (!session || !place.current) return undefined;
+    const made = mount(place.current, session);
+    session.show = () => {
+      made.updateState(session.state);
+      setCount((before) => before + 1);
+    };
+    setView(made);
+    made.focus();
+    return () => {
+      session.show = undefined;
+      made.destroy();
+    };
+  }, [session]);
+  const shown = changes.value + count;
+  return (
+    <div class="editing" data-shown={shown}>
+      <h1 id="title" class="unseen" tabIndex={-1}>
+        {session?.title ?? node.title}
+      </h1>
+      {view && session && <Toolbar view={view} />}
+      {view && isLinking.value && <LinkForm view={view} />}
+      {session?.saving === "refused" && (
+        <p class="refused" role="alert">
+          {w.refused(session.reason)}
+          <button type="button" onClick={() => session.start()}>
+            {w.retry}
+          </button>
+        </p>
+      )}
+      {session?.lost && (
+        <p class="refused" role="alert">
+          {w.lostPlace} <q>{session.lost}</q>
+        </p>
+      )}
+      <input
+        class="title-field"
+        aria-label={w.title}
+        dir="auto"
+        maxLength={300}
+        value={session?.title ?? node.title}
+        disabled={!session}
+        onInput={(event) => {
+          const typed = event.currentTarget.value.replace(/\p{Cc}/gu, " ");
+          if (typed.trim()) session?.rename(typed);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.isComposing) return;
+          event.preventDefault();
+          view?.focus();
+        }}
+      />
+      <div ref={place} class="editor-place" aria-busy={!session} />
+      <p id="editor-keys" class="faint editor-keys">
+        {w.editorKeys}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+/** Opens, keeps and ends the sessions of this tab, and takes up the drafts of tabs that are gone. */
+import { dropCursor } from "prosemirror-dropcursor";
+import { gapCursor } from "prosemirror-gapcursor";
+import { request, UnreachableError } from "../api/client";
+import { isCurrent, load } from "../api/signed_in";
+import type { Edits, LiveView } from "../api/types";
+import { editing, followNoMore, followWith, saving } from "../app/editing";
+import { makeId, showEdited } from "../app/presence";
+import { userId } from "../app/store";
+import { draftsOf, keepDraft, removeDraft, take } from "../sync/drafts";
+import { signal } from "@preact/signals";
+import { keys } from "./keys";
+import type { Outside } from "./outside";
+import { Session } from "./session";
+
+const sessions = new Map<string, Session>();
+const releases = new Map<Session, () => void>();
+/** Counts the changes of sessions, for what draws them. */
+export const changes = signal(0);
+/** True while the address of a link is asked for. */
+export const isLinking = signal(false);
+
+function outside(isSame: () => boolean): Outside {
+  return {
+    async send(page, client, batch) {
+      // The edits of one person are never sent under another one's name.
+      if (!isSame()) throw new UnreachableError(page);
+      return request("POST", `/api/v1/nodes/${page}/edits`, { body: { client, ...batch } });
+    },
+    since: (page, seq, id) =>
+      load<Edits>(`/api/v1/nodes/${page}/edits?since=${seq}&id=${id}`, () => undefined),
+    live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
+    keep: keepDraft,
+    remove: removeDraft,
+    async pause(ms) {
+      await new Promise((done) => setTimeout(done, ms));
+    },
+    changed(session) {
+      if (!isSame()) {
+        // The sign-in has ended: the draft waits for its user.
+        drop(session);
+        return;
+      }
+      changes.value += 1;
+      if (editing.value === session.page || !session.isSent) {
+        saving.value = { page: session.page, state: session.saving };
+      }
+      if (session.isSent && editing.value !== session.page) end(session);
+    },
+  };
+}
+
+const plugins = (session: () => Session | undefined) => [
+  ...keys(
+    () => {
+      session()?.start();
+      return true;
+    },
+    (state) => {
+      if (
+        state.selection.empty &&
+        !state.selection.$from.marks().some((m) => m.type.name === "link")
+      )
+        return false;
+      isLinking.value = true;
+      return true;
+    },
+  ),
+  dropCursor({ class: "drop-cursor", color: false }),
+  gapCursor(),
+];
+
+/** The session of a page: the one that still sends, a draft's, or a new one. */
+export async function open(page: string): Promise<Session> {
+  const found = sessions.get(page) ?? (await fromDraft(page)) ?? (await fresh(page));
+  sessions.set(page, found);
+  followWith({ page, hear: (seq, id) => void found.hear(seq, id) });
+  saving.value = { page, state: found.saving };
+  found.start();
+  return found;
+}
+
+async function fresh(page: string): Promise<Session> {
+  const isSame = isCurrent();
+  const client = makeId();
+  const release = await take(client);
+  const live = await load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined);
+  let made: Session | undefined;
+  made = new Session(
+    page,
+    userId(),
+    client,
+    live,
+    outside(isSame),
+    plugins(() => made),
+  );
+  if (release) releases.set(made, release);
+  return made;
+}
+
+async function fromDraft(page: string): Promise<Session | undefined> {
+  for (const draft of await draftsOf(userId())) {
+    if (draft.page !== page) continue;
+    const release = await take(draft.client);
+    if (!release) continue;
+    let made: Session | undefined;
+    made = Session.resume(
+      draft,
+      outside(isCurrent()),
+      plugins(() => made),
+    );
+    releases.set(made, release);
+    return made;
+  }
+  return undefined;
+}
+
+/** Sends what tabs have left behind that are gone, one page after the other. */
+export async function sendDrafts(): Promise<void> {
+  for (const page of new Set((await draftsOf(userId())).map((one) => one.page))) {
+    if (sessions.has(page)) continue;
+    const found = await fromDraft(page);
+    if (!found || sessions.has(page)) continue;
+    sessions.set(page, found);
+    found.start();
+  }
+}
+
+/** The editor of a page is closed: its session goes on until everything is sent. */
+export function close(session: Session): void {
+  session.show = undefined;
+  editing.value = "";
+  isLinking.value = false;
+  showEdited(session.page, session.liveView);
+  if (session.isSent) end(session);
+  else session.start();
+}
+
+function drop(session: Session): void {
+  session.stop();
+  if (sessions.get(session.page) === session) {
+    sessions.delete(session.page);
+    followNoMore(session.page);
+  }
+  releases.get(session)?.();
+  releases.delete(session);
+}
+
+function end(session: Session): void {
+  if (sessions.get(session.page) !== session) return;
+  drop(session);
+  showEdited(session.page, session.liveView);
+}
+
+addEventListener("online", () => {
+  for (const session of sessions.values()) session.start();
+});
+addEventListener("beforeunload", (event) => {
+  // What is stored here is sent after the next start; only the rest would be lost.
+  if ([...sessions.values()].some((one) => !one.isSent && !one.isKept)) event.preventDefault();
+});

@@ -1,0 +1,151 @@
+/** The toolbar of the editor, one stop of the Tab key, and the question for a link's address. */
+import { toggleMark } from "prosemirror-commands";
+import type { Command } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { words } from "../app/words";
+import { addressFor } from "../doc/address";
+import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
+import { isLinking } from "./open";
+
+interface Tool {
+  sign: string;
+  name: string;
+  run: Command;
+  isOn?: boolean;
+}
+
+function tools(view: EditorView): Tool[] {
+  const w = words.value;
+  const { state } = view;
+  const { $from, from, to, empty } = state.selection;
+  const has = (name: string): boolean =>
+    empty
+      ? mark(name).isInSet(state.storedMarks ?? $from.marks()) !== undefined
+      : state.doc.rangeHasMark(from, to, mark(name));
+  const marking = (sign: string, name: string, label: string): Tool => ({
+    ...{ sign, name: label, run: toggleMark(mark(name)), isOn: has(name) },
+  });
+  const isIn = (name: string): boolean => {
+    for (let depth = $from.depth; depth > 0; depth--)
+      if ($from.node(depth).type === node(name)) return true;
+    return false;
+  };
+  const level = $from.parent.type === node("heading") ? $from.parent.attrs.level : 0;
+  return [
+    ...[1, 2, 3].map((n) => ({
+      ...{ sign: `H${n}`, name: w.heading(n), run: heading(n), isOn: level === n },
+    })),
+    marking("B", "bold", w.bold),
+    marking("I", "italic", w.italic),
+    marking("S", "strike", w.strike),
+    marking("<>", "code", w.code),
+    { sign: "↗", name: w.link, run: () => (isLinking.value = true), isOn: has("link") },
+    { sign: "•", name: w.bulletList, run: list("bulletList"), isOn: isIn("bulletList") },
+    { sign: "1.", name: w.orderedList, run: list("orderedList"), isOn: isIn("orderedList") },
+    { sign: "☑", name: w.taskList, run: list("taskList"), isOn: isIn("taskList") },
+    { sign: "❝", name: w.quote, run: quote, isOn: isIn("blockquote") },
+    { sign: "{ }", name: w.codeBlock, run: code, isOn: isIn("codeBlock") },
+    { sign: "―", name: w.rule, run: line },
+    { sign: "↶", name: w.undo, run: undo },
+    { sign: "↷", name: w.redo, run: redo },
+  ];
+}
+
+export function Toolbar({ view }: { view: EditorView }) {
+  const [current, setCurrent] = useState(0);
+  const ref = useRef<HTMLDivElement>(null);
+  const found = tools(view);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const rtl = document.documentElement.dir === "rtl" ? -1 : 1;
+    const steps: Record<string, number> = { ArrowRight: rtl, ArrowLeft: -rtl };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (current + step + found.length) % found.length;
+    setCurrent(next);
+    ref.current?.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <div
+      ref={ref}
+      class="toolbar"
+      role="toolbar"
+      aria-label={words.value.formatting}
+      onKeyDown={onKeyDown}
+    >
+      {found.map((tool, at) => (
+        <button
+          key={tool.name}
+          type="button"
+          class={`quiet${tool.isOn ? " on" : ""}`}
+          tabIndex={at === current ? 0 : -1}
+          aria-label={tool.name}
+          title={tool.name}
+          {...(tool.isOn === undefined ? {} : { "aria-pressed": tool.isOn })}
+          // The selection of the text stays.
+          onMouseDown={(event) => event.preventDefault()}
+          onFocus={() => setCurrent(at)}
+          onClick={() => {
+            tool.run(view.state, view.dispatch, view);
+            if (!isLinking.value) view.focus();
+          }}
+        >
+          <span data-sign={tool.sign} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function LinkForm({ view }: { view: EditorView }) {
+  const w = words.value;
+  const { from, to, empty, $from } = view.state.selection;
+  const before = mark("link").isInSet($from.marks())?.attrs.href ?? "";
+  const field = useRef<HTMLInputElement>(null);
+  const [isWrong, setWrong] = useState(false);
+  useEffect(() => field.current?.focus(), []);
+  const leave = (): void => {
+    isLinking.value = false;
+    view.focus();
+  };
+  const set = (event: Event): void => {
+    event.preventDefault();
+    const typed = field.current?.value.trim() ?? "";
+    const href = typed && addressFor(typed);
+    if (typed && !href) {
+      setWrong(true);
+      return;
+    }
+    const { tr, schema } = view.state;
+    if (empty && href) {
+      tr.insert(from, schema.text(href, [mark("link").create({ href })]));
+    } else {
+      tr.removeMark(from, to, mark("link"));
+      if (href) tr.addMark(from, to, mark("link").create({ href }));
+    }
+    view.dispatch(tr);
+    leave();
+  };
+  return (
+    <form
+      class="link-form"
+      onSubmit={set}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") leave();
+      }}
+    >
+      <label>
+        {w.address}
+        <input ref={field} defaultValue={before} aria-invalid={isWrong} dir="ltr" />
+      </label>
+      <button type="submit" class="primary">
+        {w.apply}
+      </button>
+      <button type="button" onClick={leave}>
+        {w.cancel}
+      </button>
+      {isWrong && <p role="alert">{w.wrongAddress}</p>}
+    </form>
+  );
+}

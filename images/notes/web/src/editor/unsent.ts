@@ -1,0 +1,127 @@
+/**
+ * The steps of an editor that the server has not accepted, and their way over the edits of others.
+ *
+ * Pure: editor states in, transactions out. Invariant: the document without the unsent steps is the
+ * server's at the edit that the caller knows; a step that finds its place no more is handed back.
+ */
+import {
+  type EditorState,
+  Plugin,
+  PluginKey,
+  TextSelection,
+  type Transaction,
+} from "prosemirror-state";
+import { ReplaceStep, type Step, Transform } from "prosemirror-transform";
+import type { Node } from "prosemirror-model";
+
+interface Mirrors {
+  setMirror(n: number, m: number): void;
+}
+
+interface Unsent {
+  step: Step;
+  inverted: Step;
+}
+
+const key = new PluginKey<readonly Unsent[]>("unsent");
+
+/** Counts every local step as unsent until `accept` or `receive` says otherwise. */
+export const unsent = (): Plugin =>
+  new Plugin<readonly Unsent[]>({
+    key,
+    state: {
+      init: () => [],
+      apply(tr, before) {
+        const given = tr.getMeta(key) as readonly Unsent[] | undefined;
+        if (given) return given;
+        if (!tr.docChanged) return before;
+        return [...before, ...ofTransform(tr)];
+      },
+    },
+    // Undo leaves the steps of others alone.
+    historyPreserveItems: true,
+  });
+
+const ofTransform = (tr: Transform): Unsent[] =>
+  tr.steps.map((step, at) => ({ step, inverted: step.invert(tr.docs[at] as Node) }));
+
+export const unsentOf = (state: EditorState): readonly Unsent[] => key.getState(state) ?? [];
+
+/** The server's document: the one of the editor without the unsent steps. */
+export function acceptedDoc(state: EditorState): Node {
+  const tr = new Transform(state.doc);
+  for (const { inverted } of [...unsentOf(state)].reverse()) tr.step(inverted);
+  return tr.doc;
+}
+
+/** The server has accepted the first `count` unsent steps. */
+export const accept = (state: EditorState, count: number): Transaction =>
+  state.tr.setMeta(key, unsentOf(state).slice(count)).setMeta("addToHistory", false);
+
+export interface Received {
+  tr: Transaction;
+  /** The text of unsent steps whose place is gone. */
+  lost: string;
+}
+
+/** Applies steps that the server accepted from others below the unsent ones. Throws if they don't apply. */
+export function receive(state: EditorState, steps: readonly Step[]): Received {
+  const own = unsentOf(state);
+  const { tr } = state;
+  for (let at = own.length - 1; at >= 0; at--) tr.step((own[at] as Unsent).inverted);
+  for (const step of steps) tr.step(step);
+  const kept: Unsent[] = [];
+  let lost = "";
+  let from = own.length;
+  for (const { step } of own) {
+    const mapped = step.map(tr.mapping.slice(from));
+    from -= 1;
+    const doc = tr.doc;
+    if (mapped && !tr.maybeStep(mapped).failed) {
+      // Of the library, but not in its types.
+      (tr.mapping as unknown as Mirrors).setMirror(from, tr.steps.length - 1);
+      kept.push({ step: mapped, inverted: mapped.invert(doc) });
+    } else if (step instanceof ReplaceStep) {
+      lost += step.slice.content.textBetween(0, step.slice.content.size, "\n", " ");
+    }
+  }
+  const { selection } = state;
+  if (steps.length && selection instanceof TextSelection) {
+    // What others insert at the caret comes after it.
+    const at = (place: number) => tr.doc.resolve(tr.mapping.map(place, -1));
+    tr.setSelection(TextSelection.between(at(selection.anchor), at(selection.head), -1));
+  }
+  tr.setMeta("rebased", own.length).setMeta("addToHistory", false).setMeta(key, kept);
+  return { tr, lost };
+}
+
+/** One step from a document to another: it replaces what differs. */
+export function difference(from: Node, to: Node): Step[] {
+  const start = from.content.findDiffStart(to.content);
+  const end = from.content.findDiffEnd(to.content);
+  if (start === null || !end) return [];
+  const overlap = Math.max(0, start - Math.min(end.a, end.b));
+  const tr = new Transform(from);
+  try {
+    tr.step(new ReplaceStep(start, end.a + overlap, to.slice(start, end.b + overlap)));
+  } catch {
+    tr.step(new ReplaceStep(0, from.content.size, to.slice(0, to.content.size)));
+  }
+  return tr.steps;
+}
+
+/** The first unsent steps as one batch: typing becomes one step; `count` says how many they were. */
+export function batch(state: EditorState, most: number): { steps: Step[]; count: number } {
+  const own = unsentOf(state);
+  const steps: Step[] = [];
+  let count = 0;
+  for (const { step } of own) {
+    const last = steps.at(-1);
+    const merged = last?.merge(step);
+    if (merged) steps[steps.length - 1] = merged;
+    else if (steps.length < most) steps.push(step);
+    else break;
+    count += 1;
+  }
+  return { steps, count };
+}

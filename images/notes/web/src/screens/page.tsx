@@ -1,0 +1,225 @@
+/** The page view: the text with its contents list, what links here, and what can be done. */
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { load } from "../api/signed_in";
+import { mayWrite, type PageNode, type Reference } from "../api/types";
+import { startEditing } from "../app/commands";
+import { editing } from "../app/editing";
+import { live } from "../app/presence";
+import { arrive } from "../app/router";
+import { pagePath } from "../app/routes";
+import { notice, opened, openPage, trees } from "../app/store";
+import { neighbours } from "../app/tree_model";
+import { when, words } from "../app/words";
+import { render } from "../doc/render";
+import { type Heading, headings } from "../doc/text";
+import type { Editing } from "../editor/editing";
+import { Message } from "./message";
+
+const FEWEST_HEADINGS = 3;
+
+export function PageScreen({ id }: { id: string }) {
+  useEffect(() => {
+    void openPage(id);
+  }, [id]);
+  const shown = opened.value?.id === id ? opened.value : undefined;
+  const now = live.value?.page === id ? live.value : undefined;
+  const stored = shown?.node;
+  const node = useMemo(
+    () => (stored && now ? { ...stored, title: now.title, doc: now.doc } : stored),
+    [stored, now],
+  );
+  useLayoutEffect(() => {
+    if (node || shown?.problem) arrive();
+  }, [id, node !== undefined, shown?.problem]);
+  useLayoutEffect(() => {
+    if (node) document.title = node.title;
+  }, [node?.title]);
+  const w = words.value;
+  if (node?.trashed_at)
+    return <Message title={w.trashed} action={{ title: w.openPlain, path: `/p/${id}` }} />;
+  if (node && editing.value === id && mayWrite(node.role)) return <EditScreen node={node} />;
+  if (node) return <Reading node={node} storedAt={shown?.storedAt} />;
+  switch (shown?.problem) {
+    case "missing":
+      return <Message title={w.notFound} text={w.notFoundText} />;
+    case "unreachable":
+      return <Message title={w.notStored} text={w.notStoredText} retry={() => void openPage(id)} />;
+    case "failed":
+      return <Message title={w.failed} text={shown.detail ?? ""} retry={() => void openPage(id)} />;
+    default:
+      return <Skeleton />;
+  }
+}
+
+const stopEditing = (): void => {
+  editing.value = "";
+};
+
+/** The editor, which is fetched when it is needed first. */
+function EditScreen({ node }: { node: PageNode }) {
+  const [part, setPart] = useState<{ Editing: typeof Editing }>();
+  useEffect(() => {
+    import("../editor/editing").then(setPart, (error) => {
+      notice.value = words.value.notOpened(String(error));
+      stopEditing();
+    });
+    return stopEditing;
+  }, [node.id]);
+  if (!part) return <Skeleton />;
+  return (
+    <div class="reading">
+      <part.Editing node={node} done={stopEditing} />
+    </div>
+  );
+}
+
+/** Grey lines while a page is read for the first time, shown only if that takes a while. */
+function Skeleton() {
+  return (
+    <div class="skeleton" aria-busy="true">
+      <p class="unseen" role="status">
+        {words.value.loading}
+      </p>
+      {[60, 96, 90, 94, 40].map((width) => (
+        <div key={width} style={{ inlineSize: `${width}%` }} />
+      ))}
+    </div>
+  );
+}
+
+function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefined }) {
+  const w = words.value;
+  const found = useMemo(() => headings(node.doc), [node.doc]);
+  const contents = found.length >= FEWEST_HEADINGS ? found : [];
+  return (
+    <div class={`reading${contents.length ? " with-contents" : ""}`}>
+      <article aria-labelledby="title">
+        <h1 id="title" tabIndex={-1} dir="auto">
+          {node.title}
+        </h1>
+        <p class="faint meta">
+          <time dateTime={node.updated_at} title={new Date(node.updated_at).toLocaleString()}>
+            {w.changed(when(node.updated_at))}
+          </time>
+          {storedAt !== undefined && <span class="chip">{w.offlineSince(when(storedAt))}</span>}
+        </p>
+        <PageBody node={node} />
+      </article>
+      {contents.length > 0 && <Contents found={contents} />}
+      <footer class="page-foot">
+        <Backlinks id={node.id} version={node.version} />
+        <Turn node={node} />
+      </footer>
+    </div>
+  );
+}
+
+/** The page's text. */
+function PageBody({ node }: { node: PageNode }) {
+  const body = useMemo(() => render(node.doc, "/w/p/"), [node.doc]);
+  const isEmpty = node.doc.content.every(
+    (block) => block.type === "paragraph" && !block.content?.length,
+  );
+  if (isEmpty) {
+    return (
+      <p class="faint">
+        {words.value.empty}{" "}
+        {mayWrite(node.role) && (
+          <button type="button" onClick={startEditing}>
+            {words.value.edit}
+          </button>
+        )}
+      </p>
+    );
+  }
+  return <div class="prose">{body}</div>;
+}
+
+function Contents({ found }: { found: Heading[] }) {
+  const [current, setCurrent] = useState("");
+  useEffect(() => {
+    const seen = new Map<string, boolean>();
+    const watched = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
+        const first = found.find((heading) => seen.get(heading.id));
+        if (first) setCurrent(first.id);
+      },
+      { root: document.getElementById("main"), rootMargin: "0px 0px -60% 0px" },
+    );
+    for (const heading of found) {
+      const element = document.getElementById(heading.id);
+      if (element) watched.observe(element);
+    }
+    return () => watched.disconnect();
+  }, [found]);
+  return (
+    <nav class="contents" aria-labelledby="contents">
+      <h2 id="contents">{words.value.contents}</h2>
+      <ul>
+        {found.map((heading) => (
+          <li key={heading.id} class={heading.level > 1 ? "under" : ""}>
+            <a
+              href={`#${heading.id}`}
+              dir="auto"
+              {...(heading.id === current ? { "aria-current": "true" as const } : {})}
+            >
+              {heading.text}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Backlinks({ id, version }: { id: string; version: number }) {
+  const [found, setFound] = useState<Reference[]>([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    setFound([]);
+    const path = `/api/v1/nodes/${id}/backlinks`;
+    load<Reference[]>(path, setFound, { signal: stop.signal }).catch(() => undefined);
+    return () => stop.abort();
+  }, [id, version]);
+  if (!found.length) return null;
+  return (
+    <section aria-labelledby="linked">
+      <h2 id="linked">{words.value.linkedFrom}</h2>
+      <ul class="links">
+        {found.map((one) => (
+          <li key={one.id}>
+            <a href={pagePath(one.id)} dir="auto">
+              {one.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Turn({ node }: { node: PageNode }) {
+  const w = words.value;
+  const tree = trees.value.get(node.space_id);
+  const [before, after] = useMemo(() => (tree ? neighbours(tree, node.id) : []), [tree, node.id]);
+  if (!before && !after) return null;
+  return (
+    <nav class="turn" aria-label={`${w.previous}, ${w.next}`}>
+      {before ? (
+        <a rel="prev" href={pagePath(before.id)}>
+          <small>{w.previous}</small>
+          <span dir="auto">{before.title}</span>
+        </a>
+      ) : (
+        <span />
+      )}
+      {after && (
+        <a rel="next" href={pagePath(after.id)}>
+          <small>{w.next}</small>
+          <span dir="auto">{after.title}</span>
+        </a>
+      )}
+    </nav>
+  );
+}

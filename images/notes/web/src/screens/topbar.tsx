@@ -1,0 +1,197 @@
+/** The bar above a page: sidebar button, path, and the page's actions. */
+
+import { mayWrite } from "../api/types";
+import {
+  copyLink,
+  dialog,
+  isDrawerOpen,
+  isNarrow,
+  leaveFor,
+  page,
+  startEditing,
+  startNewPage,
+  toggleSidebar,
+} from "../app/commands";
+import { editing, saving } from "../app/editing";
+import { Icon } from "../app/icons";
+import { Menu } from "../app/menu";
+import { preferences } from "../app/preferences";
+import { people } from "../app/presence";
+import { pagePath, spacePath } from "../app/routes";
+import { isOnline, spaces, toggleFavourite, trees } from "../app/store";
+import { above } from "../app/tree_model";
+import { initials, words } from "../app/words";
+
+function Path() {
+  const node = page();
+  if (!node) return <span class="grow" />;
+  const space = spaces.value.find((one) => one.id === node.space_id);
+  const tree = trees.value.get(node.space_id);
+  const ancestors = tree ? above(tree, node.id) : [];
+  const shown = ancestors.slice(-3);
+  return (
+    <nav class="path grow" aria-label={words.value.path}>
+      <ol>
+        {space && (
+          <li>
+            <a href={spacePath(space.id)} dir="auto">
+              {space.name}
+            </a>
+          </li>
+        )}
+        {ancestors.length > shown.length && <li>…</li>}
+        {shown.map((one) => (
+          <li key={one.id}>
+            <a href={pagePath(one.id)} dir="auto">
+              {one.title}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Actions() {
+  const w = words.value;
+  const node = page();
+  if (!node || node.trashed_at) return null;
+  const may = mayWrite(node.role);
+  const star = node.is_favourite ? w.removeFavourite : w.addFavourite;
+  return (
+    <>
+      <button
+        type="button"
+        class={`quiet star${node.is_favourite ? " on" : ""}`}
+        aria-label={star}
+        title={star}
+        onClick={() => void toggleFavourite()}
+      >
+        <Icon name="star" isFilled={node.is_favourite} />
+      </button>
+      {may && editing.value === node.id && (
+        <button
+          type="button"
+          class="primary"
+          data-done
+          onClick={() => {
+            editing.value = "";
+          }}
+        >
+          {w.done}
+        </button>
+      )}
+      {may && editing.value !== node.id && (
+        <button type="button" onClick={startEditing}>
+          <Icon name="edit" />
+          <span class="wide-only">{w.edit}</span>
+          <span class="unseen narrow-only">{w.edit}</span>
+        </button>
+      )}
+      <Menu
+        label={w.more}
+        kind="end"
+        items={[
+          ...(may
+            ? [{ title: w.newPageHere, icon: "plus" as const, run: () => startNewPage(node.id) }]
+            : []),
+          { title: w.copyLink, icon: "link", run: () => void copyLink() },
+          { title: w.history, icon: "clock", run: () => leaveFor(`/p/${node.id}/history`) },
+          ...(may
+            ? [{ title: w.move, icon: "page" as const, run: () => leaveFor(`/p/${node.id}/move`) }]
+            : []),
+          {
+            title: w.exportPage,
+            icon: "page",
+            run: () => leaveFor(`/api/v1/nodes/${node.id}/export`),
+          },
+          { title: w.print, icon: "page", run: () => print() },
+          { title: w.openPlain, icon: "page", run: () => leaveFor(`/p/${node.id}`) },
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
+    </>
+  );
+}
+
+const SHOWN = 3;
+
+/** The other people at the page: initials, and all names for whoever asks or listens. */
+function People() {
+  const found = people.value;
+  if (!found.length) return null;
+  const all = words.value.alsoHere(found.map((one) => one.name));
+  return (
+    <span class="people" role="img" aria-label={all} title={all}>
+      {found.slice(0, SHOWN).map((one) => (
+        <span key={one.id} class="initials" aria-hidden="true">
+          {initials(one.name)}
+        </span>
+      ))}
+      {found.length > SHOWN && (
+        <span class="initials" aria-hidden="true">
+          +{found.length - SHOWN}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** How far the edits of the open page have come. */
+function Saving() {
+  const w = words.value;
+  const now = saving.value;
+  if (!now || now.page !== page()?.id) return null;
+  if (editing.value !== now.page && now.state === "saved") return null;
+  const text = { saved: w.saved, saving: w.saving, kept: w.kept, refused: w.notSaved }[now.state];
+  return (
+    <span class={now.state === "saved" ? "faint" : "chip"} role="status" data-saving={now.state}>
+      {text}
+    </span>
+  );
+}
+
+export function TopBar() {
+  const w = words.value;
+  const isHidden = isNarrow.value ? !isDrawerOpen.value : !preferences.value.sidebar;
+  return (
+    <header id="topbar" class="topbar">
+      {isHidden && (
+        <button
+          type="button"
+          class="quiet"
+          data-first
+          aria-label={w.openMenu}
+          title={w.openMenu}
+          onClick={toggleSidebar}
+        >
+          <Icon name={isNarrow.value ? "menu" : "sidebar"} />
+        </button>
+      )}
+      <Path />
+      {!isOnline.value && (
+        <span class="chip offline" role="status" title={w.offlineText}>
+          <Icon name="offline" />
+          {w.offline}
+        </span>
+      )}
+      <Saving />
+      <People />
+      {isHidden && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={w.search}
+          title={w.search}
+          onClick={() => {
+            dialog.value = "palette";
+          }}
+        >
+          <Icon name="search" />
+        </button>
+      )}
+      <Actions />
+    </header>
+  );
+}

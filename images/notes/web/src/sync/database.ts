@@ -1,0 +1,145 @@
+/**
+ * The store of this browser for offline reading (IndexedDB).
+ *
+ * Invariant: each stored page, tree and picture names its user, and only the user who is signed in,
+ * or was when the network went away, is shown them. Nothing is stored for a user who has signed out.
+ */
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "idb";
+import { isAnother } from "../api/signed_in";
+import type { Me, PageNode, TreeNode } from "../api/types";
+import type { Draft } from "./drafts";
+
+export interface StoredPage {
+  id: string;
+  user: string;
+  space_id: string;
+  node: PageNode;
+  text: string;
+  bytes: number;
+  readAt: number;
+}
+
+export interface StoredTree {
+  space_id: string;
+  user: string;
+  nodes: TreeNode[];
+}
+
+export interface StoredPicture {
+  id: string;
+  user: string;
+  page_id: string;
+  blob: Blob;
+}
+
+/** Values that are needed once: the session, the spaces, favourites, recent pages, settings. */
+export interface StoredValue {
+  name: string;
+  user: string;
+  value: unknown;
+}
+
+interface Schema extends DBSchema {
+  pages: { key: string; value: StoredPage; indexes: { space_id: string; readAt: number } };
+  trees: { key: string; value: StoredTree };
+  pictures: { key: string; value: StoredPicture; indexes: { page_id: string } };
+  values: { key: string; value: StoredValue };
+  drafts: { key: string; value: Draft };
+}
+
+export type Database = IDBPDatabase<Schema>;
+
+let opening: Promise<Database | undefined> | undefined;
+
+/** Opens the store; undefined where the browser has none (some private windows). */
+export function database(): Promise<Database | undefined> {
+  opening ??= openDB<Schema>("notes", 2, {
+    upgrade(db, before) {
+      db.createObjectStore("drafts", { keyPath: "client" });
+      if (before > 0) return;
+      const pages = db.createObjectStore("pages", { keyPath: "id" });
+      pages.createIndex("space_id", "space_id");
+      pages.createIndex("readAt", "readAt");
+      db.createObjectStore("trees", { keyPath: "space_id" });
+      db.createObjectStore("pictures", { keyPath: "id" }).createIndex("page_id", "page_id");
+      db.createObjectStore("values", { keyPath: "name" });
+    },
+    blocking(_current, _blocked, event) {
+      // Another tab has a newer version of the application.
+      (event.target as IDBDatabase).close();
+      opening = undefined;
+    },
+    terminated() {
+      opening = undefined;
+    },
+  }).catch(() => undefined);
+  return opening;
+}
+
+export interface Session {
+  me: Me;
+  /** False after a sign-out: what is stored stays hidden until the same user signs in again. */
+  isActive: boolean;
+}
+
+/** A stored value of the user; undefined if there is none, or it is of another user. */
+export async function value<T>(name: string, user: string): Promise<T | undefined> {
+  const found = await (await database())?.get("values", name);
+  return found?.user === user ? (found.value as T) : undefined;
+}
+
+export type StoreName = "pages" | "trees" | "pictures" | "values" | "drafts";
+export type Writing = IDBPTransaction<Schema, StoreName[], "readwrite">;
+
+/**
+ * Writes in one transaction, and only if the user is still signed in: false if not.
+ *
+ * What was read before a sign-out may arrive after it, in this tab or in another one.
+ */
+export async function writeFor(
+  user: string,
+  act: (work: Writing) => Promise<unknown>,
+): Promise<boolean> {
+  const db = await database();
+  if (!db || isAnother(user)) return false;
+  const work = db.transaction(["pages", "trees", "pictures", "values", "drafts"], "readwrite");
+  const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
+  const isStill = found?.isActive === true && found.me.id === user;
+  if (isStill) await act(work);
+  await work.done;
+  return isStill;
+}
+
+export async function keepValue(name: string, user: string, kept: unknown): Promise<void> {
+  await writeFor(user, (work) => work.objectStore("values").put({ name, user, value: kept }));
+}
+
+export async function session(): Promise<Session | undefined> {
+  return (await (await database())?.get("values", "session"))?.value as Session | undefined;
+}
+
+/** Hides what is stored for a user until they sign in again. */
+export async function endSession(user: string): Promise<void> {
+  const work = (await database())?.transaction("values", "readwrite");
+  if (!work) return;
+  const found = (await work.store.get("session"))?.value as Session | undefined;
+  // In another tab somebody else may have signed in meanwhile.
+  if (found?.me.id === user) {
+    await work.store.put({ name: "session", user, value: { ...found, isActive: false } });
+  }
+  await work.done;
+}
+
+export async function keepSession(kept: Session): Promise<void> {
+  const stored = { name: "session", user: kept.me.id, value: kept };
+  await (await database())?.put("values", stored);
+}
+
+/** Removes everything that is stored, except for edits that are not sent: only their user gets them. */
+export async function clear(): Promise<void> {
+  const db = await database();
+  if (!db) return;
+  const work = db.transaction(["pages", "trees", "pictures", "values"], "readwrite");
+  await Promise.all([...work.objectStoreNames].map((name) => work.objectStore(name).clear()));
+  await work.done;
+}

@@ -1,0 +1,111 @@
+/** Stores the pages that the user has read, and keeps them current. */
+import { ApiError } from "../api/client";
+import { load } from "../api/signed_in";
+import type { PageNode, TreeNode } from "../api/types";
+import { plainText } from "../doc/text";
+import { database, type StoredPage, type Writing, writeFor } from "./database";
+import { compare, tooMany } from "./limits";
+import { keepPictures } from "./pictures";
+
+const AT_ONCE = 2;
+
+/** A stored page of this user. */
+export async function storedPage(id: string, user: string): Promise<StoredPage | undefined> {
+  const found = await (await database())?.get("pages", id);
+  return found?.user === user ? found : undefined;
+}
+
+export async function storedPages(user: string): Promise<StoredPage[]> {
+  const all = (await (await database())?.getAll("pages")) ?? [];
+  return all.filter((page) => page.user === user);
+}
+
+/** Stores a page that was read; the longest unread ones go if there are too many. */
+export async function keepPage(
+  node: PageNode,
+  user: string,
+  favoured: ReadonlySet<string>,
+): Promise<void> {
+  const text = plainText(node.doc);
+  const page: StoredPage = {
+    id: node.id,
+    user,
+    space_id: node.space_id,
+    node,
+    text,
+    bytes: JSON.stringify(node).length + text.length,
+    readAt: Date.now(),
+  };
+  if (!(await writeFor(user, (work) => work.objectStore("pages").put(page)))) return;
+  for (const id of tooMany(await storedPages(user), favoured)) await removePage(id);
+  await keepPictures(page);
+}
+
+export async function removePage(id: string): Promise<void> {
+  const db = await database();
+  if (!db) return;
+  const work = db.transaction(["pages", "pictures"], "readwrite");
+  await work.objectStore("pages").delete(id);
+  for (const key of await work.objectStore("pictures").index("page_id").getAllKeys(id)) {
+    await work.objectStore("pictures").delete(key);
+  }
+  await work.done;
+}
+
+/** The spaces of which something is stored. */
+export async function storedSpaces(user: string): Promise<string[]> {
+  const db = await database();
+  const trees = (await db?.getAll("trees")) ?? [];
+  const found = [...trees, ...(await storedPages(user))].filter((one) => one.user === user);
+  return [...new Set(found.map((one) => one.space_id))];
+}
+
+export async function removeTree(spaceId: string): Promise<void> {
+  await (await database())?.delete("trees", spaceId);
+}
+
+export async function storedTree(spaceId: string, user: string): Promise<TreeNode[] | undefined> {
+  const found = await (await database())?.get("trees", spaceId);
+  return found?.user === user ? found.nodes : undefined;
+}
+
+/** Stores a tree, removes the stored pages that are gone, and reads the changed ones again. */
+export async function keepTree(
+  spaceId: string,
+  nodes: TreeNode[],
+  user: string,
+  favoured: ReadonlySet<string>,
+  keepAll: boolean,
+): Promise<void> {
+  const put = (work: Writing) => work.objectStore("trees").put({ space_id: spaceId, user, nodes });
+  if (!(await writeFor(user, put))) return;
+  const stored = (await storedPages(user)).filter((one) => one.space_id === spaceId);
+  const found = compare(
+    nodes,
+    stored.map((one) => ({ id: one.id, updated_at: one.node.updated_at })),
+    keepAll,
+  );
+  for (const id of found.gone) await removePage(id);
+  await readAll(found.changed, user, favoured);
+}
+
+/** Reads and stores pages, a few at a time; stops when the server cannot be reached. */
+export async function readAll(
+  ids: string[],
+  user: string,
+  favoured: ReadonlySet<string>,
+): Promise<void> {
+  const waiting = [...ids];
+  const work = async (): Promise<void> => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      try {
+        const node = await load<PageNode>(`/api/v1/nodes/${id}`, () => undefined);
+        await keepPage(node, user, favoured);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status === 401 || error.status === 429) return;
+        if (error.status === 404 || error.status === 403) await removePage(id);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { undo } from "prosemirror-history";
+import type { Node } from "prosemirror-model";
+import { Step } from "prosemirror-transform";
+import { ApiError, UnreachableError } from "../../src/api/client";
+import type { Edit, Edits } from "../../src/api/types";
+import { docOf, nodeFrom, schema } from "../../src/editor/schema";
+import type { Outside } from "../../src/editor/outside";
+import { Session } from "../../src/editor/session";
+import { difference } from "../../src/editor/unsent";
+import type { Batch, Draft } from "../../src/sync/drafts";
+import type { Doc } from "../../src/doc/types";
+
+const line = (text: string) => ({
+  type: "paragraph",
+  ...(text ? { content: [{ type: "text", text }] } : {}),
+});
+const docWith = (...lines: string[]): Doc => ({ type: "doc", content: lines.map(line) }) as Doc;
+const text = (doc: Node): string => doc.textBetween(0, doc.content.size, "|");
+
+/** The server's log: as strict as the real one about bases, repeats and steps. */
+class Server {
+  edits: Edit[] = [];
+  fail: ("before" | "after" | "refuse")[] = [];
+  stored = new Map<string, Draft>();
+  doc: Node;
+  first: string;
+
+  constructor(
+    doc: Doc,
+    readonly title = "T",
+    name = "0",
+  ) {
+    this.doc = nodeFrom(doc);
+    this.first = name;
+  }
+
+  get seq(): number {
+    return this.edits.length;
+  }
+  get id(): string {
+    return this.edits.at(-1)?.id ?? this.first;
+  }
+  since(seq: number, id: string): Edits {
+    const known = seq === 0 ? this.first : this.edits[seq - 1]?.id;
+    return { seq: this.seq, id: this.id, is_known: known === id, edits: this.edits.slice(seq) };
+  }
+  post(client: string, batch: Batch): { seq: number; id: string } {
+    const before = this.edits.find((one) => one.client === client && one.n === batch.n);
+    if (before) {
+      assert.deepEqual(before.steps, batch.steps, "a number is used for one batch only");
+      return before;
+    }
+    if (batch.base_seq !== this.seq || batch.base_id !== this.id)
+      throw new ApiError(409, "behind", this.since(batch.base_seq, batch.base_id));
+    for (const json of batch.steps) {
+      const made = Step.fromJSON(schema, json).apply(this.doc).doc;
+      assert.ok(made);
+      made.check();
+      this.doc = made;
+    }
+    const id = `e${this.seq + 1}`;
+    const { n, steps, title = null } = batch;
+    this.edits.push({ seq: this.seq + 1, id, client, n, steps, title, author_id: null, at: "" });
+    return { seq: this.seq, id };
+  }
+}
+
+function outside(server: Server): Outside {
+  return {
+    async send(_page, client, batch) {
+      assert.ok(
+        [...server.stored.values()].some((one) => one.sending?.batch.n === batch.n),
+        "a batch is stored before it is sent",
+      );
+      const fault = server.fail.shift();
+      if (fault === "before") throw new UnreachableError("x");
+      if (fault === "refuse") throw new ApiError(403, "no right");
+      const answer = server.post(client, JSON.parse(JSON.stringify(batch)));
+      if (fault === "after") throw new UnreachableError("x");
+      return answer;
+    },
+    since: async (_page, seq, id) => server.since(seq, id),
+    live: async () => ({
+      seq: server.seq,
+      id: server.id,
+      version: 1,
+      title: "T",
+      doc: docOf(server.doc),
+    }),
+    async keep(draft) {
+      server.stored.set(draft.client, structuredClone(JSON.parse(JSON.stringify(draft))));
+      return true;
+    },
+    async remove(client) {
+      server.stored.delete(client);
+    },
+    pause: () => new Promise((done) => setImmediate(done)),
+    changed: () => undefined,
+  };
+}
+
+const open = (server: Server, client: string): Session =>
+  new Session(
+    "p",
+    "u",
+    client,
+    { seq: server.seq, id: server.id, title: server.title, doc: docOf(server.doc) },
+    outside(server),
+  );
+const type = (session: Session, at: number, typed: string): void => {
+  for (const [by, one] of [...typed].entries())
+    session.apply(session.state.tr.insertText(one, at + by));
+};
+async function settled(...sessions: Session[]): Promise<void> {
+  for (let round = 0; round < 500 && sessions.some((one) => !one.isSent); round++)
+    await new Promise((done) => setImmediate(done));
+  assert.ok(sessions.every((one) => one.isSent));
+  await new Promise((done) => setImmediate(done));
+}
+
+test("what is typed is sent as one step, and the draft goes when it is accepted", async () => {
+  const server = new Server(docWith("one"));
+  const session = open(server, "a");
+  type(session, 1, "hello ");
+  await settled(session);
+  assert.equal(text(server.doc), "hello one");
+  assert.deepEqual([server.edits.length, server.edits[0]?.steps?.length], [1, 1]);
+  assert.deepEqual([server.stored.size, session.saving], [0, "saved"]);
+});
+
+test("two editors type at once, and end with the same document that has every character", async () => {
+  const server = new Server(docWith("one", "two"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  for (const part of ["x", "y", "z"]) {
+    type(a, 1, part);
+    type(b, b.state.doc.content.size - 1, part.toUpperCase());
+    await new Promise((done) => setImmediate(done));
+  }
+  await settled(a, b);
+  await Promise.all([a.hear(server.seq, server.id), b.hear(server.seq, server.id)]);
+  assert.equal(text(server.doc), "zyxone|twoXYZ");
+  assert.deepEqual([text(a.state.doc), text(b.state.doc)], ["zyxone|twoXYZ", "zyxone|twoXYZ"]);
+});
+
+test("undo takes back one's own edits, not those of others", async () => {
+  const server = new Server(docWith("one"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(a, 1, "mine ");
+  await settled(a);
+  await b.hear(server.seq, server.id);
+  type(b, b.state.doc.content.size - 1, " theirs");
+  await settled(b);
+  await a.hear(server.seq, server.id);
+  assert.ok(undo(a.state, (tr) => a.apply(tr)));
+  await settled(a);
+  assert.equal(text(server.doc), "one theirs");
+});
+
+test("requests that fail before or after they are stored lose and repeat nothing", async () => {
+  const server = new Server(docWith(""));
+  server.fail = ["before", "after", "before", "after"];
+  const session = open(server, "a");
+  type(session, 1, "once");
+  await settled(session);
+  type(session, 5, " only");
+  await settled(session);
+  assert.equal(text(server.doc), "once only");
+});
+
+test("a draft is continued after a reload, whether its last request was stored or not", async () => {
+  for (const fault of ["before", "after"] as const) {
+    const server = new Server(docWith("one"));
+    server.fail = [fault, ...Array<"before">(1000).fill("before")];
+    const lost = open(server, "a");
+    type(lost, 1, "kept ");
+    lost.rename("New");
+    for (let round = 0; round < 20; round++) await new Promise((done) => setImmediate(done));
+    lost.stop();
+    await new Promise((done) => setImmediate(done));
+    server.fail = [];
+    const other = open(server, "b");
+    type(other, other.state.doc.content.size - 1, " theirs");
+    await settled(other);
+    const draft = server.stored.get("a");
+    assert.ok(draft);
+    const resumed = Session.resume(draft, outside(server));
+    assert.ok(text(resumed.state.doc).startsWith("kept "));
+    resumed.start();
+    await settled(resumed);
+    assert.equal(text(server.doc), "kept one theirs", fault);
+    assert.equal(server.edits.filter((one) => one.title === "New").length, 1);
+  }
+});
+
+test("text whose place was deleted by somebody else is handed back", async () => {
+  const server = new Server(docWith("one", "two", "three"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  b.apply(b.state.tr.delete(5, 10));
+  await settled(b);
+  type(a, 7, "words");
+  await settled(a);
+  assert.deepEqual([text(server.doc), a.lost], ["one|three", "words"]);
+});
+
+test("a log that was replaced is taken as a whole, and unsent words stay", async () => {
+  const server = new Server(docWith("one", "two"));
+  const session = open(server, "a");
+  server.fail = ["before", "before"];
+  type(session, 1, "mine ");
+  // As after a failover that lost edits: another log.
+  const [first, doc] = ["another", docWith("one", "two, changed")];
+  Object.assign(server, { first, doc: nodeFrom(doc) });
+  await settled(session);
+  assert.equal(text(server.doc), "mine one|two, changed");
+});
+
+test("a refusal keeps what was typed, and says the reason", async () => {
+  const server = new Server(docWith("one"));
+  server.fail = ["refuse"];
+  const session = open(server, "a");
+  type(session, 1, "mine ");
+  for (let round = 0; round < 20; round++) await new Promise((done) => setImmediate(done));
+  assert.deepEqual(
+    [session.saving, session.reason, session.isSent],
+    ["refused", "no right", false],
+  );
+  assert.equal(server.stored.get("a")?.steps.length, 5);
+  type(session, 6, "too ");
+  for (let round = 0; round < 20; round++) await new Promise((done) => setImmediate(done));
+  assert.equal(server.edits.length, 0, "nobody sends what was refused again without being asked");
+  session.start();
+  await settled(session);
+  assert.equal(text(server.doc), "mine too one");
+});
+
+test("the difference of two documents leads from one to the other", () => {
+  const docs = [[""], ["a"], ["aa"], ["a", "a"], ["a", "b", "c"], ["b"]].map((d) => docWith(...d));
+  for (const from of docs)
+    for (const to of docs) {
+      let made = nodeFrom(from);
+      for (const step of difference(made, nodeFrom(to))) made = step.apply(made).doc as Node;
+      assert.deepEqual(docOf(made), to);
+    }
+});
