@@ -6,8 +6,8 @@
 import sys
 from pathlib import Path
 
-from queenright.core.spec.reference import reference
-from queenright.core.spec.schema import schemas
+from queenright.core.kinds.field_reference import reference
+from queenright.core.kinds.json_schema import schemas
 
 ROOT = Path(__file__).resolve().parent.parent
 

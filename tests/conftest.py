@@ -1,23 +1,53 @@
 """Fixtures that tests on the lab share: the lab, as it runs, and the lab made bare."""
 
 import fcntl
+import gc
 import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.lab.lab import Lab
 from tests.lab.settings import LabSettings
-from tests.side_by_side import ByGroup, SideBySide, worker_number
+from tests.support.examples import examples
+from tests.support.failures_at_once import FailuresAtOnce
+from tests.support.second_try import SecondTry
+from tests.support.side_by_side import ByGroup, SideBySide, worker_number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--side-by-side", action="store_true", help="each worker (-n) has a lab")
+    parser.addoption(
+        "--side-by-side", action="store_true", help="each worker (-n) has a lab, but for the last"
+    )
+
+
+NEW_OBJECTS = 50_000
+"""New objects before Python looks for unused cycles: by its default of 700 it spends a tenth of
+the tests' time looking."""
+
+
+settings.register_profile(  # no test is a measurement: a busy machine takes longer
+    "untimed",
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("untimed")
+    gc.set_threshold(NEW_OBJECTS, 20, 20)
+    config.pluginmanager.register(SecondTry(config))
     if config.getoption("side_by_side"):
+        config.pluginmanager.register(FailuresAtOnce(config))
         config.pluginmanager.register(SideBySide())
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the objects at the beginning of the tests from garbage collection: they stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -30,7 +60,7 @@ def lab() -> Iterator[Lab]:
     """The lab that LAB_* name, brought up or used as it runs.
 
     One test session at a time has it: the next one waits here. It is left running, but for the
-    labs that further workers have: those go down.
+    labs that further workers have: those go down, and their nodes keep the images.
     """
     if os.geteuid() != 0:
         pytest.skip("the lab needs root")
@@ -42,7 +72,7 @@ def lab() -> Iterator[Lab]:
         lab.up()
         yield lab
         if worker_number() > 0:
-            lab.down()
+            lab.down(keep_images=True)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Settings: what the environment says, checked as a whole.
+"""Settings from environment variables, checked as a whole.
 
-Decides, from a mapping of environment variables, one frozen ``Settings``, or every problem at once
-by the variable's name. Nothing here reads a file or the real environment.
+Pure: returns one frozen ``Settings`` from a mapping of variables, or every problem at once with the
+variable's name. Nothing here reads a file or the real environment.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 
-from queenright.core.spec.quantities import parse_duration
+from queenright.core.manifest.quantities import parse_duration
 
 LogFormat = Literal["auto", "json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class SettingsError(ValueError):
-    """Settings that can't be used; ``problems`` is a line each, by the variable's name."""
+    """Unusable settings; ``problems`` has one line each, with the variable's name."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("; ".join(problems))
@@ -37,7 +37,7 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Docker:
-    """How to reach the engine, in the words that the Docker SDK and client read."""
+    """The address of the engine, in the variables of the Docker SDK and client."""
 
     host: str = DEFAULT_DOCKER_HOST
     tls_verify: bool = False
@@ -45,7 +45,7 @@ class Docker:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As the Docker SDK's ``from_env`` takes it."""
+        """The variables that the Docker SDK's ``from_env`` takes."""
         found = {"DOCKER_HOST": self.host}
         if self.tls_verify:
             found["DOCKER_TLS_VERIFY"] = "1"
@@ -56,11 +56,11 @@ class Docker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that the operator is told by its environment. Durations are seconds.
+    """All settings of the operator. Durations are seconds.
 
-    ``state_dir`` None means: keep nothing on disk, the log stream alone is the audit trail.
-    A secret that is mounted under ``secrets_dir`` by its name is read there.
-    ``resync_interval_s`` is only the net under file edits, Docker events and member changes.
+    ``state_dir`` None keeps nothing on disk: the log stream alone is the audit trail. A secret that
+    is mounted under ``secrets_dir`` by its name is read there. ``resync_interval_s`` is only the
+    fallback for missed file edits, Docker events and member changes.
     """
 
     manifests: Path = DEFAULT_MANIFESTS
@@ -77,7 +77,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings in ``environment``. Raises ``SettingsError`` with all problems at once.
+    """Return the settings in ``environment``. Raises ``SettingsError`` with all problems at once.
 
     An empty variable counts as unset, except ``QUEENRIGHT_STATE_DIR``, where it means none.
     """
@@ -106,7 +106,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 
 class _Reader:
-    """Reads variables one by one, and keeps what is wrong with them."""
+    """Reads variables one by one, and collects their problems."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -125,11 +125,11 @@ class _Reader:
             return default
 
     def note_unknown(self) -> None:
-        """A misspelt variable would silently leave the default in force."""
+        """Report unknown variables: a misspelt one would silently leave the default in force."""
         for name in sorted(self._environment):
             if name.startswith(PREFIX) and name not in self._known:
                 known = ", ".join(sorted(k for k in self._known if k.startswith(PREFIX)))
-                self.problems.append(f"{name}: no such setting; there are {known}")
+                self.problems.append(f"{name}: unknown setting; the settings are {known}")
 
 
 def _state_dir(reader: _Reader, environment: Mapping[str, str]) -> Path | None:
@@ -148,8 +148,8 @@ def _docker_host(text: str) -> str:
     expected = "must be an address such as unix:///var/run/docker.sock or tcp://10.0.0.5:2376"
     if text.startswith("ssh://"):
         raise ValueError(
-            f'{expected}; ssh is not spoken here: forward the socket behind "{text}" (ssh -N -L '
-            "$HOME/docker.sock:/var/run/docker.sock HOST), and name unix://$HOME/docker.sock"
+            f'{expected}; ssh is not supported: forward the socket behind "{text}" (ssh -N -L '
+            "$HOME/docker.sock:/var/run/docker.sock HOST), and set unix://$HOME/docker.sock"
         )
     if not text.startswith(("unix://", "tcp://", "http://", "https://")) or not _has_port(text):
         raise ValueError(f'{expected}, not "{text}"')
@@ -157,7 +157,7 @@ def _docker_host(text: str) -> str:
 
 
 def _has_port(address: str) -> bool:
-    """Whether the port is one, where there is one."""
+    """Return True if the address has a valid port or none."""
     try:
         return urlsplit(address).port != 0
     except ValueError:

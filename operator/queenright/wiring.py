@@ -1,4 +1,4 @@
-"""The composition root: the only module that knows both the engine and the adapters."""
+"""The composition root: the only module that imports both the engine and the adapters."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ import anyio
 import structlog
 
 from queenright import __version__
-from queenright.adapters.audit_log import AuditLog
-from queenright.adapters.docker_secrets import DockerSecrets
-from queenright.adapters.docker_swarm import DockerSwarm
-from queenright.adapters.last_good_files import LastGoodFiles
-from queenright.adapters.manifest_files import ManifestFiles
-from queenright.adapters.patroni_http import PatroniHttp
-from queenright.adapters.postgres_catalog import PostgresCatalogs
-from queenright.adapters.postgres_sql import PostgresSql
+from queenright.adapters.audit.log import AuditLog
+from queenright.adapters.docker.readiness_probe import ReadinessService
+from queenright.adapters.docker.secrets import DockerSecrets
+from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.adapters.files.last_known_good import LastGoodFiles
+from queenright.adapters.files.manifests import ManifestFiles
+from queenright.adapters.patroni.http import PatroniHttp
+from queenright.adapters.patroni.raft_membership import PysyncobjMembership
+from queenright.adapters.postgres.archiving import PostgresArchiving
+from queenright.adapters.postgres.connections import PostgresSql
+from queenright.adapters.postgres.databases import PostgresCatalogs
 from queenright.adapters.readiness_http import ReadinessHttp
-from queenright.adapters.readiness_service import ReadinessService
 from queenright.adapters.system_clock import SystemClock
-from queenright.engine.desired_state import DesiredState
+from queenright.adapters.turns import allow_many_files
+from queenright.core.kinds.ruleset import GUARDS
+from queenright.core.planning.guards import guard_name
+from queenright.engine.document_store import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from queenright.settings import Settings
@@ -38,13 +43,17 @@ async def open_ports(
     trail_directory: Path | None = None,
     is_operator: bool = False,
 ) -> AsyncGenerator[Ports, None]:
-    """The real world; ``audit`` False keeps the audit trail untouched, and makes no service that
-    reads a secret (for looking only). The trail is the operator's, in the state directory, unless
-    ``trail_directory`` names another one. ``is_operator`` lets it set up and take down what asks an
-    application's replicas."""
+    """Open the real adapters.
+
+    ``audit`` False is for read-only commands: it leaves the audit trail alone, and starts no
+    service to read a secret. The trail is the operator's, in the state directory, unless
+    ``trail_directory`` names another one. ``is_operator`` allows to create and remove readiness
+    probes."""
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
+    allow_many_files()
     patroni = PatroniHttp(settings.member_timeout_s)
+    patroni_watch = PatroniHttp(settings.member_timeout_s)
     secrets = DockerSecrets(
         settings.docker.environment,
         settings.docker_timeout_s,
@@ -57,7 +66,12 @@ async def open_ports(
         )
     )
     trail = (
-        AuditLog(trail_directory or settings.state_dir, clock, version=__version__)
+        AuditLog(
+            trail_directory or settings.state_dir,
+            clock,
+            version=__version__,
+            guards=[guard_name(guard) for guard in GUARDS] if is_operator else (),
+        )
         if audit
         else AuditLog(None, clock, sink=lambda _: None, version=__version__)
     )
@@ -65,9 +79,12 @@ async def open_ports(
         yield Ports(
             swarm=swarm,
             patroni=patroni,
+            patroni_watch=patroni_watch,
+            raft=PysyncobjMembership(settings.member_timeout_s),
             secrets=secrets,
             database=PostgresSql(),
             catalogs=PostgresCatalogs(),
+            archiving=PostgresArchiving(),
             readiness=readiness,
             manifests=ManifestFiles(settings.manifests),
             last_good=LastGoodFiles(settings.state_dir),
@@ -79,11 +96,12 @@ async def open_ports(
         await secrets.aclose()
         await readiness.aclose()
         await patroni.aclose()
+        await patroni_watch.aclose()
         await swarm.aclose()
 
 
 async def run_operator(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT; the step in hand is finished first."""
+    """Run until SIGTERM or SIGINT; the current action is finished first."""
     async with open_ports(settings, audit=True, is_operator=True) as ports:
         await run_loop(ports, settings)
 
@@ -104,5 +122,5 @@ async def run_loop(ports: Ports, settings: Settings) -> None:
 async def stop_on_signal(loop: Loop) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
-            log.info("stopping: the step in hand is finished first", signal=number.name)
+            log.info("stopping after the current action", signal=number.name)
             loop.stop()

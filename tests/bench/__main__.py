@@ -1,5 +1,6 @@
-"""Speed and memory, measured on the lab; ratios come from runs in turn.
+"""Speed and memory, measured on the lab (``polling`` and ``scale`` need none).
 
+Ratios come from runs in turn.
 ``python -m tests.bench [NAME …]``: all of them by default, or those of ``BENCHES``.
 """
 
@@ -12,7 +13,10 @@ from pathlib import Path
 
 from tests.bench.failover import bench_failover
 from tests.bench.first_deployment import bench_first_deployment
+from tests.bench.polling import bench_polling
+from tests.bench.replication import bench_replication
 from tests.bench.running import bench_memory, bench_pass, bench_reaction
+from tests.bench.scale import bench_scale
 from tests.bench.switchover import bench_switchover
 from tests.bench.vip import bench_vip, bench_vip_fine
 from tests.lab.lab import Lab
@@ -26,20 +30,32 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "memory": bench_memory,
     "switchover": bench_switchover,
     "failover": bench_failover,
+    "replication": bench_replication,
     "vip": bench_vip,
     "vip-fine": bench_vip_fine,
 }
 
+WITHOUT_LAB: dict[str, Callable[[], None]] = {"polling": bench_polling, "scale": bench_scale}
+
 
 def main(names: list[str]) -> int:
-    if unknown := set(names) - set(BENCHES):
-        print(f"no such bench: {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+    if unknown := set(names) - set(BENCHES) - set(WITHOUT_LAB):
+        known = ", ".join([*WITHOUT_LAB, *BENCHES])
+        print(f"no such bench: {', '.join(unknown)}; there are {known}")
         return 64
+    for name in [name for name in names or WITHOUT_LAB if name in WITHOUT_LAB]:
+        print(f"\n== {name}", flush=True)
+        WITHOUT_LAB[name]()
+    names = [name for name in names or BENCHES if name in BENCHES]
+    return bench_lab(names) if names else 0
+
+
+def bench_lab(names: list[str]) -> int:
     try:
         lab = Lab(LabSettings.from_environment())
         lab.up()
         publish(lab.registry, ["member", "proxy"], lab.settings)
-        for name in names or list(BENCHES):
+        for name in names:
             print(f"\n== {name}", flush=True)
             with tempfile.TemporaryDirectory() as directory:
                 BENCHES[name](lab, Path(directory))

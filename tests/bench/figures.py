@@ -1,4 +1,4 @@
-"""How figures are told."""
+"""Print figures in a common form."""
 
 from __future__ import annotations
 

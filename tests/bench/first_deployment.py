@@ -1,6 +1,6 @@
-"""From a bare swarm with images in the registry to the running cluster: ours, and by hand.
+"""Time from a bare swarm with images in the registry to the running cluster: ours, and by hand.
 
-The same judge for both: one leader and two streaming replicas with lag 0 in Patroni's own list, a
+The same check for both: one leader and two streaming replicas with lag 0 in Patroni's own list, a
 write through port 5000 of every proxy node, and a read through port 5001 of each. Runs take turns.
 """
 
@@ -16,10 +16,10 @@ from pathlib import Path
 
 import psycopg
 
-from queenright.core.render.haproxy_cfg import render_haproxy_cfg
-from queenright.core.render.patroni_yml import render_patroni_template
-from queenright.core.render.route_lua import render_route_lua
-from queenright.core.spec.loading import load
+from queenright.core.kinds.load import load
+from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import render_haproxy_cfg
+from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
+from queenright.core.kinds.postgres_cluster.desired.route_lua import render_route_lua
 from tests.bench.figures import spread
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, is_whole, manifest, read_secret
@@ -58,7 +58,7 @@ def deploy_by_hand(lab: Lab, directory: Path) -> float:
     """Seconds from the first command that a person types: labels, secrets, stack."""
     lab.reset()
     directory.mkdir(parents=True)
-    document = load({"cluster.yaml": manifest(lab)}).documents[0].cluster
+    document = load({"cluster.yaml": manifest(lab)}).documents[0].resource
     addresses = {m.name: lab.node(m.node).address for m in document.spec.members}
     (directory / "patroni.yml.tpl").write_text(render_patroni_template(document))
     (directory / "haproxy.cfg").write_text(render_haproxy_cfg(document, addresses))

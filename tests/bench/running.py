@@ -89,7 +89,7 @@ def resident_mib(pid: int) -> float:
 
 
 def bench_reaction(lab: Lab, directory: Path) -> None:
-    """From an edit to its first audit line, and from a removed service to its creation."""
+    """Measure from an edit to its first audit line, and from a removed service to its creation."""
     operator = converged(lab, directory)
     try:
         edits = [edit_ms(lab, operator, number) for number in range(EDITS)]

@@ -31,6 +31,7 @@ from tests.e2e.swarm_facts import (
 )
 from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
+from tests.support import web
 
 RUNS = 20
 CLIENT_NODE = MEMBER_NODES[2]
@@ -40,7 +41,7 @@ CHECKS_S = 10.0
 
 WITHDRAWN_S = 2.0
 
-Move = Callable[[Lab, str, str], None]
+SwitchoverRequest = Callable[[Lab, str, str], None]
 
 
 def bench_switchover(lab: Lab, directory: Path) -> None:
@@ -51,8 +52,8 @@ def bench_switchover(lab: Lab, directory: Path) -> None:
     floors: dict[str, list[float]] = {"patronictl": [], "ours": []}
 
     def by_edit(lab: Lab, source: str, target: str) -> None:
-        """As an owner moves the lead: the file names another primary. An earlier wish is withdrawn
-        first: what has been honoured is not wished again by the same words."""
+        """Name another primary in the file. An earlier `primary` is removed first, because the
+        operator does not move the leader again for a value that it has fulfilled."""
         operator.write(manifest(lab))
         time.sleep(WITHDRAWN_S)
         operator.write(manifest(lab, f"  primary: {MOVING[target]}\n"))
@@ -73,7 +74,7 @@ def bench_switchover(lab: Lab, directory: Path) -> None:
     print(f"                      {spread(floors['patronictl'], 's', 2)} (patronictl)")
 
 
-def measure(lab: Lab, move: Move) -> tuple[float, float]:
+def measure(lab: Lab, move: SwitchoverRequest) -> tuple[float, float]:
     """Seconds without a write through the proxy, and at the members, in one move."""
     settle(lab)
     source = leader_node(lab)
@@ -107,7 +108,7 @@ def rest(lab: Lab, node: str) -> httpx.Client:
 
 
 def settle(lab: Lab) -> None:
-    """Until all is whole, and the proxies' checks have found the roles by themselves."""
+    """Wait until all is whole, and the proxies' checks have found the roles by themselves."""
     eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0", 120)
     if leader_node(lab) == CLIENT_NODE:
         body = {"leader": "member-3", "candidate": "member-1"}
@@ -125,7 +126,7 @@ def settle(lab: Lab) -> None:
 def servers_up(lab: Lab, node: str) -> list[str]:
     """The servers that a node's proxy uses for port 5000."""
     try:
-        page = httpx.get(f"http://{lab.node(node).address}:7000/;csv", timeout=2).text
+        page = web.get(f"http://{lab.node(node).address}:7000/;csv", timeout=2).text
     except httpx.HTTPError:
         return []
     rows = csv.DictReader(io.StringIO(page.removeprefix("# ")))

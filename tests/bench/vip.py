@@ -1,7 +1,7 @@
-"""How long the virtual address is away, by what happened to the node that has it.
+"""Measure the time without the virtual address after each fault of the node that has it.
 
-A client that is no node asks the address each 50 ms for an answer of HAProxy itself; the time
-between two answered requests is what is told, and the load of the machine beside it.
+A client that is no node asks HAProxy at the address every 50 ms; the figure is the time between two
+answered requests, with the load of the machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.lab.product_images import publish
 RUNS = int(os.environ.get("QUEENRIGHT_BENCH_RUNS", "10"))
 WITHOUT_PASSWORD = "authentication: none"
 SETTLED_S = 5.0
-"""After a node's keepalived runs again: it has passed its checks, and has heard the holder."""
+"""Wait after the restart of keepalived: it has passed its checks, and has seen the holder."""
 
 Event = Callable[[Lab, str], Callable[[], None]]
 
@@ -73,12 +73,12 @@ EVENTS: dict[str, Event] = {
 
 
 def bench_vip(lab: Lab, directory: Path) -> None:
-    """With the defaults: a password, so version 2 and an advert a second."""
+    """Measure with the defaults: a password, so version 2 and an advert a second."""
     bench(lab, directory, "password, 1 s", "")
 
 
 def bench_vip_fine(lab: Lab, directory: Path) -> None:
-    """Without a password: version 3, an advert each 300 ms."""
+    """Measure without a password: version 3, an advert each 300 ms."""
     bench(lab, directory, "no password, 300 ms", WITHOUT_PASSWORD)
 
 

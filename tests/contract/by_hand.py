@@ -1,4 +1,4 @@
-"""What a person does to a service past the operator, and what is then there to the byte."""
+"""Changes of a service past the operator, and its specification afterwards, byte for byte."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
-from queenright.adapters.docker_swarm import DockerSwarm
+from queenright.adapters.docker.swarm import DockerSwarm
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.swarm_store import template_of
+from tests.fakes.tasks import FakeTask
 from tests.lab.packages import ensure_programs
 
 BUSYBOX = Path("/usr/bin/busybox")
@@ -38,7 +39,8 @@ class FakeHand:
     def __init__(self, swarm: FakeSwarm) -> None:
         self.image = "known:1"
         self._store = swarm.store
-        Orchestrator(swarm.store, random.Random(0))
+        made = Orchestrator(swarm.store, random.Random(0))
+        made.is_healthy = is_healthy
 
     def change(self, service_id: str) -> None:
         live = self._store.services[service_id]
@@ -52,6 +54,12 @@ class FakeHand:
     def kept(self, service_id: str) -> object:
         live = self._store.services[service_id]
         return template_of(live.value), live.force_update
+
+
+def is_healthy(task: FakeTask) -> bool:
+    """Return True if the container works: these tests' substitute for a health check."""
+    check = task.template.health_check
+    return check is None or "false" not in check.test
 
 
 class DockerHand:

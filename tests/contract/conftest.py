@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from queenright.adapters.docker_swarm import DockerSwarm
-from queenright.core.resources import CLUSTER_LABEL
+from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.core.swarm.objects import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
 from tests.contract.deployed import Stage, on_the_lab, on_the_model
 from tests.e2e.running_operator import RunningOperator

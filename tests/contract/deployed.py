@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import anyio
 
-from queenright.adapters.docker_secrets import DockerSecrets
-from queenright.adapters.patroni_http import PatroniHttp
+from queenright.adapters.docker.secrets import DockerSecrets
+from queenright.adapters.patroni.http import PatroniHttp
 from queenright.core.observed import Known, MemberStatus, Unknown
 from queenright.ports.patroni import Password, Patroni
 from queenright.ports.secrets import Secrets
@@ -30,7 +30,7 @@ ADDRESSES = {
     "member-2": "10.77.0.13",
     "member-3": "10.77.0.14",
 }
-"""On the modelled swarm."""
+"""A cluster on the modelled swarm."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Deployed:
         password: Password | None = None,
         member: str = "",
     ) -> None:
-        """At the leader, with the right password, unless told otherwise."""
+        """Send it to the leader with the right password, unless the arguments say otherwise."""
         await self.patroni.patch_settings(
             self.addresses[member or await self.leader()],
             REST_PORT,
@@ -97,13 +97,13 @@ class Deployed:
         return sum(s.is_leader for s in found) == 1 and sum(s.is_streaming for s in found) == 2
 
 
-Scene = Callable[[Deployed], Coroutine[Any, Any, None]]
+ServiceContext = Callable[[Deployed], Coroutine[Any, Any, None]]
 
 
 class Stage(Protocol):
     """Plays a scene on a deployed, whole cluster."""
 
-    def __call__(self, scene: Scene) -> None: ...
+    def __call__(self, context: ServiceContext) -> None: ...
 
 
 async def eventually(condition: Callable[[], Awaitable[T]], what: str, limit_s: float = 45) -> T:
@@ -115,7 +115,7 @@ async def eventually(condition: Callable[[], Awaitable[T]], what: str, limit_s: 
     raise AssertionError(f"waited {limit_s} s for {what}")
 
 
-def on_the_model(scene: Scene) -> None:
+def on_the_model(context: ServiceContext) -> None:
     async def main() -> None:
         world = World()
         operator = world.start_operator()
@@ -123,7 +123,7 @@ def on_the_model(scene: Scene) -> None:
         await operator.stop()
         deployed = Deployed(world.patroni, world.secrets)
         await deployed.until_whole()
-        await scene(deployed)
+        await context(deployed)
 
     run_virtual(main)
 
@@ -131,7 +131,7 @@ def on_the_model(scene: Scene) -> None:
 def on_the_lab(lab: Lab, nowhere: Path) -> Stage:
     """``nowhere`` is where no secret is mounted."""
 
-    def play(scene: Scene) -> None:
+    def play(context: ServiceContext) -> None:
         async def main() -> None:
             patroni = PatroniHttp(timeout_s=2)
             secrets = DockerSecrets(lab.manager.client_environment(), 10, nowhere)
@@ -139,7 +139,7 @@ def on_the_lab(lab: Lab, nowhere: Path) -> Stage:
             try:
                 deployed = Deployed(patroni, secrets, addresses)
                 await deployed.until_whole()
-                await scene(deployed)
+                await context(deployed)
             finally:
                 await patroni.aclose()
                 await secrets.aclose()

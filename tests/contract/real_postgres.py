@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,11 @@ class RealPostgres:
 
     home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="catalog-pg-")))
     port: int = 0
+    programs: Path | None = None
+    """The directory of its programs, if they are not those of the lab's member image."""
     process: subprocess.Popen[bytes] | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Parameters beside the usual ones."""
 
     def __post_init__(self) -> None:
         self.home.chmod(0o755)
@@ -63,11 +67,11 @@ class RealPostgres:
         return (self.home / "log").read_text()
 
     def start(self) -> RealPostgres:
-        programs = binaries()
+        programs = self.programs or binaries()
         password = self.home / "password"
         password.write_text(SUPERUSER_PASSWORD)
-        initdb = [programs / "initdb", "-D", self.home / "data", "-U", "postgres", "--no-sync"]
-        initdb += ["-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]
+        initdb = [str(programs / "initdb"), f"--pgdata={self.home / 'data'}", "-U", "postgres"]
+        initdb += ["--no-sync", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]
         subprocess.run(
             [*initdb, f"--pwfile={password}"],
             check=True,
@@ -85,6 +89,7 @@ class RealPostgres:
             "log_connections": "on",
             "fsync": "off",
             "max_connections": 200,
+            **self.settings,
         }
         options = [f"-c{key}={value}" for key, value in settings.items()]
         with (self.home / "log").open("ab") as log:
@@ -134,8 +139,8 @@ class RealPostgres:
 
 
 @contextlib.contextmanager
-def real_postgres() -> Iterator[RealPostgres]:
-    server = RealPostgres()
+def real_postgres(**settings: str) -> Iterator[RealPostgres]:
+    server = RealPostgres(settings=settings)
     try:
         yield server.start()
     finally:

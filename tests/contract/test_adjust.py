@@ -8,9 +8,9 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from queenright.adapters.docker_swarm import DockerSwarm
+from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.observed import LiveService, SwarmState
-from queenright.core.resources import Service, UpdatePolicy
+from queenright.core.swarm.objects import Service, UpdatePolicy
 from queenright.ports.swarm import ConflictError, Swarm
 from tests.contract.by_hand import DockerHand, FakeHand, Hand
 from tests.fakes.fake_swarm import FakeSwarm

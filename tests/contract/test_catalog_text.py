@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from psycopg import sql
 
-from queenright.adapters.postgres_catalog import PostgresCatalogs
-from queenright.core.catalog import DesiredDatabase, DesiredRole
-from queenright.core.scram import is_password_of
-from queenright.core.spec.databases import database_name, role_name
-from queenright.ports.catalogs import Question, Server
+from queenright.adapters.postgres.databases import PostgresCatalogs
+from queenright.core.kinds.postgres_cluster.schema.databases import database_name, role_name
+from queenright.core.postgres.catalog import DesiredDatabase, DesiredRole
+from queenright.core.postgres.scram import is_password_of
+from queenright.ports.databases import Question, Server
 from queenright.ports.patroni import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres, real_postgres
 
@@ -115,12 +115,12 @@ def test_a_name_is_what_was_written(postgres: RealPostgres, first: str, second: 
         f"{first[:12]}{uuid.uuid4().hex[:6]}",
         f"{second[:12]}{uuid.uuid4().hex[:6]}",
     )
-    wished = DesiredDatabase(database, role)
+    wanted = DesiredDatabase(database, role)
 
     async def make() -> None:
         catalogs, server = PostgresCatalogs(), at(postgres)
         await catalogs.create_role(server, DesiredRole(role), Password("known"))
-        await catalogs.create_database(server, wished)
+        await catalogs.create_database(server, wanted)
 
     asyncio.run(make())
     try:

@@ -1,4 +1,4 @@
-"""What every ``Catalogs`` does, the fake as the real one on a real PostgreSQL."""
+"""Contract of ``Catalogs``: the fake, and the real one on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from queenright.adapters.postgres_catalog import PostgresCatalogs
-from queenright.core.catalog import DesiredDatabase, DesiredRole
-from queenright.core.scram import is_password_of
-from queenright.ports.catalogs import Catalogs, Found, Question, Server
+from queenright.adapters.postgres.databases import PostgresCatalogs
+from queenright.core.postgres.catalog import DesiredDatabase, DesiredRole
+from queenright.core.postgres.scram import is_password_of
+from queenright.ports.databases import Catalogs, Found, Question, Server
 from queenright.ports.errors import ConflictError, PortError, RejectedError
 from queenright.ports.patroni import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres, real_postgres
 from tests.fakes.fake_catalogs import FakeCatalogs, FakeServer
 
 ODD = "o\"d\\d '$na%me%s é"
-"""What a name may have in it that a careless statement trips over."""
+"""A name with characters that a careless statement fails on."""
 
 
 @dataclass
@@ -149,51 +149,62 @@ async def test_a_database_is_made_closed_to_the_public(cluster: Cluster) -> None
     owner, guest = DesiredRole(cluster.name("owner")), DesiredRole(cluster.name("guest"))
     for role in (owner, guest):
         await cluster.catalogs.create_role(cluster.server, role, None)
-    wished = DesiredDatabase(cluster.name("db"), owner.name, 5, connect=(guest.name,))
-    await cluster.catalogs.create_database(cluster.server, wished)
-    live = (await cluster.database(wished.name)).catalog.databases[0]
+    wanted = DesiredDatabase(cluster.name("db"), owner.name, 5, connect=(guest.name,))
+    await cluster.catalogs.create_database(cluster.server, wanted)
+    live = (await cluster.database(wanted.name)).catalog.databases[0]
     assert (live.owner, live.connection_limit, live.public) == (owner.name, 5, ())
     assert set(live.connect) == {owner.name, guest.name}
     with pytest.raises(ConflictError):
-        await cluster.catalogs.create_database(cluster.server, wished)
+        await cluster.catalogs.create_database(cluster.server, wanted)
 
 
 async def test_a_database_changes_its_owner_and_its_limit(cluster: Cluster) -> None:
     first, second = DesiredRole(cluster.name("first")), DesiredRole(cluster.name("second"))
     for role in (first, second):
         await cluster.catalogs.create_role(cluster.server, role, None)
-    wished = DesiredDatabase(cluster.name("db"), first.name)
-    await cluster.catalogs.create_database(cluster.server, wished)
-    other = dataclasses.replace(wished, owner=second.name, connection_limit=8)
+    wanted = DesiredDatabase(cluster.name("db"), first.name)
+    await cluster.catalogs.create_database(cluster.server, wanted)
+    other = dataclasses.replace(wanted, owner=second.name, connection_limit=8)
     await cluster.catalogs.alter_database(cluster.server, other, ("owner",))
-    live = (await cluster.database(wished.name)).catalog.databases[0]
+    live = (await cluster.database(wanted.name)).catalog.databases[0]
     assert (live.owner, live.connection_limit, live.connect) == (second.name, -1, (second.name,))
     await cluster.catalogs.alter_database(cluster.server, other, ("connection_limit", "public"))
-    live = (await cluster.database(wished.name)).catalog.databases[0]
+    live = (await cluster.database(wanted.name)).catalog.databases[0]
     assert (live.connection_limit, live.public) == (8, ())
 
 
 async def test_an_extension_is_made_where_the_server_has_it(cluster: Cluster) -> None:
     owner = DesiredRole(cluster.name("owner"))
     await cluster.catalogs.create_role(cluster.server, owner, None)
-    wished = DesiredDatabase(cluster.name("db"), owner.name)
-    await cluster.catalogs.create_database(cluster.server, wished)
-    found = await cluster.database(wished.name, wished.name)
+    wanted = DesiredDatabase(cluster.name("db"), owner.name)
+    await cluster.catalogs.create_database(cluster.server, wanted)
+    found = await cluster.database(wanted.name, wanted.name)
     assert found.catalog.databases[0].extensions == ("plpgsql",)
     assert "vector" in found.catalog.available
-    await cluster.catalogs.create_extension(cluster.server, wished.name, "vector")
-    found = await cluster.database(wished.name, wished.name)
+    await cluster.catalogs.create_extension(cluster.server, wanted.name, "vector")
+    found = await cluster.database(wanted.name, wanted.name)
     assert found.catalog.databases[0].extensions == ("plpgsql", "vector")
     with pytest.raises(PortError):
-        await cluster.catalogs.create_extension(cluster.server, wished.name, "no such thing")
+        await cluster.catalogs.create_extension(cluster.server, wanted.name, "no such thing")
+
+
+async def test_a_new_database_has_its_extensions_from_the_start(cluster: Cluster) -> None:
+    owner = DesiredRole(cluster.name("owner"))
+    await cluster.catalogs.create_role(cluster.server, owner, None)
+    wanted = DesiredDatabase(cluster.name("db"), owner.name, 7, ("vector", "no such thing"))
+    await cluster.catalogs.create_database(cluster.server, wanted)
+    (live,) = (await cluster.database(wanted.name, wanted.name)).catalog.databases
+    assert live.extensions == ("plpgsql", "vector"), "one that the server lacks holds up nothing"
+    assert (live.owner, live.connection_limit, live.public) == (owner.name, 7, ())
+    assert live.connect == (owner.name,)
 
 
 async def test_extensions_that_nobody_asks_for_are_not_read(cluster: Cluster) -> None:
     owner = DesiredRole(cluster.name("owner"))
     await cluster.catalogs.create_role(cluster.server, owner, None)
-    wished = DesiredDatabase(cluster.name("db"), owner.name)
-    await cluster.catalogs.create_database(cluster.server, wished)
-    assert (await cluster.database(wished.name)).catalog.databases[0].extensions is None
+    wanted = DesiredDatabase(cluster.name("db"), owner.name)
+    await cluster.catalogs.create_database(cluster.server, wanted)
+    assert (await cluster.database(wanted.name)).catalog.databases[0].extensions is None
 
 
 async def test_another_superuser_password_is_refused(cluster: Cluster) -> None:

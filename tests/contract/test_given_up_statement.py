@@ -8,7 +8,7 @@ import time
 import anyio
 import pytest
 
-from queenright.adapters.postgres_sql import PostgresSql
+from queenright.adapters.postgres.connections import PostgresSql
 from queenright.ports.database import Endpoint
 from queenright.ports.errors import UnavailableError
 from queenright.ports.patroni import Password

@@ -1,4 +1,4 @@
-"""What every ``Patroni`` does on a whole cluster, the fake as the real one."""
+"""Contract of ``Patroni`` on a whole cluster: the fake and the real one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def raft_address(deployed: Deployed, member: str) -> str:
 
 
 def test_each_member_tells_its_part(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         found = await deployed.statuses()
         leader = await deployed.leader()
         assert len(found) == 3
@@ -37,21 +37,33 @@ def test_each_member_tells_its_part(stage: Stage) -> None:
             assert not status.pending_changes
             assert not status.cluster_unlocked
 
-    stage(scene)
+    stage(context)
+
+
+def test_nobody_answers_on_another_port(stage: Stage) -> None:
+    """Unlike a model that would answer wherever it is asked."""
+
+    async def context(deployed: Deployed) -> None:
+        for address in deployed.addresses.values():
+            assert isinstance(await deployed.patroni.status(address, REST_PORT + 10_000), Unknown)
+            assert isinstance(await deployed.patroni.settings(address, RAFT_PORT), Unknown)
+            assert isinstance(await deployed.patroni.raft(address, REST_PORT), Unknown)
+
+    stage(context)
 
 
 def test_the_settings_are_the_manifests(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         for member in deployed.addresses:
             found = await deployed.settings(member)
             assert (found["ttl"], found["loop_wait"], found["retry_timeout"]) == (30, 10, 10)
             assert found["postgresql"]["parameters"]["max_connections"] == 200
 
-    stage(scene)
+    stage(context)
 
 
 def test_each_raft_node_tells_of_the_quorum_and_its_partners(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         every = {raft_address(deployed, name) for name in deployed.addresses}
         leaders, terms = set(), set()
         for name, address in deployed.addresses.items():
@@ -67,11 +79,11 @@ def test_each_raft_node_tells_of_the_quorum_and_its_partners(stage: Stage) -> No
         assert leaders < every
         assert min(terms) > 0
 
-    stage(scene)
+    stage(context)
 
 
 def test_who_is_not_there_is_unknown_and_no_verb_reaches_it(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         patroni, password = deployed.patroni, await deployed.password()
         nobody = deployed.nobody
         assert isinstance(await patroni.status(nobody, REST_PORT), Unknown)
@@ -81,15 +93,16 @@ def test_who_is_not_there_is_unknown_and_no_verb_reaches_it(stage: Stage) -> Non
             patroni.patch_settings(nobody, REST_PORT, {KEY: "1"}, {KEY: None}, password),
             patroni.switch_over(nobody, REST_PORT, "member-1", "member-2", password),
             patroni.restart(nobody, REST_PORT, password),
+            patroni.reinitialize(nobody, REST_PORT, password),
         ):
             with pytest.raises(UnavailableError):
                 await verb
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_patch_is_merged_seen_by_all_and_undone(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         async def all_have(value: object) -> bool:
             found = [await deployed.settings(name) for name in deployed.addresses]
             return all(
@@ -111,7 +124,7 @@ def test_a_patch_is_merged_seen_by_all_and_undone(stage: Stage) -> None:
         await eventually(lambda: all_have(None), "every member to have forgotten it")
         assert await deployed.settings(await deployed.leader()) == before
 
-    stage(scene)
+    stage(context)
 
 
 @pytest.mark.parametrize(
@@ -127,17 +140,17 @@ def test_a_patch_is_merged_seen_by_all_and_undone(stage: Stage) -> None:
 def test_settings_that_are_not_as_expected_are_left_alone(
     stage: Stage, expected: dict[str, object]
 ) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         before = await deployed.settings(await deployed.leader())
         with pytest.raises(ConflictError):
             await deployed.patch({KEY: "x"}, expected)
         assert await deployed.settings(await deployed.leader()) == before
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_pause_is_seen_on_every_member_and_lifted_again(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         async def all_are(paused: bool) -> bool:
             found = await deployed.statuses()
             return len(found) == 3 and all(s.paused is paused for s in found.values())
@@ -148,11 +161,11 @@ def test_a_pause_is_seen_on_every_member_and_lifted_again(stage: Stage) -> None:
         await eventually(lambda: all_are(False), "every member to go on")
         await deployed.until_whole()
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_switchover_makes_the_candidate_the_leader(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         former = await deployed.leader()
         candidate = (await deployed.replicas())[0]
         timeline = (await deployed.status(former)).timeline
@@ -169,11 +182,11 @@ def test_a_switchover_makes_the_candidate_the_leader(stage: Stage) -> None:
 
         await eventually(all_follow, "every member to be on the next timeline")
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_switchover_that_cannot_be_is_rejected_and_changes_nothing(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         leader, password = await deployed.leader(), await deployed.password()
         other, third = await deployed.replicas()
         address = deployed.addresses[leader]
@@ -189,11 +202,11 @@ def test_a_switchover_that_cannot_be_is_rejected_and_changes_nothing(stage: Stag
             await deployed.patroni.fail_over(address, REST_PORT, "member-9", password)
         assert await deployed.leader() == leader
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_restart_is_done_where_one_is_pending_and_nowhere_else(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         replica = (await deployed.replicas())[0]
         address, password = deployed.addresses[replica], await deployed.password()
         with pytest.raises(ConflictError):
@@ -222,14 +235,32 @@ def test_a_restart_is_done_where_one_is_pending_and_nowhere_else(stage: Stage) -
         await eventually(nobody_waits, "no restart to be pending")
         await deployed.until_whole()
 
-    stage(scene)
+    stage(context)
+
+
+def test_a_replica_begins_its_copy_anew_and_a_leader_does_not(stage: Stage) -> None:
+    async def context(deployed: Deployed) -> None:
+        leader, password = await deployed.leader(), await deployed.password()
+        with pytest.raises(ConflictError):
+            await deployed.patroni.reinitialize(deployed.addresses[leader], REST_PORT, password)
+        replica = (await deployed.replicas())[0]
+        await deployed.patroni.reinitialize(deployed.addresses[replica], REST_PORT, password)
+
+        async def copies() -> bool:
+            return (await deployed.status(replica)).state != "running"
+
+        await eventually(copies, "the copy to begin")
+        await deployed.until_whole()
+        assert await deployed.leader() == leader
+
+    stage(context)
 
 
 @pytest.mark.parametrize("right", [False, None], ids=["wrong", "none"])
 def test_without_the_right_password_every_verb_is_rejected(
     stage: Stage, right: bool | None
 ) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         leader = await deployed.leader()
         candidate, patroni = (await deployed.replicas())[0], deployed.patroni
         address, password = deployed.addresses[leader], WRONG if right is False else None
@@ -238,6 +269,7 @@ def test_without_the_right_password_every_verb_is_rejected(
             patroni.switch_over(address, REST_PORT, leader, candidate, password),
             patroni.fail_over(address, REST_PORT, candidate, password),
             patroni.restart(address, REST_PORT, password),
+            patroni.reinitialize(address, REST_PORT, password),
         ):
             with pytest.raises(RejectedError) as refused:
                 await verb
@@ -245,4 +277,4 @@ def test_without_the_right_password_every_verb_is_rejected(
         assert await deployed.leader() == leader
         assert KEY not in await deployed.settings(leader)
 
-    stage(scene)
+    stage(context)

@@ -1,4 +1,4 @@
-"""What every ``Secrets`` does, the fake as the real one; and what the real one leaves behind."""
+"""Contract of ``Secrets``: the fake and the real one, and what the real one leaves behind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from queenright.adapters.docker_client import DockerClient
-from queenright.adapters.docker_secrets import DockerSecrets
-from queenright.adapters.docker_swarm import DockerSwarm
-from queenright.adapters.secret_reader import FILTER
-from queenright.core.retirement import owned_clusters
+from queenright.adapters.docker.client import DockerClient
+from queenright.adapters.docker.secret_reader import FILTER
+from queenright.adapters.docker.secrets import DockerSecrets
+from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.core.kinds.postgres_cluster.deletion import owned_clusters
 from queenright.ports.errors import RejectedError, UnavailableError
 from tests.contract.deployed import SECRET, Deployed, Stage
 from tests.e2e.swarm_facts import read_secret
@@ -25,22 +25,22 @@ SECRETS = (SECRET, "pg_superuser_pw", "pg_replication_pw")
 
 
 def test_each_secret_has_one_value_of_its_own(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         first = [await deployed.secrets.read(name) for name in SECRETS]
         again = [await deployed.secrets.read(name) for name in SECRETS]
         assert first == again
         assert len({password.value for password in first}) == len(SECRETS)
         assert all(p.value and p.value == p.value.strip() for p in first)
 
-    stage(scene)
+    stage(context)
 
 
 def test_a_secret_that_is_not_there_is_rejected(stage: Stage) -> None:
-    async def scene(deployed: Deployed) -> None:
+    async def context(deployed: Deployed) -> None:
         with pytest.raises(RejectedError, match="pg_nothing_pw"):
             await deployed.secrets.read("pg_nothing_pw")
 
-    stage(scene)
+    stage(context)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What every ``Swarm`` does, the fake as the real one."""
+"""Contract of ``Swarm``: the fake and the real one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from queenright.core.actions import LabelNode
-from queenright.core.diff import diff
 from queenright.core.observed import SwarmState
-from queenright.core.resources import (
+from queenright.core.swarm.diff import diff
+from queenright.core.swarm.objects import (
     HOST_NETWORK,
     Attachment,
     Config,

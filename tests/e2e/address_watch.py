@@ -1,7 +1,7 @@
-"""Who has the virtual address, and since when it has answered: looked at from outside.
+"""Watch the virtual address from outside: its holder, and the time since which it answers.
 
-Decides nothing. The address is asked from the lab's `host`, which is no node; its holders are read
-in the nodes' own network namespaces, so that a node is seen that nobody on the LAN can hear.
+The address is asked from the lab's `host`, which is no node; its holders are read in the nodes' own
+network namespaces, so that a node without a connection to the LAN is seen too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class AddressWatch:
         lab.client("host")  # made on first use
         self.lab, self.address, self.nodes, self.port = lab, address, nodes, port
         self.answers: list[float] = []
-        """When the requests were sent that were answered, by the monotonic clock."""
+        """The send times of the answered requests, by the monotonic clock."""
         self.looks: list[tuple[float, frozenset[str]]] = []
         self._ended = threading.Event()
         self._threads = [

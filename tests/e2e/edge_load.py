@@ -19,7 +19,7 @@ GOOD = (200, 201)
 
 
 class Target(Protocol):
-    """Where an edge is."""
+    """The address of an edge."""
 
     address: str
     https: int
@@ -127,7 +127,7 @@ class Load:
     async def _connected(
         self, trusting: ssl.SSLContext
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """To the first edge that takes a connection; OSError when none does."""
+        """Connect to the first edge that accepts; OSError if none does."""
         for number, target in enumerate(self.targets, start=1):
             try:
                 return await asyncio.open_connection(

@@ -5,6 +5,7 @@ Everything carries a label, so that what a crashed run left behind is removed by
 """
 
 import json
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab.builder import Builder
+from tests.support import web
 
 LABEL = "queenright.test=images"
 NETWORK = "queenright-images-test"
@@ -25,6 +27,8 @@ SECRETS = {
     "pg_rest_pw": "R3st+/=",
 }
 MEMBERS = (1, 2, 3)
+SAMPLES = Path(__file__).parents[1] / "unit/images"
+SSL_REQUEST = b"\0\0\0\x08\x04\xd2\x16\x2f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class Containers:
         return result.returncode, result.stderr
 
     def member_options(self, number: int) -> list[str]:
-        """What a member's task gets from the swarm (spec: database-cluster §2.2, §2.3, §2.7)."""
+        """Return the options of a member's task in swarm (spec: database-cluster §2.2, §2.3,
+        §2.7)."""
         partners = [f"{address(other)}:5010" for other in MEMBERS if other != number]
         environment = {
             "NODE_NAME": f"member-{number}",
@@ -135,7 +140,7 @@ class Containers:
         return next((n for n in MEMBERS if status(n, "/primary") == 200), None)
 
     def replicas_stream(self) -> bool:
-        """Whether there is one leader and two replicas that stream from it."""
+        """Return True if there is one leader and two replicas that stream from it."""
         states = [patroni(number) for number in MEMBERS]
         roles = sorted(str(state.get("role")) for state in states)
         return roles == ["primary", "replica", "replica"] and all(
@@ -178,3 +183,29 @@ def eventually(condition: Callable[[], object], what: str, timeout_s: float = 60
     while not condition():
         assert time.monotonic() < deadline, f"not in {timeout_s} s: {what}"
         time.sleep(0.1)
+
+
+def proxy_config(files: Path) -> Path:
+    """The reference configuration with the test's members."""
+    text = (SAMPLES / "haproxy.cfg").read_text()
+    for number in MEMBERS:
+        text = text.replace(f"10.77.0.{11 + number}:", f"{address(number)}:")
+    path = files / "haproxy.cfg"
+    path.write_text(text)
+    path.chmod(0o444)
+    return path
+
+
+def routed(host: str, port: int) -> bool:
+    """Return True if a PostgreSQL server answers through the proxy."""
+    try:
+        with socket.create_connection((host, port), 1) as connection:
+            connection.sendall(SSL_REQUEST)
+            return connection.recv(1) in {b"N", b"S"}
+    except OSError:
+        return False
+
+
+def page(host: str) -> int:
+    """Status of the statistics page."""
+    return web.get(f"http://{host}:7000/", timeout=5).status_code

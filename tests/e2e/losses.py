@@ -1,10 +1,10 @@
-"""Which acknowledged rows a fault may cost, and that it cost no others.
+"""The acknowledged rows that a fault may lose, and the check that it lost no others.
 
-Replication is asynchronous (spec: database-cluster §1.6): what a leader acknowledged while no
-replica could receive it is lost when another member is elected. So the rows that may be lost have
-been acknowledged after the last moment at which every replica had everything, and before the outage
-in which the lead went elsewhere. A leader that leads again has lost nothing: it flushed each row
-before it acknowledged it.
+Replication is asynchronous (spec: database-cluster §1.6): rows that a leader acknowledged while no
+replica could receive them are lost when another member is elected. So the rows that may be lost
+were acknowledged after the last moment at which every replica had everything, and before the outage
+in which another member became the leader. A leader that leads again has lost nothing: it flushed
+each row before it acknowledged it.
 """
 
 from __future__ import annotations

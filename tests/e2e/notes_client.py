@@ -15,6 +15,7 @@ import httpx
 
 from tests.e2e.swarm_facts import eventually, service
 from tests.lab.lab import Lab
+from tests.support import web
 
 PORT = 3000
 HOST = "notes.example.org"
@@ -47,16 +48,16 @@ def replica_nodes(lab: Lab) -> list[str]:
 
 
 def readiness(lab: Lab, node: str) -> int:
-    """What a node's replica answers on /readyz; 0 where nobody does."""
+    """Return the status of a node's replica on /readyz; 0 without an answer."""
     try:
         url = f"http://{lab.node(node).address}:{PORT}/readyz"
-        return httpx.get(url, timeout=2, trust_env=False).status_code
+        return web.get(url, timeout=2).status_code
     except httpx.HTTPError:
         return 0
 
 
 def is_served(lab: Lab, replicas: int = 2) -> bool:
-    """Whether every replica runs and says that it is ready."""
+    """Return True if every replica runs and is ready."""
     nodes = replica_nodes(lab)
     return len(nodes) == replicas and all(readiness(lab, node) == httpx.codes.OK for node in nodes)
 
@@ -77,28 +78,32 @@ class Visitor:
     def __init__(self, lab: Lab, nodes: Sequence[str]) -> None:
         self._addresses = [f"http://{lab.node(node).address}:{PORT}" for node in nodes]
         self._turn = 0
-        self._cookie = ""
+        self._cookies: dict[str, str] = {}
 
     def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
         """One try at the present node; the next one goes elsewhere if nobody answers."""
-        headers = {"host": HOST, "origin": f"https://{HOST}", "cookie": self._cookie}
+        headers = {"host": HOST, "origin": f"https://{HOST}", "cookie": self._cookie_header()}
         try:
-            response = httpx.request(
+            response = web.request(
                 method, self._addresses[self._turn] + path, json=body, headers=headers,
-                timeout=3, trust_env=False,
+                timeout=3,
             )  # fmt: skip
         except httpx.HTTPError:
             self.elsewhere()
             raise
         for line in response.headers.get_list("set-cookie"):
-            self._cookie = line.partition(";")[0]
+            name, _, value = line.partition(";")[0].partition("=")
+            self._cookies[name] = value
         return response
+
+    def _cookie_header(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self._cookies.items())
 
     def elsewhere(self) -> None:
         self._turn = (self._turn + 1) % len(self._addresses)
 
     def sign_in(self) -> Visitor:
-        """As the administrator, who is made by the first one who asks."""
+        """Sign in as the administrator, whom the first request creates."""
         self.request("POST", "/api/v1/setup", {**ADMIN, "name": "Ada"})
         answer = self.request("POST", "/api/v1/session", ADMIN)
         assert answer.status_code == httpx.codes.OK, answer.text

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from queenright.core.render.caddyfile import render_caddyfile
-from queenright.core.spec.edge import Edge
-from queenright.core.spec.notes_app import NotesApp
+from queenright.core.kinds.notes_app.desired.caddyfile import render_caddyfile
+from queenright.core.kinds.notes_app.schema.app import NotesApp
+from queenright.core.kinds.notes_app.schema.edge import Edge
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = ROOT / "images/edge"
@@ -80,7 +80,7 @@ class RunningEdge:
         self.replicas[number] = subprocess.Popen(command)
 
     def listed(self, *numbers: int) -> None:
-        """What DNS says from now on."""
+        """Set DNS's answer from now on."""
         lines = "".join(f"{NET}{number} tasks.notes_web\n" for number in numbers)
         self.hosts.write_text(f"127.0.0.1 localhost\n{lines}")
 
@@ -99,7 +99,7 @@ class RunningEdge:
         return curl(f"http://{NET}{number}:{self.app_port}/readyz")[0]
 
     def connections(self, number: int) -> int:
-        """How many connections of a replica are established."""
+        """Return the number of established connections of a replica."""
         listed = subprocess.run(
             ["ss", "-Htn", "state", "established", "dst", f"{NET}{number}:{self.app_port}"],
             capture_output=True,
@@ -197,7 +197,7 @@ class RunningEdge:
         }
 
     def chosen(self) -> list[str]:
-        """Who the watch said last gets requests."""
+        """Return the replicas in the watch's last list of those that get requests."""
         said = [json.loads(line) for line in self.log.splitlines() if '"requests go to"' in line]
         return [address.removeprefix(NET) for address in said[-1]["replicas"]] if said else []
 

@@ -19,12 +19,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from queenright.core.published import ROUTE_KEY
-from queenright.core.render.haproxy_cfg import ROUTE_LUA_FILE, STATE_FILE, render_haproxy_cfg
-from queenright.core.render.route_lua import render_route_lua
-from queenright.core.spec import load
+from queenright.core.kinds.load import load
+from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import (
+    ROUTE_LUA_FILE,
+    STATE_FILE,
+    Way,
+    render_haproxy_cfg,
+)
+from queenright.core.kinds.postgres_cluster.desired.route_lua import render_route_lua
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY
+from tests.support.ports import free_ports
 
-ENTRYPOINT = Path(__file__).resolve().parents[2] / "images/proxy/proxy-entrypoint"
+IMAGE = Path(__file__).resolve().parents[2] / "images/proxy"
 DOCUMENT = """\
 apiVersion: queenright/v1alpha1
 kind: PostgresCluster
@@ -55,6 +61,8 @@ class StubMember:
     patroni: dict[str, Any] = field(default_factory=lambda: {"role": "replica", "state": "running"})
     config: str = "{}"
     hangs: bool = False
+    primary_by_turns: bool = False
+    """Says yes to each third question only: HAProxy's checks may take one of those between."""
     asked: list[tuple[float, str]] = field(default_factory=list)
     servers: list[socketserver.ThreadingTCPServer] = field(default_factory=list)
 
@@ -101,6 +109,11 @@ class StubMember:
             time.sleep(5)
             return
         status, body = self.primary, ""
+        if (
+            self.primary_by_turns
+            and [what for _, what in self.asked].count("GET /primary") % 3 != 1
+        ):
+            status = 503
         if path == "/patroni":
             status, body = 200, json.dumps(self.patroni)
         elif path == "/config":
@@ -117,9 +130,10 @@ class StubMember:
 
 
 class Proxy:
-    """HAProxy with three members; ``member-1`` is up when it starts, unless ``unchecked``."""
+    """HAProxy with three members; ``member-1`` is up when it starts, unless ``unchecked``. In the
+    middle of a ``change`` of the port of PostgreSQL only the first still listens on the old one."""
 
-    def __init__(self, directory: Path, interval: str = "3s") -> None:
+    def __init__(self, directory: Path, interval: str = "3s", *, change: bool = False) -> None:
         self.directory = directory
         self.ports = dict(
             zip(
@@ -129,44 +143,63 @@ class Proxy:
             )
         )
         document = load({"c.yaml": DOCUMENT.format(**self.ports, interval=interval)}).documents[0]
-        cluster = document.cluster
+        cluster = document.resource
+        way = Way(self.ports["postgresql"], self.ports["rest"])
+        moved = {**self.ports, "postgresql": free_ports(1)[0]} if change else self.ports
+        self.ways = sorted({way, Way(moved["postgresql"], moved["rest"])})
         self.members = [
-            StubMember(member.name, str(member.address), self.ports)
-            for member in cluster.spec.members
+            StubMember(member.name, str(member.address), moved if index else self.ports)
+            for index, member in enumerate(cluster.spec.members)
         ]
         self.log = ""
         self._process: subprocess.Popen[str] | None = None
         self._config, self._state = directory / "haproxy.cfg", directory / "haproxy.state"
         script = directory / "queenright.lua"
-        script.write_text(render_route_lua(cluster))
-        text = render_haproxy_cfg(cluster, {m.name: m.address for m in self.members})
+        script.write_text(render_route_lua(cluster, has_several_ways=change))
+        addresses = {m.name: m.address for m in self.members}
+        text = render_haproxy_cfg(cluster, addresses, self.ways)
         text = text.replace(ROUTE_LUA_FILE, str(script)).replace(STATE_FILE, str(self._state))
         self._config.write_text(text)
 
     def start(self, *, unchecked: bool = False) -> None:
-        """With the entry point's own state file when ``unchecked``: all servers down."""
+        """Start with the entry point's own state file when ``unchecked``: all servers down."""
         if unchecked:
-            command = ["sh", str(ENTRYPOINT), str(self._config), str(self._state)]
-        else:
-            up = {"member-1": 2}
-            lines = (
-                f"2 primary {number} {member.name} {member.address} {up.get(member.name, 0)}"
-                f" 0 1 1 0 1 0 {4 if member.name in up else 0} 6 0 0 0 - {self.ports['postgresql']}"
-                " -\n"
-                for number, member in enumerate(self.members, start=1)
+            files = (
+                IMAGE / "proxy-entrypoint",
+                self._config,
+                self._state,
+                IMAGE / "first-look.lua",
             )
-            self._state.write_text("1\n# be_id be_name srv_id srv_name ...\n" + "".join(lines))
+            command = ["sh", *map(str, files)]
+        else:
+            self._state.write_text(self._first_is_up())
             command = [str(shutil.which("haproxy")), "-db", "-f", str(self._config)]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
-        eventually(lambda: self.up() is not None, 5)
+        eventually(lambda: self.up() is not None, 20)
+
+    def _first_is_up(self) -> str:
+        """The state file in which the way to ``member-1`` is up, and no other server."""
+        listener = self._config.read_text().partition("listen primary")[2].partition("listen ")[0]
+        servers = [line.split() for line in listener.splitlines() if " server " in line]
+        lines = ["1\n# be_id be_name srv_id srv_name ...\n"]
+        for number, (_, name, where, *_) in enumerate(servers, start=1):
+            address, _, port = where.partition(":")
+            first = self.members[0]
+            is_up = (address, int(port)) == (first.address, first.ports["postgresql"])
+            state, health = (2, 4) if is_up else (0, 0)
+            lines.append(
+                f"2 primary {number} {name} {address} {state} 0 1 1 0 1 0 {health} 6 0 0 0"
+            )
+            lines.append(f" - {port} -\n")
+        return "".join(lines)
 
     def stop(self) -> None:
         if self._process:
             self._process.send_signal(signal.SIGTERM)
-            self._process.wait(5)
+            self._process.wait(20)
             self._process = None
 
     def _read(self, process: subprocess.Popen[str]) -> None:
@@ -187,10 +220,10 @@ class Proxy:
     def hint(self, hint: str) -> None:
         """Publish it, and wait until the proxy has said that it knows it."""
         self.publish(hint)
-        eventually(lambda: f"hint: {hint}" in self.log, 3)
+        eventually(lambda: f"hint: {hint}" in self.log, 10)
 
     def up(self) -> list[str] | None:
-        """The servers that are up on the read-write port; None when HAProxy does not answer."""
+        """The members that are up on the read-write port; None when HAProxy does not answer."""
         url = f"http://127.0.0.1:{self.ports['statistics']}/;csv"
         try:
             with urllib.request.urlopen(url, timeout=2) as answer:
@@ -198,7 +231,7 @@ class Proxy:
         except OSError:
             return None
         return [
-            row["svname"]
+            row["svname"].partition(".")[0]
             for row in rows
             if row["pxname"] == "primary"
             and row["svname"].startswith("member-")
@@ -236,15 +269,6 @@ class Proxy:
         finally:
             ended.set()
             watcher.join()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports on which nothing listens, on any address."""
-    sockets = [socket.create_server(("", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def eventually(condition: Callable[[], object], timeout_s: float) -> float:

@@ -1,4 +1,4 @@
-"""What the lab's swarm and databases really are, asked past the operator."""
+"""Facts about the lab's swarm and databases, read past the operator."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import psycopg
 from tests.lab.client import Client
 from tests.lab.lab import Lab
 from tests.lab.node import Node
+from tests.support import web
 
 MEMBER_NODES = ("node2", "node3", "node4")
 CLUSTER = """\
@@ -31,6 +32,22 @@ spec:
     image: {registry}/queenright-proxy:3.0-alpine
 """
 
+QUICK = {
+    "patroni": "{ttl: 20s, loopWait: 2s, retryTimeout: 9s}",
+    "healthCheck": "{interval: 4s, retries: 8}",
+}
+"""Timings of clusters whose tests are not about the contract's timings: a dead leader is found 10 s
+sooner, a member that runs is found healthy up to 6 s sooner. On a busy machine a leader does not
+give up, and no container is killed as unhealthy, sooner than with the contract's."""
+
+QUICK_PROXIES = """\
+    check: {interval: 1s}
+    timeouts: {check: 1s}
+    update: {delay: 2s}
+"""
+"""Lines of ``proxies``, for tests in which these are replaced and no client is theirs: 10 s less a
+node."""
+
 
 def manifest(lab: Lab, extra: str = "") -> str:
     """The usual cluster on nodes 2 to 4; ``extra`` is further YAML under ``spec`` or later."""
@@ -38,13 +55,19 @@ def manifest(lab: Lab, extra: str = "") -> str:
     return text + extra
 
 
+def quick_manifest(lab: Lab, extra: str = "") -> str:
+    """The usual cluster with ``QUICK`` timings; a field of ``extra`` is taken instead of theirs."""
+    quick = [f"  {name}: {value}\n" for name, value in QUICK.items() if f"  {name}:" not in extra]
+    return manifest(lab, extra).replace("  members:\n", "".join(quick) + "  members:\n", 1)
+
+
 def vip_address(lab: Lab) -> str:
     """A free address of the lab's LAN."""
     return str(lab.settings.subnet[100])
 
 
-def vip_manifest(lab: Lab, *further: str) -> str:
-    """The usual cluster with a virtual address; ``further`` are fields of ``vip``."""
+def vip_fields(lab: Lab, *further: str) -> str:
+    """The lines of ``vip`` for the lab; ``further`` are more of its fields."""
     fields = (
         f"image: {lab.registry}/queenright-vip:2.2",
         f"address: {vip_address(lab)}",
@@ -52,7 +75,12 @@ def vip_manifest(lab: Lab, *further: str) -> str:
         "routerId: 51",
         *further,
     )
-    return manifest(lab, "  vip:\n" + "".join(f"    {field}\n" for field in fields if field))
+    return "  vip:\n" + "".join(f"    {field}\n" for field in fields if field)
+
+
+def vip_manifest(lab: Lab, *further: str) -> str:
+    """The usual cluster with a virtual address; ``further`` are fields of ``vip``."""
+    return manifest(lab, vip_fields(lab, *further))
 
 
 def eventually(condition: Callable[[], Any], what: str, timeout_s: float = 30) -> Any:
@@ -70,7 +98,7 @@ def eventually(condition: Callable[[], Any], what: str, timeout_s: float = 30) -
 def patroni(lab: Lab, node: str) -> dict[str, Any]:
     """A member's own status, empty when it does not answer."""
     try:
-        found: dict[str, Any] = httpx.get(
+        found: dict[str, Any] = web.get(
             f"http://{lab.node(node).address}:8008/patroni", timeout=2
         ).json()
     except (httpx.HTTPError, ValueError):
@@ -82,7 +110,7 @@ def leader_node(lab: Lab) -> str:
     """The node of the member whose ``/primary`` answers 200; empty when none does."""
     for node in MEMBER_NODES:
         try:
-            answer = httpx.get(f"http://{lab.node(node).address}:8008/primary", timeout=2)
+            answer = web.get(f"http://{lab.node(node).address}:8008/primary", timeout=2)
         except httpx.HTTPError:
             continue
         if answer.status_code == httpx.codes.OK:
@@ -94,7 +122,7 @@ def cluster_table(lab: Lab) -> list[dict[str, Any]]:
     """The members as Patroni lists them."""
     for node in MEMBER_NODES:
         try:
-            answer = httpx.get(f"http://{lab.node(node).address}:8008/cluster", timeout=2)
+            answer = web.get(f"http://{lab.node(node).address}:8008/cluster", timeout=2)
             return list(answer.json()["members"])
         except (httpx.HTTPError, ValueError, KeyError):
             continue
@@ -109,6 +137,19 @@ def is_whole(lab: Lab) -> bool:
     return len(leaders) == 1 and len(replicas) == len(MEMBER_NODES) - 1
 
 
+STANDBY_ROLES = {
+    "asynchronous": ["replica", "replica"],
+    "synchronous": ["replica", "sync_standby"],
+    "quorum": ["quorum_standby", "quorum_standby"],
+}
+
+
+def has_mode(lab: Lab, mode: str) -> bool:
+    """Both replicas have the roles of this mode of replication, in Patroni's own words."""
+    roles = sorted(member["role"] for member in cluster_table(lab) if member["role"] != "leader")
+    return roles == STANDBY_ROLES[mode]
+
+
 def container_of(node: Node, service: str) -> str:
     """Id of the service's running container on the node, empty when there is none."""
     label = f"label=com.docker.swarm.service.name={service}"
@@ -116,8 +157,10 @@ def container_of(node: Node, service: str) -> str:
 
 
 def read_secret(lab: Lab, name: str) -> str:
-    """A secret's value, as a member sees it."""
+    """A secret's value, as a member on a node that is on sees it."""
     for number, node in enumerate(MEMBER_NODES, start=1):
+        if not lab.node(node).is_up():
+            continue
         found = container_of(lab.node(node), f"main_member-{number}")
         if found:
             read = lab.node(node).docker("exec", found, "cat", f"/run/secrets/{name}", check=False)

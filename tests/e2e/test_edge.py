@@ -137,7 +137,7 @@ def test_a_body_is_as_large_as_the_application_takes(
         assert (status, json.loads(answer)["received"]) == (200, BODY_LIMIT)
     body.write_bytes(b"\0" * (BODY_LIMIT + 1))
     assert edge.get("/echo", *send)[0] == 413
-    # Of a size that is not told beforehand, HTTP/2 clients learn it by the stream's end.
+    # Of an unknown size: HTTP/2 clients see its end by the stream's end.
     status, _ = edge.get("/echo", *send, "-H", "Transfer-Encoding: chunked")
     assert status in ({413} if version == "--http1.1" else {413, 0})
 
@@ -225,7 +225,7 @@ def test_a_request_waits_for_somebody_to_be_there(started: Started) -> None:
 
 
 def test_an_update_under_load_fails_no_request(started: Started) -> None:
-    """As swarm does it: a new replica, then an old one leaves DNS, two seconds later SIGTERM."""
+    """Update in swarm's order: a new replica, an old one leaves DNS, two seconds later SIGTERM."""
     edge = started(replicas=4)
     with Load(edge) as load:
         for old, new in ((1, 3), (2, 4)):
@@ -249,7 +249,7 @@ def test_reads_survive_a_sudden_death_and_writes_that_had_not_begun(started: Sta
         eventually(lambda: edge.chosen() == ["2"], NOTICED_S)
         time.sleep(1)
     assert [line for line in load.failed if not line.startswith("POST")] == [], load.summary
-    # Whether the replica had done what these asked for, nobody can tell: they are not sent again.
+    # The replica may have carried these requests out, so they are not sent again.
     assert len(load.failed) <= load.writers, load.summary
 
 

@@ -15,15 +15,16 @@ from typing import Any
 
 import psycopg
 
-from tests.e2e.swarm_facts import connect, read_secret
+from tests.e2e.swarm_facts import connect, eventually, read_secret
 from tests.lab.lab import Lab
 
 TABLE = "CREATE TABLE IF NOT EXISTS acknowledged (writer text, id bigint, PRIMARY KEY (writer, id))"
 
 
 class Writer:
-    """Inserts numbers, one each ``period_s``, through a node's port 5000 or, where ``members`` are
-    nodes, at whichever of their members takes writes. A database knows each ``name`` once."""
+    """Inserts numbers, one each ``period_s``, through a node's port 5000, or that of the first of
+    ``entries`` that answers; or, where ``members`` are nodes, at whichever of their members takes
+    writes. ``name`` need not be unique: another writer's numbers are not mistaken for its own."""
 
     def __init__(
         self,
@@ -32,12 +33,14 @@ class Writer:
         name: str,
         period_s: float = 0.02,
         members: Sequence[str] = (),
+        *,
+        entries: Sequence[str] = (),
     ):
-        self.name = name
+        self.name = f"{name} {time.time_ns()}"
         self.period_s = period_s
         self.rows: list[tuple[int, float]] = []
         self._where: dict[str, Any] = {
-            "host": ",".join(lab.node(place).address for place in members or [node]),
+            "host": ",".join(lab.node(place).address for place in members or entries or [node]),
             "port": 5432 if members else 5000,
             "target_session_attrs": "read-write" if members else "any",
             "user": "postgres",
@@ -46,11 +49,14 @@ class Writer:
             "connect_timeout": 2,
             "options": "-c statement_timeout=4000",
             "tcp_user_timeout": 4000,
+            # A server that dies after it has received a statement is found out only by these.
+            "keepalives_idle": 3,
+            "keepalives_interval": 1,
+            "keepalives_count": 3,
         }
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
-        with connect(lab, node) as connection:
-            connection.execute(TABLE)
+        eventually(lambda: self._makes_table(lab, node), f"{node}:5000 to lead to the leader")
 
     def __enter__(self) -> Writer:
         self._thread.start()
@@ -60,6 +66,17 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(10)
+
+    @staticmethod
+    def _makes_table(lab: Lab, node: str) -> bool:
+        """False while the proxy has not found the leader of an earlier test's last move: it leads
+        nowhere, or to the former one until its checks have failed."""
+        try:
+            with connect(lab, node) as connection:
+                connection.execute(TABLE)
+        except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction):
+            return False
+        return True
 
     def _write(self) -> None:
         number = 0
@@ -95,13 +112,15 @@ class Writer:
         return max(self.gaps_s(since, 0.0), default=0.0)
 
     def before_longest_gap(self, since: float = 0.0) -> float:
-        """When the row before the longest of those pauses was acknowledged (monotonic)."""
+        """Return the acknowledgement time (monotonic) of the row before the longest pause."""
         moments = [at for _, at in list(self.rows)]
         gaps = [(later - at, at) for at, later in pairwise(moments) if later > since]
         return max(gaps, default=(0.0, 0.0))[1]
 
     def lost(self, lab: Lab, node: str) -> list[int]:
-        """Rows that were acknowledged and that the present leader does not have."""
+        """Return the rows acknowledged before this call that the present leader does not have."""
+        # The writer may still write: a row acknowledged after the query is not a lost one.
+        acknowledged = [number for number, _ in list(self.rows)]
         with connect(lab, node) as connection:
             found = {
                 row[0]
@@ -109,13 +128,13 @@ class Writer:
                     "SELECT id FROM acknowledged WHERE writer = %s", [self.name]
                 )
             }
-        return [number for number, _ in self.rows if number not in found]
+        return [number for number in acknowledged if number not in found]
 
 
 @contextmanager
-def writing(lab: Lab, node: str, name: str) -> Iterator[Writer]:
+def writing(lab: Lab, node: str, name: str, entries: Sequence[str] = ()) -> Iterator[Writer]:
     """A writer for the time of a block; at its end every acknowledged row is there."""
-    with Writer(lab, node, name) as writer:
+    with Writer(lab, node, name, entries=entries) as writer:
         yield writer
         writer.wait_for_a_write()
     assert not writer.lost(lab, node), f"acknowledged rows are gone: {writer.lost(lab, node)[:20]}"

@@ -1,4 +1,4 @@
-"""What the members of one cluster agree on by Raft, and Patroni's settings among it."""
+"""The state on which the members of one cluster agree by Raft, with Patroni's settings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fakes.raft_model import RaftModel
+from tests.fakes.sync_key import NO_KEY, Acknowledged, SyncKey
 from tests.fakes.volumes import Timelines
 
 DEFAULTS = {"ttl": 30, "loop_wait": 10, "retry_timeout": 10, "maximum_lag_on_failover": 1048576}
@@ -35,24 +36,49 @@ class Consensus:
     timelines: Timelines = field(default_factory=Timelines)
     initialized_by: str = ""
     initialized_at_s: float = 0.0
+    adopting_since_s: float = 0.0
     leader: str = ""
     lock_until_s: float = 0.0
     race_at_s: float = 0.0
-    """Before this nobody takes a free lock: the members notice one after the other."""
+    """The end of the delay in which nobody takes a free lock: members notice one by one."""
     timeline: int = 0
+    recorded_timeline: int = 0
+    """The newest timeline in Patroni's history, which its leader writes some seconds after it
+    began; 0 for no history."""
+    system: int = 0
+    """The cluster's system identifier (``/initialize``)."""
+    systems: int = 0
+    """The number of databases that were initialised."""
     changed_at_s: float = -1.0
+    is_forced: bool = False
+    """True while a person lets a member lead, whatever that loses."""
     planned_by_operator: bool = False
-    """Whether the last change of leader was the operator's own."""
+    """True if the operator made the last change of leader."""
     last_location: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     """Replaced whole by every change, so that a stale copy is a reference."""
     request: MoveRequest | None = None
+    sync: SyncKey = NO_KEY
+    """Patroni's key of the members that may lead next; empty where replication is asynchronous."""
+    sync_changed_s: float = -1.0
+    sync_due_s: float = 0.0
+    """The time of the leader's next look at its replicas."""
+    acknowledged: Acknowledged | None = None
+    """The furthest commit that was acknowledged under the key."""
     late_patches: list[dict[str, Any]] = field(default_factory=list)
     """Patches that hang without quorum and are applied once it is back."""
     paused_at_s: float = -1.0
     resumed_at_s: float = -1.0
     foreign_pause: bool = False
-    """Whether the present pause was set by somebody else than the operator."""
+    """True if somebody else than the operator set the present pause."""
+
+    def forget(self) -> None:
+        """Raft's state is lost on every node: the lock, the history, the settings."""
+        self.leader = self.initialized_by = ""
+        self.lock_until_s = self.race_at_s = 0.0
+        self.timeline = self.recorded_timeline = self.system = self.last_location = 0
+        self.settings, self.request, self.late_patches = {}, None, []
+        self.sync, self.acknowledged = NO_KEY, None
 
     @property
     def paused(self) -> bool:
@@ -60,7 +86,7 @@ class Consensus:
 
     @paused.setter
     def paused(self, value: bool) -> None:
-        """By a person's hand (``patronictl pause`` and ``resume``)."""
+        """Pause or resume as a person does (``patronictl pause`` and ``resume``)."""
         self.change({"pause": True if value else None}, by_operator=False)
 
     def change(self, patch: Mapping[str, Any], *, by_operator: bool) -> None:
@@ -81,7 +107,7 @@ class Consensus:
 
 
 def merged(settings: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """As ``PATCH /config`` merges: mappings deeply, None removes, all else replaces."""
+    """Merge as ``PATCH /config``: mappings deeply, None removes, all else replaces."""
     found = dict(settings)
     for key, value in patch.items():
         if value is None:
@@ -95,7 +121,7 @@ def merged(settings: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, A
 
 
 def agrees(settings: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
-    """Whether the settings have the expected values under the expected keys; None is absent."""
+    """Return True if the settings have the expected values; None means an absent key."""
     for key, value in expected.items():
         found = settings.get(key)
         if isinstance(value, Mapping) and isinstance(found, Mapping):

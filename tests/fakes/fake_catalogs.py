@@ -1,6 +1,6 @@
 """The ``Catalogs`` port on modelled servers: roles and databases without PostgreSQL.
 
-A deed takes effect in the model whether or not its caller lives to hear of it.
+An action takes effect in the model even if its caller is killed before the answer.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from typing import Any
 
 import anyio
 
-from queenright.core.catalog import Catalog, Database, DesiredDatabase, DesiredRole, Role
-from queenright.core.scram import verifier_of
-from queenright.ports.catalogs import Found, Question, Server
+from queenright.core.postgres.catalog import Catalog, Database, DesiredDatabase, DesiredRole, Role
+from queenright.core.postgres.scram import verifier_of
+from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
-from tests.fakes.fake_secrets import secret_text
 from tests.fakes.fake_swarm import nothing
-from tests.fakes.instances import RUNNING
+from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.patroni_model import PatroniModel
 
 ANSWER_S = 0.01
 TIMEOUT_S = 3.0
 EVERYBODYS = ("CONNECT", "TEMPORARY")
-"""What PostgreSQL grants the public on a new database."""
-SUPERUSER_SECRET = "pg_superuser_pw"
+"""PostgreSQL's grants to the public on a new database."""
 PREDEFINED = frozenset({"pg_monitor", "pg_read_all_data", "pg_write_all_data"})
 
 
@@ -38,10 +36,12 @@ class FakeServer:
     databases: dict[str, Database] = field(default_factory=dict)
     verifiers: dict[str, str] = field(default_factory=dict)
     available: frozenset[str] = frozenset({"plpgsql", "vector"})
+    unsafe: frozenset[str] = frozenset()
+    """Those extensions that can be created in a new database only."""
     changes: list[str] = field(default_factory=list)
     """Every statement that changed something."""
     sessions: Callable[[str], int] = lambda _: 0
-    """How many are logged in as a role (``pg_stat_activity``)."""
+    """The number of a role's sessions (``pg_stat_activity``)."""
 
     def has_role(self, name: str) -> bool:
         return name in self.roles or name in PREDEFINED or name == "postgres"
@@ -66,7 +66,10 @@ class FakeServer:
         }
         others = frozenset(name for name in question.referred if self.has_role(name))
         available = self.available if question.extended else frozenset()
-        return Found(Catalog(tuple(roles), tuple(databases), others, available), verifiers)
+        catalog = Catalog(
+            tuple(roles), tuple(databases), others, available, self.unsafe & available
+        )
+        return Found(catalog, verifiers)
 
     def create_role(self, role: DesiredRole, password: Password | None) -> None:
         if self.has_role(role.name):
@@ -122,7 +125,7 @@ class FakeServer:
             database.owner,
             database.connection_limit,
             connect=tuple(sorted({database.owner, *database.connect})),
-            extensions=("plpgsql",),
+            extensions=tuple(sorted({"plpgsql", *database.extensions} & self.available)),
         )
         self.changes.append(f"create database {database.name}")
 
@@ -149,7 +152,9 @@ class FakeServer:
         if live is None:
             raise ConflictError(f'database "{database}" does not exist')
         if extension not in self.available:
-            raise UnavailableError(f'extension "{extension}" is not available')
+            raise RejectedError(f"the server does not offer the extension {extension}")
+        if extension in self.unsafe:
+            raise RejectedError(f"the script of the extension {extension} would run as superuser")
         found = tuple(sorted({*(live.extensions or ()), extension}))
         self.databases[database] = dataclasses.replace(live, extensions=found)
         self.changes.append(f"create extension {extension} in {database}")
@@ -166,7 +171,7 @@ class FakeCatalogs:
     find: Find
     boundary: Callable[[str], Awaitable[None]] = nothing
     before_alter: list[Callable[[str, tuple[str, ...]], None]] = field(default_factory=list)
-    """Told of each role that is about to be changed, and of the fields."""
+    """Called before each change of a role, with the changed fields."""
 
     async def read(self, server: Server, question: Question) -> Found:
         await self.boundary("read the catalog")
@@ -218,6 +223,10 @@ class ModelledServers:
         return self.catalogs.setdefault(cluster, FakeServer())
 
     async def find(self, server: Server) -> FakeServer:
+        return self.of((await self.primary(server)).cluster)
+
+    async def primary(self, server: Server) -> Instance:
+        """Return the member at the address, if it is a primary that takes the password."""
         store, reach = self.model.orchestrator.store, self.model.orchestrator.reach
         node_id = next((n.id for n in store.nodes.values() if n.address == server.host), None)
         where = f"{server.host}:{server.port}"
@@ -226,10 +235,14 @@ class ModelledServers:
             raise UnavailableError(f"{where} does not answer in {TIMEOUT_S:g} s")
         await anyio.sleep(ANSWER_S)
         instance = self.model.at_address(server.host)
-        if instance is None or instance.state != RUNNING:
+        if (
+            instance is None
+            or instance.state != RUNNING
+            or instance.listening.postgresql != server.port
+        ):
             raise UnavailableError(f"{where}: connection refused")
-        if server.superuser.value != secret_text(store, SUPERUSER_SECRET):
+        if server.superuser.value != instance.listening.superuser_password:
             raise RejectedError('password authentication failed for user "postgres"')
         if not instance.is_primary:
             raise UnavailableError(f"{where} is not a primary now")
-        return self.of(instance.cluster)
+        return instance

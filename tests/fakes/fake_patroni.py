@@ -1,20 +1,20 @@
-"""The ``Patroni`` port on the modelled members: who can't be reached is Unknown, with a reason.
+"""The ``Patroni`` port on the modelled members: an unreachable one is Unknown, with a reason.
 
-A verb takes effect in the model whether or not its caller lives to hear of it.
+A request takes effect in the model even if its caller is killed before the answer.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
-
-from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
+from queenright.core.observed import Known, MemberStatus, RaftStatus, TimelineEnd, Unknown
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
+from tests.fakes import synchronous
 from tests.fakes.consensus import MoveRequest, agrees
 from tests.fakes.fake_swarm import nothing
 from tests.fakes.instances import RUNNING, Instance
@@ -24,10 +24,10 @@ ANSWER_S = 0.003
 TIMEOUT_S = 2.0
 PATCH_S = 5.0
 MOVE_S = 20.0
-"""How long the adapter waits for each verb."""
+"""The adapter's time limit for each changing request."""
 RESTARTS_S = 1.5
 LATEST_S = 30.0
-"""How late a switchover whose answer was ambiguous may still happen."""
+"""The longest delay of a switchover whose answer was ambiguous."""
 
 
 @dataclass
@@ -53,6 +53,7 @@ class Verb:
     expected: Mapping[str, Any] = field(default_factory=dict)
     leader: str = ""
     candidate: str = ""
+    voter: str = ""
 
 
 @dataclass
@@ -67,41 +68,49 @@ class FakePatroni:
     before_verb: list[Callable[[Verb], None]] = field(default_factory=list)
     answered_s: dict[str, float] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
-    """When each address last answered, and when it last was asked in vain."""
+    """The time at which each address last answered, and at which it last was asked in vain."""
     shown_raft: dict[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
     shown_settings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What was last answered, by address."""
+    """The last answer, by address."""
     verbs: list[tuple[float, str]] = field(default_factory=list)
-    changes: list[LeaderChange] = field(default_factory=list)
-    """What ``/history`` answers beside the model's own changes."""
+    changes: list[TimelineEnd] = field(default_factory=list)
+    """The answer of ``/history`` beside the model's own changes."""
 
     # Reads
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         await self.boundary(f"status of {address}")
-        found = await self._ask(address, port)
+        found = await self.ask(address, port)
         noted = self.silent_s if isinstance(found, Unknown) else self.answered_s
-        noted[address] = anyio.current_time()
+        noted[address] = asyncio.get_running_loop().time()
         return found if isinstance(found, Unknown) else Known(self.model.status(found))
 
-    async def _ask(self, address: str, port: int) -> Instance | Unknown:
-        """The member that hears a question, after the time that takes."""
+    async def ask(self, address: str, port: int, *, of_raft: bool = False) -> Instance | Unknown:
+        """The member that hears a question on this port, after the time that takes."""
         store, reach = self.model.orchestrator.store, self.model.orchestrator.reach
-        node_id = next((n.id for n in store.nodes.values() if n.address == address), None)
+        node_id = None
+        for node in store.nodes.values():
+            if node.address == address:
+                node_id = node.id
+                break
         lost = self.deaf and self.rng.random() < self.deaf
         if lost or node_id is None or not reach.hears(node_id):
-            await anyio.sleep(TIMEOUT_S)
+            await asyncio.sleep(TIMEOUT_S)
             return Unknown(f"http://{address}:{port} does not answer: timed out")
         slow = self.faults.slow and self.rng.random() < self.faults.slow
-        await anyio.sleep(self.faults.slow_s if slow else ANSWER_S)
+        await asyncio.sleep(self.faults.slow_s if slow else ANSWER_S)
         instance = self.model.at_address(address)
-        if instance is None or not self.model.is_up(instance):
+        listens = self.model.raft_listens if of_raft else self.model.is_up
+        if instance is None or not listens(instance):
+            return Unknown(f"http://{address}:{port} does not answer: connection refused")
+        listening = instance.listening
+        if port != (listening.raft if of_raft else listening.rest_api):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
         return instance
 
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         await self.boundary(f"settings of {address}")
-        found = await self._ask(address, port)
+        found = await self.ask(address, port)
         if isinstance(found, Unknown):
             return found
         settings = self._local_settings(found)
@@ -115,34 +124,46 @@ class FakePatroni:
         agreed = self.model.consensus(instance.cluster)
         return agreed.settings if instance.name in agreed.raft.able else instance.settings
 
-    async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
-        found = await self._ask(address, port)
+    async def history(self, address: str, port: int) -> Known[Sequence[TimelineEnd]] | Unknown:
+        found = await self.ask(address, port)
         if isinstance(found, Unknown):
             return found
-        began = self.model.consensus(found.cluster).timelines.began
-        ended = [LeaderChange(n - 1, at, "no recovery target specified") for n, at in began.items()]
+        agreed = self.model.consensus(found.cluster)
+        began = {n: at for n, at in agreed.timelines.began.items() if n <= agreed.recorded_timeline}
+        ended = [TimelineEnd(n - 1, at, "no recovery target specified") for n, at in began.items()]
         return Known((*self.changes, *ended[1:]))
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         await self.boundary(f"raft of {address}")
-        found = await self._ask(address, port)
-        reading = found if isinstance(found, Unknown) else Known(self._raft_status(found, port))
+        found = await self.ask(address, port, of_raft=True)
+        reading = found if isinstance(found, Unknown) else Known(self._raft_status(found))
         self.shown_raft[address] = reading
         return reading
 
-    def _raft_status(self, instance: Instance, port: int) -> RaftStatus:
+    def _raft_status(self, instance: Instance) -> RaftStatus:
         raft = self.model.consensus(instance.cluster).raft
         near = raft.peers.get(instance.name, frozenset())
         peers = list(self.model.of_cluster(instance.cluster))
-        addresses = {peer.name: f"{peer.address}:{port}" for peer in peers}
-        partners = instance.partner_addresses
+        addresses = {peer.name: peer.raft_address for peer in peers}
+        vote = instance.vote
+        listed = vote.listed if vote is not None else instance.partner_addresses
+        partners = frozenset(listed - {instance.raft_address})
         reachable = frozenset(addresses[n] for n in near if n in addresses and n != instance.name)
+        leads, applied = raft.leader == instance.name, instance.applied
+        knows = raft.leader in near and instance.name in raft.quorate
         return RaftStatus(
             has_quorum=instance.name in raft.quorate,
             leader=addresses.get(raft.leader, "") if raft.leader in near else "",
             term=raft.term,
             reachable=reachable & partners,
             unreachable=partners - reachable,
+            address=instance.raft_address,
+            state="leader" if leads else "follower",
+            commit_index=raft.commit_index if knows else applied,
+            last_applied=applied,
+            log_length=raft.commit_index,
+            uptime_s=int(self.model.now_s - instance.entered_s),
+            match_index=dict.fromkeys(reachable & partners, raft.commit_index) if leads else {},
         )
 
     # Verbs
@@ -152,20 +173,20 @@ class FakePatroni:
     ) -> Instance:
         """The member that hears a request to change something, and lets it in."""
         await self.boundary(what)
-        found = await self._ask(address, port)
+        found = await self.ask(address, port)
         if isinstance(found, Unknown):
             raise UnavailableError(f"{what}: {found.why}")
-        wanted = found.rest_password
+        wanted = found.listening.rest_password
         if wanted and (password is None or password.value != wanted):
             raise RejectedError(f"{what} was refused (401)")
         return found
 
-    def _judge(self, verb: Verb) -> None:
-        self.verbs.append((anyio.current_time(), verb.kind))
+    def judge(self, verb: Verb) -> None:
+        self.verbs.append((asyncio.get_running_loop().time(), verb.kind))
         for listener in self.before_verb:
             listener(verb)
 
-    async def _end(self, what: str) -> None:
+    async def end(self, what: str) -> None:
         """The way back of an answer."""
         await self.boundary(f"{what} was done")
         if self.rng.random() < self.faults.answer_lost:
@@ -183,18 +204,18 @@ class FakePatroni:
         instance = await self._reach(what, address, port, password)
         if not agrees(self._local_settings(instance), expected):
             raise ConflictError("the settings are not as observed")
-        await anyio.sleep(ANSWER_S)
+        await asyncio.sleep(ANSWER_S)
         agreed = self.model.consensus(instance.cluster)
-        self._judge(Verb("patch", instance, patch=patch, expected=expected))
+        self.judge(Verb("patch", instance, patch=patch, expected=expected))
         if instance.name not in agreed.raft.able:
             if self.rng.random() < 0.5:
                 agreed.late_patches.append(dict(patch))
-            await anyio.sleep(PATCH_S)
+            await asyncio.sleep(PATCH_S)
             raise UnavailableError(f"{what}: timed out; it may still be applied")
         if self.rng.random() < self.faults.conflict:
             raise ConflictError(f"{what} was not taken (409)")
         agreed.change(patch, by_operator=True)
-        await self._end(what)
+        await self.end(what)
 
     async def switch_over(
         self, address: str, port: int, leader: str, candidate: str, password: Password | None
@@ -207,7 +228,10 @@ class FakePatroni:
             raise RejectedError(f"{what} was refused (400): target and source are the same")
         if agreed.leader != leader or chosen is None or not self._may_take_over(chosen):
             raise RejectedError(f"{what} was refused (412): it is not possible")
-        self._judge(Verb("switchover", instance, leader=leader, candidate=candidate))
+        if synchronous.refuses(agreed, chosen) and synchronous.mode_of(agreed).mode != "quorum":
+            why = "candidate name does not match with sync_standby"
+            raise RejectedError(f"{what} was refused (412): {why}")
+        self.judge(Verb("switchover", instance, leader=leader, candidate=candidate))
         await self._move(what, instance, leader, candidate)
 
     async def fail_over(
@@ -218,7 +242,7 @@ class FakePatroni:
         chosen = self._member(instance, candidate)
         if chosen is None or chosen.state != RUNNING:
             raise RejectedError(f"{what} was refused (412): it is not possible")
-        self._judge(Verb("failover", instance, candidate=candidate))
+        self.judge(Verb("failover", instance, candidate=candidate))
         await self._move(what, instance, "", candidate)
 
     def _member(self, asked: Instance, name: str) -> Instance | None:
@@ -226,15 +250,15 @@ class FakePatroni:
         return next((i for i in members if i.name == name and self.model.is_up(i)), None)
 
     def _may_take_over(self, chosen: Instance) -> bool:
-        """What Patroni asks the candidate before it takes a request: not its lag to the byte."""
+        """Return Patroni's check of the candidate: not its lag to the byte."""
         return chosen.state == RUNNING and not chosen.volume.is_empty
 
     async def _move(self, what: str, instance: Instance, leader: str, candidate: str) -> None:
         agreed = self.model.consensus(instance.cluster)
         if instance.name not in agreed.raft.able:
-            await anyio.sleep(PATCH_S)
+            await asyncio.sleep(PATCH_S)
             raise UnavailableError(f"{what} is ambiguous (503): failed to write the request")
-        now_s, chance = anyio.current_time(), self.rng.random()
+        now_s, chance = asyncio.get_running_loop().time(), self.rng.random()
         late, vain = chance < self.faults.late, chance > 1 - self.faults.vain
         due_s = now_s + (self.rng.uniform(3.0, LATEST_S) if late else 0.0)
         before = agreed.leader
@@ -242,11 +266,11 @@ class FakePatroni:
         agreed.request = request
         for _ in range(round(MOVE_S)):
             if late:
-                await anyio.sleep(self.rng.uniform(0.0, 2.0))
+                await asyncio.sleep(self.rng.uniform(0.0, 2.0))
                 raise UnavailableError(f"{what} is ambiguous (503): status unknown")
-            await anyio.sleep(1.0)
-            if agreed.leader != before:
-                await self._end(what)
+            await asyncio.sleep(1.0)
+            if agreed.leader != before or agreed.changed_at_s > now_s:
+                await self.end(what)
                 return
             if agreed.request is not request:
                 raise UnavailableError(f"{what} is ambiguous (503): it failed")
@@ -257,10 +281,22 @@ class FakePatroni:
         instance = await self._reach(what, address, port, password)
         if not instance.pending:
             raise ConflictError(f"{what}: no restart is pending")
-        self._judge(Verb("restart", instance))
+        self.judge(Verb("restart", instance))
         self.model.restart(instance, RESTARTS_S)
-        await anyio.sleep(RESTARTS_S + 1.0)
-        await self._end(what)
+        await asyncio.sleep(RESTARTS_S + 1.0)
+        await self.end(what)
+
+    async def reinitialize(self, address: str, port: int, password: Password | None) -> None:
+        what = f"reinitialize of {address}"
+        instance = await self._reach(what, address, port, password)
+        agreed = self.model.consensus(instance.cluster)
+        if self.model.leader(instance.cluster) is None:
+            raise UnavailableError(f"{what} did nothing: the cluster has no leader")
+        if agreed.leader == instance.name:
+            raise ConflictError(f"{what} did nothing: the member leads")
+        self.judge(Verb("reinitialize", instance))
+        self.model.begin_anew(instance)
+        await self.end(what)
 
     async def aclose(self) -> None:
         pass

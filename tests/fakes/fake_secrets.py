@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from queenright.core.scram import is_password_of
+from queenright.core.postgres.scram import is_password_of
 from queenright.ports.errors import RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 from tests.fakes.swarm_store import SwarmStore

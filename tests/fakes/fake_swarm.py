@@ -5,6 +5,7 @@ Every call passes two boundaries, before and after its effect, at which an opera
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -14,8 +15,8 @@ from typing import TypeVar
 import anyio
 
 from queenright.core.actions import LabelNode
-from queenright.core.observed import Engine, ImageFound, ImageMissing, SwarmState
-from queenright.core.resources import Config, Network, Secret, Service
+from queenright.core.observed import Engine, ImageFound, ImageMissing, LiveService, SwarmState
+from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.patroni import Password
 from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
 from tests.fakes.swarm_store import SwarmStore
@@ -77,7 +78,7 @@ class FakeSwarm:
     before_write: list[Callable[[str, object], Callable[[], None] | None]] = field(
         default_factory=list
     )
-    """Told of each write before its effect; what one returns is called once it took effect."""
+    """Called with each write before its effect; a returned function is called after it."""
     api_calls: int = 0
     writes: list[Write] = field(default_factory=list)
     created: Counter[str] = field(default_factory=Counter)
@@ -86,6 +87,8 @@ class FakeSwarm:
     streams: list[Stream] = field(default_factory=list)
     shown: dict[str, int] = field(default_factory=dict)
     """The version of each object as it was last observed, by id."""
+    job_output: Callable[[LiveService], str] = lambda _: ""
+    """The lines of a job that says more than a dump; empty for any other."""
     unobserved: list[str] = field(default_factory=list)
     """Writes that carried another version than was observed."""
 
@@ -96,7 +99,7 @@ class FakeSwarm:
 
     async def observe(self) -> SwarmState:
         self.observations += 1
-        self.observed_at_s = anyio.current_time()
+        self.observed_at_s = asyncio.get_running_loop().time()
         self.api_calls += len(READS)
         await self._come_and_go("observe")
         state = await self._observe_torn() if self.faults.torn_reads else self.store.state()
@@ -124,7 +127,7 @@ class FakeSwarm:
             if now.engine != state.engine:  # it answers 503 then, not with empty lists
                 raise UnavailableError(f"the engine's swarm is {now.engine.swarm_state} now")
             found[kind] = getattr(now, kind)
-            await anyio.sleep(self.rng.uniform(0, 0.05))
+            await asyncio.sleep(self.rng.uniform(0, 0.05))
         return replace(state, **found)  # type: ignore[arg-type]
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
@@ -229,6 +232,8 @@ class FakeSwarm:
         live = self.store.services.get(service_id)
         if live is None:
             raise ConflictError(f"service {service_id} not found")
+        if said := self.job_output(live):
+            return said
         tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
         if not tasks or tasks[-1].state != "complete":
             return "dump failed: pg_dump ended with exit status 1"
@@ -263,7 +268,7 @@ class FakeSwarm:
         for call in afterwards:
             if call is not None:
                 call()
-        self.writes.append(Write(anyio.current_time(), self.observed_at_s, kind, name))
+        self.writes.append(Write(asyncio.get_running_loop().time(), self.observed_at_s, kind, name))
         await self.boundary(f"{kind}/{name} was done")
         if self.rng.random() < self.faults.answer_lost:
             raise UnavailableError("Docker's engine does not answer: read timed out")
@@ -271,7 +276,7 @@ class FakeSwarm:
     async def _come_and_go(self, what: str) -> None:
         await self.boundary(what)
         slow = self.rng.random() < self.faults.slow
-        await anyio.sleep(self.faults.slow_s if slow else CALL_S)
+        await asyncio.sleep(self.faults.slow_s if slow else CALL_S)
         engine = self.store.engine
         if self.rng.random() < self.faults.unavailable:
             raise UnavailableError("Docker's engine does not answer: connection refused")

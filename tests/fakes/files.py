@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from queenright.core.actions import Action
-from queenright.core.audit import Outcome, Trigger
-from queenright.core.plan import Plan, Refusal
-from queenright.core.spec.problems import Problem
+from queenright.core.actions import AnyAction
+from queenright.core.audit.record import Outcome, Trigger
+from queenright.core.manifest.problems import Problem
+from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.ports.manifests import ManifestTexts
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -25,6 +25,9 @@ class FakeClock:
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=asyncio.get_running_loop().time() + self.skew_s)
+
+    def monotonic_s(self) -> float:
+        return asyncio.get_running_loop().time()
 
 
 @dataclass
@@ -81,14 +84,14 @@ class FakeLastGood:
 class Intent:
     plan: Plan
     trigger: Trigger
-    action: Action
+    action: AnyAction
 
 
 @dataclass(frozen=True)
 class Ended:
     plan: Plan
     trigger: Trigger
-    action: Action
+    action: AnyAction
     outcome: Outcome
     duration_ms: float
 
@@ -100,23 +103,37 @@ class Refused:
     refusal: Refusal
 
 
+@dataclass(frozen=True)
+class Held:
+    plan: Plan
+    trigger: Trigger
+    began: tuple[Hold, ...]
+    ended: tuple[str, ...]
+
+
 @dataclass
 class FakeAudit:
-    """Keeps what it is told, in order."""
+    """Keeps the records in order."""
 
     records: list[Intent | Ended | Refused] = field(default_factory=list)
+    holds: list[Held] = field(default_factory=list)
     measurements: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
 
-    def intent(self, plan: Plan, trigger: Trigger, action: Action) -> None:
+    def intent(self, plan: Plan, trigger: Trigger, action: AnyAction) -> None:
         self.records.append(Intent(plan, trigger, action))
 
     def outcome(
-        self, plan: Plan, trigger: Trigger, action: Action, outcome: Outcome, duration_ms: float
+        self, plan: Plan, trigger: Trigger, action: AnyAction, outcome: Outcome, duration_ms: float
     ) -> None:
         self.records.append(Ended(plan, trigger, action, outcome, duration_ms))
 
     def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:
         self.records.append(Refused(plan, trigger, refusal))
+
+    def held(
+        self, plan: Plan, trigger: Trigger, began: Sequence[Hold], ended: Sequence[str]
+    ) -> None:
+        self.holds.append(Held(plan, trigger, tuple(began), tuple(ended)))
 
     def measured(self, cluster: str, details: Mapping[str, object]) -> None:
         self.measurements.append((cluster, details))

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tests.fakes import server_parameters
+from tests.fakes.listening import Listening
+from tests.fakes.raft_lists import RaftNode
+from tests.fakes.sync_key import NO_KEY, NO_NAMES, Names, SyncKey
 from tests.fakes.tasks import FakeTask
 from tests.fakes.volumes import Volume
 
@@ -32,44 +35,71 @@ class Instance:
     partners: int
     priority: int
     cluster: str
+    listening: Listening
+    """Its ports and passwords, as its container was started."""
     partner_addresses: frozenset[str] = frozenset()
-    rest_password: str = ""
     state: str = STOPPED
     is_primary: bool = False
     answers_primary: bool = False
     has_joined: bool = False
-    """Whether Raft has let it in: until then Patroni waits, and its REST API does not listen."""
+    """True once Raft has let it in: until then Patroni waits, and its REST API does not listen."""
+    has_entered: bool = False
+    """True once the entry point is done with Raft's files, and has become Patroni."""
+    entered_s: float = 0.0
+    finding: str = ""
+    """The cause that the entry point has found, and that Patroni shows as a tag."""
+    applied: int = 1
+    """The last entry that its Raft node has applied."""
     follows_s: float | None = None
     is_streaming: bool = False
     ready_at_s: float = 0.0
     goal: Literal["primary", "replica"] = "replica"
+    vote: RaftNode | None = None
+    """Its Raft node, once it runs."""
     settings: dict[str, Any] = field(default_factory=dict)
     running: dict[str, str] = field(default_factory=dict)
     """The parameters with which PostgreSQL was started, of those that take a restart."""
+    confirmed_by: Names = NO_NAMES
+    """The replicas for which its commits wait while it is a primary."""
+    sync: SyncKey = NO_KEY
+    """Its own copy of the cluster's key."""
     lost_s: float | None = None
-    """Since when it has had no quorum."""
+    """The time since which it has had no quorum."""
     patience_s: float = 0.0
     grace_s: float = 0.0
     is_slow: bool = False
+    _compared: tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, str]]] = field(
+        default=({}, {}, {}), init=False, repr=False, compare=False
+    )
 
     @property
     def node_id(self) -> str:
         return self.task.node_id
 
     @property
+    def raft_address(self) -> str:
+        """The address by which the other Raft nodes know it."""
+        return f"{self.address}:{self.listening.raft}"
+
+    @property
     def is_paused(self) -> bool:
-        """As this member knows it."""
+        """True if this member knows that Patroni is paused."""
         return bool(self.settings.get("pause"))
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether, holding the lock, it would give it away."""
+        """True if it would release the lock that it holds."""
         stays_down = self.state == STOPPED and self.is_paused
         return self.state == FAILED or stays_down or self.volume.is_empty
 
     @property
     def pending(self) -> dict[str, tuple[str, str]]:
-        return server_parameters.pending(self.running, self.settings)
+        """The parameters that wait for a restart; computed again when other settings are taken
+        over, which are never changed in place, or PostgreSQL is started."""
+        if self._compared[0] is not self.running or self._compared[1] is not self.settings:
+            found = server_parameters.pending(self.running, self.settings)
+            self._compared = (self.running, self.settings, found)
+        return self._compared[2]
 
     def start(self, goal: Literal["primary", "replica"], ready_at_s: float) -> None:
         """PostgreSQL starts, with the parameters as they are now."""

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from queenright.core.spec.postgres_cluster import PREFERRED_PRIORITY
+from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus, MoveRequest, merged
 from tests.fakes.instances import RUNNING, Instance
+from tests.fakes.listening import settings_in
 
 if TYPE_CHECKING:
     from tests.fakes.patroni_model import PatroniModel
 
 BOOTSTRAP_S = 4.0
-
-
-@cache
-def parsed(template: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(template)
-    return found
+ADOPT_S = 15.0
+RECORDED_S = 10.0
+"""The time after a promotion at which the leader writes its timeline into Patroni's history, at the
+latest: its next round."""
 
 
 def elect(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
@@ -30,14 +26,13 @@ def elect(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
         agreed.change(patch, by_operator=True)
     agreed.late_patches = []
     if not agreed.initialized_by:
-        preferred = [i for i in able if i.priority == PREFERRED_PRIORITY]
-        if preferred:
-            agreed.initialized_by, agreed.initialized_at_s = preferred[0].name, model.now_s
+        initialize(model, agreed, able)
     elif agreed.timeline == 0:
         bootstrap(model, agreed, able)
     else:
         holder = next((i for i in able if i.name == agreed.leader), None)
-        if model.now_s < agreed.lock_until_s:
+        is_kept = agreed.lock_until_s > 0 and not agreed.raft.expires
+        if model.now_s < agreed.lock_until_s or is_kept:
             if holder is not None:
                 lead(model, agreed, holder, able)
         elif holder is not None and holder.is_primary:
@@ -46,7 +41,26 @@ def elect(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
             race(model, agreed, able)
 
 
+def initialize(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
+    """Nothing is known of the cluster. A member without data whose template has a bootstrap section
+    begins at once; one with data is adopted only when its PostgreSQL runs, and somewhat later."""
+    empty = [i for i in able if i.volume.is_empty and may_bootstrap(model, i)]
+    with_data = [i for i in able if i.state == RUNNING and not i.volume.is_empty]
+    if empty:
+        first = max(empty, key=lambda i: i.priority)
+        agreed.initialized_by, agreed.initialized_at_s = first.name, model.now_s
+    elif with_data:
+        agreed.adopting_since_s = agreed.adopting_since_s or model.now_s
+        if model.now_s - agreed.adopting_since_s >= ADOPT_S:
+            best = max(with_data, key=lambda i: (i.volume.location, i.priority, i.name))
+            agreed.adopting_since_s, agreed.initialized_by = 0.0, best.name
+            agreed.system, agreed.timeline = best.volume.system, best.volume.timeline
+            agreed.settings = best.volume.settings
+
+
 def renew(model: PatroniModel, agreed: Consensus, holder: Instance) -> None:
+    if model.now_s - agreed.changed_at_s >= RECORDED_S:
+        agreed.recorded_timeline = agreed.timeline
     agreed.lock_until_s = model.now_s + agreed.setting("ttl")
     agreed.last_location = holder.volume.location
     agreed.race_at_s = 0.0
@@ -56,6 +70,7 @@ def lead(model: PatroniModel, agreed: Consensus, holder: Instance, able: list[In
     """The round of the one who holds the lock."""
     if holder.is_primary:
         renew(model, agreed, holder)
+        synchronous.keep_in_sync(model, agreed, holder, able)
         request = agreed.request
         if request is not None and model.now_s >= request.due_s:
             agreed.request = None
@@ -75,6 +90,8 @@ def hand_over(
 ) -> None:
     """A graceful switchover: the leader stops, and whoever follows has all of its WAL."""
     ready = [i for i in able if i is not holder and i.is_streaming]
+    if synchronous.is_active(agreed):
+        ready = [i for i in ready if i.name in agreed.sync.members]
     chosen = next((i for i in ready if i.name == request.candidate), None)
     lag = holder.volume.location - chosen.volume.location if chosen else 0
     if (
@@ -113,19 +130,38 @@ def race(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
             agreed.request = None
             promote(model, agreed, chosen)
         return
+    up = [i for i in able if may_race(i, agreed)]
+    request = agreed.request
+    if request is not None and not request.leader and model.now_s >= request.due_s:
+        agreed.request = None
+        chosen = next((i for i in up if i.name == request.candidate), None)
+        if chosen is not None and not request.is_vain:
+            promote(model, agreed, chosen)
+            return
+    is_synchronous = synchronous.is_active(agreed)
+    winner = synchronous.winner(model, agreed, up) if is_synchronous else winner_of(up, agreed)
+    if winner is not None:
+        promote(model, agreed, winner)
+
+
+def may_race(member: Instance, agreed: Consensus) -> bool:
+    volume = member.volume
+    is_able = not volume.is_broken and volume.damage != "no-room"
+    return member.state == RUNNING and is_able and volume.system == agreed.system
+
+
+def winner_of(up: list[Instance], agreed: Consensus) -> Instance | None:
+    """As Patroni has it (4.1, ``_is_healthiest_node``): positions in the WAL are compared, then
+    priorities, whatever the timelines are. With ``check_timeline`` a member behind the history's
+    timeline may not win, but still keeps those from winning that have less WAL than it."""
+    best = max(up, key=lambda i: (i.volume.location, i.priority, i.name), default=None)
+    if best is None:
+        return None
     least = agreed.last_location - agreed.setting("maximum_lag_on_failover")
-    fit = [
-        i
-        for i in able
-        if i.state == RUNNING
-        and not i.volume.is_empty
-        and not i.volume.is_broken
-        and i.volume.location >= least
-        and not agreed.timelines.has_diverged(i.volume, agreed.timeline)
-    ]
-    if fit:
-        best = max(fit, key=lambda i: (i.volume.location, i.priority, i.name))
-        promote(model, agreed, best)
+    is_behind = best.volume.timeline < agreed.recorded_timeline
+    if best.volume.location < least or (is_behind and agreed.settings.get("check_timeline")):
+        return None
+    return best
 
 
 def bootstrap(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
@@ -133,17 +169,22 @@ def bootstrap(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> N
     if first is None:
         agreed.initialized_by = ""
     elif model.now_s - agreed.initialized_at_s >= BOOTSTRAP_S:
+        model.initialised(agreed, first)
         first.volume.secrets, first.volume.location = model.secrets_of(first), 1000
         agreed.settings = merged(written_settings(model, first), agreed.settings)
         first.settings = agreed.settings
         promote(model, agreed, first)
 
 
+def may_bootstrap(model: PatroniModel, instance: Instance) -> bool:
+    return bool(written_settings(model, instance))
+
+
 def written_settings(model: PatroniModel, instance: Instance) -> dict[str, Any]:
     """The template's section that is read once in a cluster's life."""
     for reference in instance.task.template.configs:
         config = model.orchestrator.store.configs.get(reference.name)
-        written = parsed(config.value.data) if config else {}
+        written = settings_in(config.value.data) if config else {}
         if "bootstrap" in written:
             found: dict[str, Any] = written["bootstrap"]["dcs"]
             return found
@@ -151,8 +192,11 @@ def written_settings(model: PatroniModel, instance: Instance) -> dict[str, Any]:
 
 
 def promote(model: PatroniModel, agreed: Consensus, chosen: Instance) -> None:
+    model.promoted(agreed, chosen)
+    synchronous.before_promotion(model, agreed, chosen)
     agreed.leader = chosen.name
-    agreed.timeline += 1
+    agreed.timeline = chosen.volume.timeline + 1
+    agreed.recorded_timeline = min(agreed.recorded_timeline, agreed.timeline)
     model.story.append((model.now_s, f"{chosen.name} leads on timeline {agreed.timeline}"))
     agreed.changed_at_s = model.now_s
     agreed.planned_by_operator = False

@@ -1,7 +1,7 @@
 """The members as Patroni moves them: bootstrap, leader lock, failover, demotion, streaming.
 
-Derived from the containers that really run and from who reaches whom. Times are those measured on
-the lab, roughly; a round of every member's loop is one tick.
+Derived from the containers that really run and the connections between them. Times are as measured
+on the lab, roughly; a round of every member's loop is one tick.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from queenright.core.observed import LiveService, MemberStatus
-from queenright.core.resources import CLUSTER_LABEL, ROLE_LABEL
+from queenright.core.observed.patroni import FINDING_TAG
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
+from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus
-from tests.fakes.fake_secrets import secret_text
+from tests.fakes.entry_point import enter
 from tests.fakes.instances import (
     CREATING,
     FAILED,
@@ -27,17 +29,22 @@ from tests.fakes.instances import (
     Instance,
 )
 from tests.fakes.leader_lock import change_over, elect
+from tests.fakes.listening import member_listening
 from tests.fakes.orchestrator import Orchestrator
-from tests.fakes.raft_model import RaftNode
+from tests.fakes.raft_lists import Files, RaftNode
 from tests.fakes.replication import follow
 from tests.fakes.swarm_store import running_containers
 from tests.fakes.tasks import FakeTask
 from tests.fakes.volumes import Volume
 
 TICK_S = 1.0
+CLONE_S = 6.0
 WRITES_BYTES = 100
+WITHOUT_DATA = frozenset({"no-control-file", "interrupted-copy"})
+"""Damages with which Patroni says of a member that it has no data, and waits for a person. Tried
+with Patroni 4.1.5 and PostgreSQL: as the states of the others are."""
 PAUSED_PRIMARY_GRACE_S = (23.0, 43.0)
-"""After so long a paused leader without quorum answers 503 on ``/primary``."""
+"""The time after which a paused leader without quorum answers 503 on ``/primary``."""
 
 
 @dataclass
@@ -53,24 +60,43 @@ class PatroniModel:
     """Members whose data was made with other passwords than they were started with."""
     last_well_s: dict[str, float] = field(default_factory=dict)
     last_unwell_s: dict[str, float] = field(default_factory=dict)
-    """When each member's service was last seen leading or streaming, and neither, by the tick."""
+    """The tick at which each member's service was last seen leading or streaming, and neither."""
     last_streamed_s: dict[str, float] = field(default_factory=dict)
     last_near_s: dict[str, float] = field(default_factory=dict)
-    """When each was last seen streaming, and within the lag bound."""
+    """The tick at which each was last seen streaming, and within the lag bound."""
+    last_fit_s: dict[str, float] = field(default_factory=dict)
+    """The tick at which each was last seen streaming closely enough to confirm commits."""
     last_quorate_s: dict[str, float] = field(default_factory=dict)
     last_led_s: dict[str, float] = field(default_factory=dict)
-    """When each cluster was last seen with a quorum, and with a leader."""
+    """The tick at which each cluster was last seen with a quorum, and with a leader."""
     slow: set[str] = field(default_factory=set)
     """Services of members whose replication is slow."""
     writes_bytes: int = WRITES_BYTES
-    """What clients write in a tick."""
+    """The bytes that clients write in a tick."""
     story: list[tuple[float, str]] = field(default_factory=list)
-    """Who was promoted, and when."""
+    """The promoted members, with times."""
+    clone_s: float = CLONE_S
+    """The time that a base backup takes."""
+    clones_hang: bool = False
+    """True if a member that was killed in a base backup waits for ever, as a real one does."""
+    mends_raft: bool = True
+    """True for images whose entry point sets damaged Raft files aside."""
+    tells_findings: bool = True
+    """True for images whose entry point has Patroni tell what keeps PostgreSQL from starting."""
+    lost: list[str] = field(default_factory=list)
+    """Acknowledged rows that were lost though a member had them: by a second timeline beside the
+    one in Patroni's history, or by an empty database in the place of one with data."""
     other_wins: float = 0.0
     """The chance that a switchover is won by another member than its candidate."""
 
     def __post_init__(self) -> None:
         self.orchestrator.ended_listeners.append(self.container_ended)
+        present = self.orchestrator.is_healthy
+        self.orchestrator.is_healthy = lambda task: (
+            self._answers_health(self.instances[task.id])
+            if task.id in self.instances
+            else present(task)
+        )
 
     @property
     def now_s(self) -> float:
@@ -84,7 +110,34 @@ class PatroniModel:
         self.start()
 
     def consensus(self, cluster: str) -> Consensus:
-        return self.agreed.setdefault(cluster, Consensus())
+        found = self.agreed.get(cluster)
+        if found is None:
+            found = self.agreed[cluster] = Consensus()
+        return found
+
+    def promoted(self, agreed: Consensus, chosen: Instance) -> None:
+        """Note a promotion that leaves acknowledged rows behind: a whole timeline of them, or what
+        replicas had confirmed."""
+        if synchronous.loses(agreed, chosen.volume) and not agreed.is_forced:
+            known = agreed.acknowledged
+            self.lost.append(f"{chosen.name} leads on without rows that were confirmed: {known}")
+            agreed.acknowledged = None
+        present, newest = chosen.volume.timeline, agreed.recorded_timeline
+        if 0 < present < newest and not agreed.is_forced:
+            self.lost.append(
+                f"{chosen.name} leads on from timeline {present}, though timeline {newest} had "
+                "acknowledged rows"
+            )
+
+    def initialised(self, agreed: Consensus, first: Instance) -> None:
+        """Note an initdb beside data of the same cluster."""
+        agreed.systems += 1
+        agreed.system = first.volume.system = agreed.systems
+        kept = [i.name for i in self.of_cluster(first.cluster) if not i.volume.is_empty]
+        if kept:
+            self.lost.append(
+                f"{first.name} initialises an empty database, and {', '.join(kept)} had the data"
+            )
 
     # Containers
 
@@ -114,12 +167,14 @@ class PatroniModel:
             ):
                 self.instances[task.id] = self._instance(live, task)
 
+    def _answers_health(self, instance: Instance) -> bool:
+        """``/health``, which the container's own check asks: 200 while PostgreSQL runs."""
+        return self.is_up(instance) and instance.state == RUNNING and not instance.volume.is_empty
+
     def _instance(self, live: LiveService, task: FakeTask) -> Instance:
         environment = task.template.environment
         source = next(m.source for m in task.template.mounts if "pgdata" in m.target)
         volume = self.volumes.setdefault((task.node_id, source), Volume())
-        mounted = [item.name for item in task.template.secrets if "rest" in item.target]
-        known = mounted and mounted[0] in self.orchestrator.store.secret_values
         partners = json.loads(environment.get("RAFT_PARTNERS", "[]"))
         made = Instance(
             name=environment.get("NODE_NAME", live.value.name),
@@ -131,11 +186,21 @@ class PatroniModel:
             partner_addresses=frozenset(partners),
             priority=int(environment.get("FAILOVER_PRIORITY", "1")),
             cluster=live.value.labels.get(CLUSTER_LABEL, ""),
-            rest_password=secret_text(self.orchestrator.store, mounted[0]) if known else "",
+            listening=member_listening(self.orchestrator.store, task.template),
         )
+        self._tell_apart(made)
         if not volume.is_empty and volume.secrets != self.secrets_of(made):
             self.wrong_password.append(made.name)
         return made
+
+    def _tell_apart(self, made: Instance) -> None:
+        """Give another name here to a container of the same member that a node runs on, which the
+        managers do not reach: its service was removed, and made anew elsewhere."""
+        for other in self.instances.values():
+            if (other.cluster, other.name) == (made.cluster, made.name):
+                other.name = f"{made.name}@{other.node_id}"
+                if other.vote is not None:
+                    other.vote.name = other.name
 
     def secrets_of(self, instance: Instance) -> tuple[int, ...]:
         """The passwords that the data is made with."""
@@ -144,19 +209,31 @@ class PatroniModel:
         return tuple(values.get(item.name, 0) for item in secrets if "rest" not in item.target)
 
     def is_up(self, instance: Instance) -> bool:
-        """Whether Patroni answers."""
+        """Return True if Patroni answers."""
         reach = self.orchestrator.reach
         return instance.has_joined and reach.runs(instance.node_id)
 
     def is_home(self, instance: Instance) -> bool:
-        """Whether it runs where the others look for it: its ports are its node's."""
+        """Return True if it runs at the address that the others use: its ports are its node's."""
         node = self.orchestrator.store.nodes.get(instance.node_id)
         return node is not None and node.address == instance.address
+
+    def raft_listens(self, instance: Instance) -> bool:
+        """Return True if its Raft node answers, which it does before Patroni has joined."""
+        reach = self.orchestrator.reach
+        return reach.runs(instance.node_id) and self._is_started(instance)
+
+    def _is_started(self, instance: Instance) -> bool:
+        is_ready = self.now_s - instance.task.up_since_s >= STARTS_S
+        return instance.has_entered and is_ready and self.is_home(instance)
 
     # Rounds
 
     def tick(self) -> None:
         self._take_up_containers()
+        for instance in [i for i in self.instances.values() if not i.has_entered]:
+            if self.orchestrator.reach.runs(instance.node_id):
+                enter(self, instance)
         by_cluster: dict[str, list[Instance]] = {}
         for instance in self.instances.values():
             by_cluster.setdefault(instance.cluster, []).append(instance)
@@ -186,20 +263,25 @@ class PatroniModel:
                 self.last_streamed_s[member.service] = now_s
                 if member.volume.location >= least:
                     self.last_near_s[member.service] = now_s
+                if synchronous.is_close(agreed, leader, member):
+                    self.last_fit_s[member.service] = now_s
 
     def _look(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         now_s, reach = self.now_s, self.orchestrator.reach
-        up = [m for m in members if now_s - m.task.up_since_s >= STARTS_S and self.is_home(m)]
-        nodes = [RaftNode(m.name, m.node_id, m.partners) for m in up]
-        agreed.raft.look(nodes, reach, now_s)
+        up = [m for m in members if self._is_started(m)]
+        agreed.raft.look([vote_of(m) for m in up], reach, now_s)
         if agreed.raft.able:
             self.last_quorate_s[cluster] = now_s
         for member in up:
             if member.name in agreed.raft.able:
                 member.lost_s = None
                 member.has_joined = True
+                member.applied = agreed.raft.commit_index
+                if member.sync is not agreed.sync and synchronous.hears(self, agreed):
+                    member.sync = agreed.sync
                 if member.settings is not agreed.settings and self.rng.random() < 0.8:
                     member.settings = agreed.settings
+                    member.volume.settings = member.settings or member.volume.settings
             elif member.lost_s is None and reach.runs(member.node_id):
                 loop_s, retry_s = agreed.setting("loop_wait"), agreed.setting("retry_timeout")
                 member.lost_s = now_s
@@ -207,7 +289,7 @@ class PatroniModel:
                 member.grace_s = self.rng.uniform(*PAUSED_PRIMARY_GRACE_S)
 
     def _round(self, agreed: Consensus, member: Instance) -> None:
-        """One round of a member's own loop, without the race for the lock."""
+        """Run one round of a member's own loop, without the race for the lock."""
         now_s = self.now_s
         able = member.name in agreed.raft.able
         if member.state == STARTING and now_s >= member.ready_at_s:
@@ -219,11 +301,15 @@ class PatroniModel:
             if usurped or cut_off:
                 member.start("replica", now_s + self.rng.uniform(1.0, 4.0))
         elif member.state in {STOPPED, FAILED} and not member.is_paused:
-            if member.volume.is_broken:
+            if member.volume.is_broken or self.is_of_another(agreed, member):
                 member.state = FAILED
             elif not member.volume.is_empty:
                 leads = able and agreed.leader == member.name and now_s < agreed.lock_until_s
                 member.start("replica", now_s + (0.0 if leads else 1.0))
+
+    def is_of_another(self, agreed: Consensus, member: Instance) -> bool:
+        """Return True if its data are of another database: ``system ID mismatch``, and it exits."""
+        return bool(agreed.system and member.volume.system not in {0, agreed.system})
 
     def _answers_primary(self, agreed: Consensus, member: Instance) -> bool:
         if not member.is_primary or not self.orchestrator.reach.runs(member.node_id):
@@ -237,13 +323,23 @@ class PatroniModel:
         """A planned change of leader by hand, as ``patronictl switchover`` makes it, at once."""
         chosen = next(i for i in self.of_cluster(cluster) if i.name == to)
         agreed = self.consensus(cluster)
+        if synchronous.refuses(agreed, chosen) and self.leader(cluster) is not None:
+            return
         agreed.request = None
+        agreed.is_forced = self.leader(cluster) is None
         change_over(self, agreed, self.leader(cluster), chosen)
+        agreed.is_forced = False
 
     def restart(self, instance: Instance, lasts_s: float) -> None:
         """PostgreSQL alone, as ``POST /restart`` does it; a leader keeps its lock."""
         goal = "primary" if instance.is_primary else "replica"
         instance.start(goal, self.now_s + lasts_s)  # type: ignore[arg-type]
+
+    def begin_anew(self, instance: Instance) -> None:
+        """Empty the data directory and copy it again, as ``POST /reinitialize`` does it."""
+        instance.volume.empty()
+        instance.stop()
+        instance.state = CREATING
 
     # What is true
 
@@ -268,7 +364,7 @@ class PatroniModel:
         return next((i for i in self.instances.values() if i.address == address), None)
 
     def was_well_since(self, service: str, since_s: float) -> bool:
-        """Whether the member has been well at any time since then, this moment included."""
+        """Return True if the member was well at any time since then, this moment included."""
         if self.last_well_s.get(service, -1.0) >= since_s:
             return True
         return any(i.service == service and self.is_well(i) for i in self.instances.values())
@@ -282,16 +378,27 @@ class PatroniModel:
         return heard and (instance.is_streaming or self.leader(instance.cluster) is instance)
 
     def status(self, instance: Instance) -> MemberStatus:
-        """What ``/patroni`` and ``/primary`` answer."""
+        """Return the answers of ``/patroni`` and ``/primary``."""
         agreed, volume = self.consensus(instance.cluster), instance.volume
+        tags: dict[str, object] = {"failover_priority": instance.priority, "clonefrom": True}
+        if instance.finding:
+            tags[FINDING_TAG] = instance.finding
         if volume.is_empty:
             first = agreed.initialized_by == instance.name and agreed.timeline == 0
-            state = INITIALIZING if first else CREATING
-            return MemberStatus(state=state, role="replica", paused=instance.is_paused)
+            hangs = self.clones_hang and volume.is_partial and instance.state != CREATING
+            state = INITIALIZING if first else STOPPED if hangs else CREATING
+            return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused)
         pending = instance.pending
         is_running = instance.state == RUNNING
+        state = instance.state
+        if state == FAILED and volume.damage:
+            if volume.damage in WITHOUT_DATA:
+                return MemberStatus(
+                    state=STOPPED, role="uninitialized", paused=instance.is_paused, tags=tags
+                )
+            state = "unknown" if volume.damage == "files" else STOPPED
         return MemberStatus(
-            state=instance.state,
+            state=state,
             role="primary" if instance.is_primary else "replica",
             timeline=volume.timeline if is_running else None,
             replication_state="streaming" if instance.is_streaming else "",
@@ -300,8 +407,20 @@ class PatroniModel:
             paused=instance.is_paused,
             pending_restart=bool(pending),
             pending_changes=pending,
+            synchronous=synchronous.part_of(instance),
             cluster_unlocked=not agreed.leader or self.now_s >= agreed.lock_until_s,
             version="4.1.5",
             server_version=160014,
-            tags={"failover_priority": instance.priority, "clonefrom": True},
+            tags=tags,
         )
+
+
+def vote_of(member: Instance) -> RaftNode:
+    """Return a member's Raft node as it is now; it starts, and reads its files, the first time."""
+    if member.vote is None:
+        files = member.volume.votes.setdefault(member.raft_address, Files())
+        member.vote = RaftNode(
+            member.name, member.node_id, member.raft_address, member.partner_addresses, files
+        )
+        member.vote.can_apply = member.volume.raft == "whole"
+    return member.vote

@@ -1,6 +1,8 @@
-"""Where swarm's scheduler lets a task run: by constraints, and by ports in host mode."""
+"""Swarm's scheduler: the nodes for a task, by constraints and by ports in host mode."""
 
 from __future__ import annotations
+
+from functools import cache
 
 from queenright.core.observed import Node
 from tests.fakes.swarm_store import SwarmStore
@@ -37,13 +39,26 @@ def is_port_taken(store: SwarmStore, task: FakeTask, node_id: str) -> bool:
 
 
 def fits(node: Node, constraints: tuple[str, ...]) -> bool:
-    """Labels and hostnames, which are all that the operator writes."""
+    """Return True if the scheduler would take the node. The model has no platforms and engine
+    labels: no node fits a constraint on them (swarmkit: constraint.NodeMatches)."""
     for constraint in constraints:
-        key, _, value = constraint.partition("==")
-        if key.strip() == "node.hostname":
-            if node.name != value.strip():
-                return False
-            continue
-        if node.labels.get(key.strip().removeprefix("node.labels.")) != value.strip():
+        key, label, value, wants_equal = parts_of(constraint)
+        if label is not None:
+            found: str | None = node.labels.get(label, "")
+        else:
+            known = {"node.hostname": node.name, "node.id": node.id, "node.role": node.role}
+            found = known.get(key)
+        if found is None or (found.lower() == value) != wants_equal:
             return False
     return True
+
+
+@cache
+def parts_of(constraint: str) -> tuple[str, str | None, str, bool]:
+    """Return the constraint's key, its node label or None, its value in small letters,
+    and True for ``==``."""
+    wants_equal = "==" in constraint
+    key, _, value = constraint.partition("==" if wants_equal else "!=")
+    key = key.strip()
+    label = key.removeprefix("node.labels.") if key.startswith("node.labels.") else None
+    return key, label, value.strip().lower(), wants_equal

@@ -1,26 +1,21 @@
-"""The members' embedded Raft: who has quorum, who leads it, and in which term.
+"""The members' embedded Raft: who has quorum, who leads it, in which term, and who votes.
 
-As pysyncobj has it, a node has quorum when it is connected to a majority; what it wants written is
-written only when it hears a Raft leader that has one.
+As pysyncobj has it, a node has quorum when it is connected to a majority of the nodes that *it*
+lists; what it wants written is written only when it hears a Raft leader that has one. A node that
+can't apply its log connects, votes and leads like any other; where it leads, no key expires.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
+from tests.fakes.raft_lists import Change, RaftNode
 from tests.fakes.reachability import Reachability
 
 ELECTION_S = 1.5
-
-
-@dataclass(frozen=True)
-class RaftNode:
-    """One node as it is asked: its name, where it runs, and how many others it knows of."""
-
-    name: str
-    node_id: str
-    partners: int
 
 
 @dataclass
@@ -31,29 +26,68 @@ class RaftModel:
     term: int = 1
     leaderless_since_s: float | None = 0.0
     peers: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Whom each running node hears, itself included."""
+    """The nodes that each running node reaches, itself included."""
     quorate: frozenset[str] = frozenset()
-    """Who is connected to a majority."""
+    """The nodes with a connection to a majority."""
     able: frozenset[str] = frozenset()
-    """Whose writes are committed."""
+    """The nodes whose writes are committed, and which see what is committed."""
+    stuck: frozenset[str] = frozenset()
+    """The nodes that can't apply their log."""
+    commit_index: int = 1
+    running: dict[str, RaftNode] = field(default_factory=dict)
+    rng: random.Random = field(default_factory=lambda: random.Random("first answers"))
+    now_s: float = 0.0
+    changed_s: list[float] = field(default_factory=list)
+    """The times at which a leader has taken a change of the voters."""
 
     def look(self, nodes: Sequence[RaftNode], reach: Reachability, now_s: float) -> None:
+        self.now_s = now_s
         running = [node for node in nodes if reach.runs(node.node_id)]
+        self.running = {node.name: node for node in running}
+        asked = [
+            (name, node)
+            for node in running
+            if node.voters is None and (name := node.start(running, reach, self.rng))
+        ]
+        self.stuck = frozenset(node.name for node in running if not node.can_apply)
+        self.see_links(running, reach)
+        for name, node in asked:
+            self.request(name, "add", node.address)
+        if asked:
+            self.see_links(running, reach)
+        self._keep_or_elect(now_s)
+        self.replicate()
+        self.able = (
+            frozenset(name for name in self.quorate if self.leader in self.peers[name]) - self.stuck
+            if self.leader
+            else frozenset()
+        )
+        self.commit_index += 3 if self.able else 0
+        for node in running:
+            node.write(now_s)
+
+    def see_links(self, running: Sequence[RaftNode], reach: Reachability) -> None:
+        """See who is connected with whom; the running nodes are few, and looked at in each tick."""
         self.peers = {
             node.name: frozenset(
-                other.name for other in running if reach.linked(node.node_id, other.node_id)
+                [
+                    other.name
+                    for other in running
+                    if node.knows(other) and reach.linked(node.node_id, other.node_id)
+                ]
             )
             for node in running
         }
         self.quorate = frozenset(
-            node.name for node in running if len(self.peers[node.name]) * 2 > node.partners + 1
+            [node.name for node in running if len(self.peers[node.name]) * 2 > len(node.listed)]
         )
-        self._keep_or_elect(now_s)
-        self.able = (
-            frozenset(name for name in self.quorate if self.leader in self.peers[name])
-            if self.leader
-            else frozenset()
-        )
+
+    @property
+    def expires(self) -> bool:
+        """True if keys expire: Raft's leader does that, from what it has applied."""
+        return self.leader not in self.stuck
+
+    # Elections
 
     def _keep_or_elect(self, now_s: float) -> None:
         leads_all = self.leader in self.quorate and self.quorate <= self.peers[self.leader]
@@ -63,7 +97,88 @@ class RaftModel:
         if self.leaderless_since_s is None:
             self.leaderless_since_s = now_s
         self.leader = ""
-        if self.quorate and now_s - self.leaderless_since_s >= ELECTION_S:
-            self.term += 1
-            self.leader = max(self.quorate, key=lambda name: (len(self.peers[name]), name))
-            self.leaderless_since_s = None
+        electable = [name for name in self.quorate if self.can_be_elected(name)]
+        if electable and now_s - self.leaderless_since_s >= ELECTION_S:
+            self.elect(max(electable, key=lambda name: (len(self.peers[name]), name)))
+
+    def can_be_elected(self, name: str) -> bool:
+        """Return True if a majority of its list hears it, and has no later log."""
+        node = self.running[name]
+        votes = [p for p in self.peers[name] if self.running[p].files.end <= node.files.end]
+        return len(votes) * 2 > len(node.listed)
+
+    def elect(self, name: str) -> None:
+        self.term += 1
+        self.leader, self.leaderless_since_s = name, None
+        self.running[name].files.last_term = self.term
+
+    # Changes of the voters
+
+    def replicate(self) -> None:
+        """Give the leader's log to all that it reaches, and commit what a majority has."""
+        leader = self.running.get(self.leader)
+        if leader is None:
+            return
+        near = [self.running[name] for name in self.peers[leader.name] if name != leader.name]
+        for node in near:
+            node.follow(leader)
+        if (len(near) + 1) * 2 > len(leader.listed):
+            for node in (leader, *near):
+                node.files.committed = len(leader.files.log)
+
+    def request(self, asked: str, verb: Literal["add", "rem"], voter: str) -> bool | None:
+        """Ask a node for a change. True for done, False for refused, None for no answer: the leader
+        has taken it, and no majority has it yet."""
+        leader = self.running.get(self.leader)
+        if leader is None or leader.name not in self.peers.get(asked, frozenset()):
+            return False
+        is_own = voter in {leader.address, self.running[asked].address} and verb == "rem"
+        if is_own or (voter in leader.listed) == (verb == "add"):
+            return False
+        change = Change(verb, voter, self.term)
+        leader.files.log.append(change)
+        leader.change(change)
+        self.changed_s.append(self.now_s)
+        self.replicate()
+        return True if leader.files.committed == len(leader.files.log) else None
+
+    def transfer(self, asked: str, voter: str) -> bool:
+        """Ask the leader to let another lead; False if it refuses. One that is not linked to a
+        majority of its own list loses its election."""
+        chosen = next((n for n in self.running.values() if n.address == voter), None)
+        is_refused = asked != self.leader or chosen is None or chosen.name == self.leader
+        if chosen is None or is_refused or chosen.name not in self.peers[asked]:
+            return False
+        if chosen.name in self.quorate and self.can_be_elected(chosen.name):
+            self.elect(chosen.name)
+        else:
+            self.term, self.leader = self.term + 1, ""
+        return True
+
+    def two_quorums(self) -> tuple[str, str] | None:
+        """Return two nodes, each of which can be elected without any voter of the other, if the
+        network is cut between them; None if any two majorities share a voter."""
+        nodes = list(self.running.values())
+        lists = {frozenset(node.listed) for node in nodes}
+        if len(lists) < 2:
+            return None
+        votes = {
+            node.name: {
+                other.address
+                for other in nodes
+                if node.knows(other) and other.files.end <= node.files.end
+            }
+            for node in nodes
+        }
+        for one in nodes:
+            for other in nodes:
+                mine, theirs = votes[one.name] - {other.address}, votes[other.name] - {one.address}
+                least, most = len(one.listed) // 2 + 1, len(other.listed) // 2 + 1
+                if (
+                    one.address < other.address
+                    and len(mine) >= least
+                    and len(theirs) >= most
+                    and len(mine | theirs) >= least + most
+                ):
+                    return one.name, other.name
+        return None

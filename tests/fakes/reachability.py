@@ -1,4 +1,4 @@
-"""Who reaches whom: nodes without power, frozen ones, partitions, and cut links between two."""
+"""Connections between nodes: without power, frozen, partitioned, and cut links between two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Reachability:
         return node_id not in self.unpowered and node_id not in self.frozen
 
     def linked(self, one: str, other: str) -> bool:
-        """Whether two nodes hear each other now."""
+        """Return True if two nodes reach each other now."""
+        if not (self.unpowered or self.frozen or self.unreachable or self.cuts):
+            return True
         if not (self.runs(one) and self.runs(other)):
             return False
         if one == other:
@@ -29,5 +31,5 @@ class Reachability:
         return not parted and not (self.cuts and frozenset((one, other)) in self.cuts)
 
     def hears(self, node_id: str) -> bool:
-        """Whether the managers, and an operator beside them, reach the node."""
+        """Return True if the managers, and an operator beside them, reach the node."""
         return self.linked(node_id, self.manager)

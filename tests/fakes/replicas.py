@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from queenright.core.app.dump_job import URL_FILE
-from queenright.core.resources import Service
-from queenright.core.scram import is_password_of
-from tests.fakes.orchestrator import JOB_S
+from queenright.core.kinds.notes_app.desired.dump_job import URL_FILE
+from queenright.core.postgres.scram import is_password_of
+from queenright.core.swarm.objects import Service
+from tests.fakes.task_lives import JOB_S
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
 
@@ -38,8 +38,13 @@ class Replicas:
 
     def __post_init__(self) -> None:
         orchestrator = self.world.orchestrator
+        self._others_start_s, self._are_others_healthy = (
+            orchestrator.starts_s,
+            orchestrator.is_healthy,
+        )
         orchestrator.starts_s = self.starts_s
         orchestrator.is_healthy = self.is_healthy
+        self._others_work_s, self._others_end = orchestrator.works_s, orchestrator.exit_code
         orchestrator.works_s = self.works_s
         orchestrator.exit_code = self.exit_code
         present = orchestrator.why_not_start
@@ -55,15 +60,15 @@ class Replicas:
         return service.image.partition("@")[0] in images
 
     def starts_s(self, task: FakeTask) -> float:
-        return STARTS_S if is_replica(task.template) else 0.0
+        return STARTS_S if is_replica(task.template) else self._others_start_s(task)
 
     def is_healthy(self, task: FakeTask) -> bool:
         if not is_replica(task.template):
-            return True
+            return self._are_others_healthy(task)
         return not self.is_of(task.template, self.broken) and self.can_work(task)
 
     def can_work(self, task: FakeTask) -> bool:
-        """Whether it finds a primary, and may log in there."""
+        """Return True if it finds a primary and may log in there."""
         role, password = self.login_of(task.template)
         server, leader = self.world.servers.of("main"), self.world.leader()
         found = server.roles.get(role)
@@ -83,7 +88,9 @@ class Replicas:
 
     def works_s(self, task: FakeTask) -> float:
         """A dump of a small database, of a large one, or one that waits for a lock for ever."""
-        limit_s = float(task.template.environment.get("DUMP_TIMEOUT", HANGS_S))
+        if "DUMP_TIMEOUT" not in task.template.environment:
+            return self._others_work_s(task)
+        limit_s = float(task.template.environment["DUMP_TIMEOUT"])
         if not self.jobs_fail:
             return min(JOB_S, limit_s)
         works_s, self._ends[task.id] = self.rng.choice(
@@ -92,6 +99,8 @@ class Replicas:
         return min(works_s, limit_s)
 
     def exit_code(self, task: FakeTask) -> int:
+        if "DUMP_TIMEOUT" not in task.template.environment:
+            return self._others_end(task)
         return self._ends.get(task.id, 0) or int(not self.can_work(task))
 
     def using(self, role: str) -> Iterator[FakeTask]:
@@ -102,7 +111,7 @@ class Replicas:
                 yield task
 
     def sessions(self, role: str) -> int:
-        """What the server counts: pools are idle for a while, and then are not."""
+        """Return the server's count of sessions: pools are idle for a while, and then are not."""
         turn = int(self.world.now_s / POOL_TURNS_S)
         return sum(
             POOL

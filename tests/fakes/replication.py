@@ -1,27 +1,27 @@
-"""How replicas come to stream: a fresh copy, a rewind, or simply catching up."""
+"""Ways in which replicas come to stream: a fresh copy, a rewind, or catching up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.fakes import server_parameters
+from tests.fakes import server_parameters, synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.instances import CREATING, FAILED, RUNNING, Instance
 
 if TYPE_CHECKING:
     from tests.fakes.patroni_model import PatroniModel
 
-CLONE_S = 6.0
 CATCH_UP_S = 2.0
 REWIND_S = 3.0
 SLOW_BYTES = 10
 
 
 def follow(model: PatroniModel, agreed: Consensus, members: list[Instance]) -> None:
-    """One tick of writing at the leader and of following it everywhere else."""
+    """Write at the leader for one tick, and follow it everywhere else."""
     leader = next((i for i in members if i.name == agreed.leader and i.is_primary), None)
     reach = model.orchestrator.reach
-    if leader is not None and reach.runs(leader.node_id):
+    writes = leader is not None and reach.runs(leader.node_id)
+    if leader is not None and writes and synchronous.may_write(leader, agreed):
         leader.volume.location += model.writes_bytes
     for member in members:
         if member.is_primary:
@@ -33,20 +33,26 @@ def follow(model: PatroniModel, agreed: Consensus, members: list[Instance]) -> N
             clone(model, agreed, leader, member)
         elif member.state == RUNNING:
             catch_up(model, agreed, leader, member)
+    if leader is not None and writes:
+        synchronous.acknowledge(agreed, leader, members)
 
 
 def clone(model: PatroniModel, agreed: Consensus, leader: Instance, member: Instance) -> None:
-    """A base backup; none is begun while Patroni is paused."""
-    if member.is_paused:
+    """A base backup; none is begun while Patroni is paused, nor, as on the lab, where the member
+    was killed in an earlier one: its directory is neither empty nor whole."""
+    volume, now_s = member.volume, model.now_s
+    hangs = model.clones_hang and volume.is_partial and member.state != CREATING
+    if member.is_paused or hangs:
         member.follows_s = None
         return
-    now_s = model.now_s
     member.follows_s = now_s if member.follows_s is None else member.follows_s
-    member.state = CREATING
-    if now_s - member.follows_s >= CLONE_S:
-        volume = member.volume
+    member.state, volume.is_partial = CREATING, True
+    if now_s - member.follows_s >= model.clone_s:
         volume.secrets, volume.is_broken = model.secrets_of(member), False
+        volume.damage = ""
+        volume.is_partial = False
         volume.timeline, volume.location = agreed.timeline, leader.volume.location
+        volume.system, volume.settings = leader.volume.system, leader.volume.settings
         volume.control = server_parameters.control_of(leader.running)
         member.start("replica", now_s)
         member.started()
@@ -56,9 +62,12 @@ def clone(model: PatroniModel, agreed: Consensus, leader: Instance, member: Inst
 def catch_up(model: PatroniModel, agreed: Consensus, leader: Instance, member: Instance) -> None:
     """Streaming, or the way there; who has diverged is rewound first, and loses what it had."""
     now_s, volume = model.now_s, member.volume
-    if volume.is_broken:
+    if volume.is_broken or volume.system != leader.volume.system:
         member.stop()
         member.state = FAILED
+        return
+    if volume.damage == "no-room":  # it runs on what it has, and receives no WAL
+        member.follows_s, member.is_streaming = None, False
         return
     member.follows_s = now_s if member.follows_s is None else member.follows_s
     if agreed.timelines.has_diverged(volume, agreed.timeline):

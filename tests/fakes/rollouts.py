@@ -10,27 +10,27 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from queenright.core.observed import LiveService
-from queenright.core.resources import UpdatePolicy
+from queenright.core.swarm.objects import UpdatePolicy
 from tests.fakes.swarm_store import SwarmStore, template_of
 from tests.fakes.tasks import FakeTask
 
 if TYPE_CHECKING:
-    from tests.fakes.orchestrator import Orchestrator
+    from tests.fakes.task_lives import TaskLives
 
 UNDER_WAY = {"updating": "completed", "rollback_started": "rollback_completed"}
-"""What each of swarm's words for an update that goes on becomes."""
+"""The result of each of swarm's states of an update that goes on."""
 Update = tuple[str, datetime]
 
 
 class Rollouts:
     """The updater's part of an orchestrator."""
 
-    def __init__(self, store: SwarmStore, orchestrator: Orchestrator) -> None:
+    def __init__(self, store: SwarmStore, orchestrator: TaskLives) -> None:
         self.store = store
         self.orchestrator = orchestrator
 
     def present(self, live: LiveService) -> Update:
-        """Which update a task belongs to that is made now."""
+        """Return the update to which a task belongs that is created now."""
         return (live.update_state, live.update_started_at)
 
     def policy(self, live: LiveService) -> UpdatePolicy:
@@ -52,7 +52,7 @@ class Rollouts:
                     self.orchestrator.retire(task, "shutdown")
 
     def note_failure(self, task: FakeTask) -> None:
-        """One of the update's own tasks failed: within its monitored time that ends the update."""
+        """Record a failed task of the update: within its monitored time that ends the update."""
         live = self.store.services.get(task.service_id)
         if live is None or live.update_state not in UNDER_WAY or task.update != self.present(live):
             return
@@ -85,5 +85,5 @@ class Rollouts:
 
 
 def is_clean(live: LiveService, task: FakeTask) -> bool:
-    """Whether the task is as the service says now."""
+    """Return True if the task matches the service's present specification."""
     return (task.template, task.force_update) == (template_of(live.value), live.force_update)

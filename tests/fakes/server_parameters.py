@@ -49,7 +49,7 @@ def plain(value: object) -> str:
 def started_with(
     settings: Mapping[str, Any], control: Mapping[str, int], *, as_primary: bool
 ) -> dict[str, str]:
-    """What a server that starts now runs with; ``control`` is what its primary runs with."""
+    """Return the parameters of a server that starts now; ``control`` are those of its primary."""
     found = wanted(settings)
     if not as_primary:
         for name, least in control.items():

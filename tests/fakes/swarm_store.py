@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 from queenright.core.observed import NEVER, Engine, Live, LiveService, Node, SwarmState
-from queenright.core.resources import (
+from queenright.core.swarm.objects import (
     HOST_NETWORK,
     Config,
     Network,
@@ -28,7 +28,7 @@ T = TypeVar("T")
 Role = Literal["manager", "worker"]
 
 Changed = Callable[[str, str, str], None]
-"""Told of a change: kind, name, what was done."""
+"""Called with a change: kind, name, and the kind of change."""
 
 
 TEMPLATES: dict[int, tuple[Service, Service]] = {}
@@ -63,7 +63,7 @@ def adjusted_service(present: Service, wanted: Service) -> Service:
 
 @dataclass
 class SwarmStore:
-    """What the managers keep. Every change takes the next version index, and is told about."""
+    """The managers' store. Every change takes the next version index and is announced."""
 
     engine: Engine = field(default_factory=lambda: Engine(node_id="id-node1"))
     index: int = 10
@@ -74,7 +74,7 @@ class SwarmStore:
     configs: dict[str, Live[Config]] = field(default_factory=dict)
     tasks: dict[str, FakeTask] = field(default_factory=dict)
     previous: dict[str, tuple[Service, int]] = field(default_factory=dict)
-    """What a service was before its last change, by its id: swarm's ``PreviousSpec``."""
+    """Each service before its last change, by its id: swarm's ``PreviousSpec``."""
     secret_values: dict[str, int] = field(default_factory=dict)
     secret_texts: dict[str, str] = field(default_factory=dict)
     """Values that were given, by name; others have one of the store's own."""
@@ -302,7 +302,7 @@ def name_of(object_id: str, known: Mapping[str, Live[T]], kind: str) -> str:
 
 
 def running_containers(store: SwarmStore) -> Iterator[tuple[LiveService, FakeTask]]:
-    """What really runs, whatever the managers believe."""
+    """Yield the containers that really run, whatever the managers believe."""
     for task in store.tasks.values():
         live = store.services.get(task.service_id)
         if live is not None and task.has_container:

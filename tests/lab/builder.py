@@ -40,7 +40,7 @@ class Builder:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a Docker client needs to talk to the builder, and to nothing else."""
+        """Return the environment of a Docker client for the builder alone."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("DOCKER_", "BUILDX_"))}
         return kept | {
             "DOCKER_HOST": f"unix://{self.socket}",
@@ -125,7 +125,7 @@ def running_builder(settings: LabSettings) -> Iterator[Builder]:
 
 @contextmanager
 def building(builder: Builder) -> Iterator[None]:
-    """One at a time builds, pushes and forgets images."""
+    """Hold the lock: one process at a time builds, pushes and removes images."""
     with _locked(builder.directory / "build.lock"):
         yield
 

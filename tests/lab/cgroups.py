@@ -66,7 +66,7 @@ class NodeCgroup:
 
     @property
     def container_parent(self) -> str:
-        """What dockerd gets as its cgroup parent."""
+        """Return dockerd's cgroup parent."""
         return f"/{self._relative}" if Hierarchies.read().v1 else f"/{self._relative}/containers"
 
     def create(self) -> list[Path]:

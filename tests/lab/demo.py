@@ -112,7 +112,7 @@ def deploy_operator(lab: Lab, image: str) -> None:
 
 
 def follow(lab: Lab) -> None:
-    """Tell what is waited for, each thing once, until nothing is left to do."""
+    """Print each thing that is waited for once, until nothing is left to do."""
     began = time.monotonic()
     deadline = began + LIMIT_S
     said: set[str] = set()
@@ -195,7 +195,7 @@ def check_application(lab: Lab) -> None:
 
 
 def site_status(lab: Lab) -> int:
-    """What the main site's sign-in page answers through the edge; 0 where nobody does."""
+    """Return the status of the main site's sign-in page through the edge; 0 without an answer."""
     request = httpx.Request(
         "GET",
         f"https://{lab.manager.address}/login",

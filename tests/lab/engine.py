@@ -48,7 +48,7 @@ class Engine:
         return self._request("DELETE", resource, None, timeout_s)
 
     def answers(self, timeout_s: float = 1) -> bool:
-        """Whether the daemon answers a ping."""
+        """Return True if the daemon answers a ping."""
         try:
             self.get("/_ping", timeout_s)
         except (OSError, EngineError, http.client.HTTPException):

@@ -1,5 +1,6 @@
 # The lab: a real Docker Swarm of several nodes on this machine (tests/lab/README.md).
 # LAB_NODES, LAB_SUBNET, LAB_DIR and LAB_BUILDER choose the instance; they reach the lab through the environment.
+##@ Lab
 export LAB_NODES LAB_SUBNET LAB_DIR LAB_BUILDER
 LAB := PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m tests.lab
 
@@ -12,7 +13,7 @@ lab-up: ## bring up the lab: a swarm of LAB_NODES (4) nodes and a registry
 	@$(LAB) up
 lab-down: ## stop the lab and remove its nodes' disks; images stay cached
 	@$(LAB) down
-lab-purge: ## as lab-down, and remove the cached images
+lab-purge: ## do lab-down, and remove the cached images
 	@$(LAB) purge
 lab-reset: ## make the lab's swarm bare again; pulled image layers stay
 	@$(LAB) reset

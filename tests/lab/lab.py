@@ -68,8 +68,12 @@ class Lab:
             _in_parallel(lambda node: node.wipe(keep_images=True), self._all_nodes())
             self._up()
 
-    def down(self) -> None:
-        """Stop everything and remove the nodes' disks; the registry's images stay."""
+    def down(self, *, keep_images: bool = False) -> None:
+        """Stop everything and remove the nodes' disks; the registry's images stay.
+
+        With ``keep_images`` the layers that the nodes have pulled stay too, for the next lab here:
+        to remove them takes minutes on a busy machine.
+        """
         preflight.require_root()
         network.require_ownership(self.settings)
         with registry.exclusively(self.settings):
@@ -79,12 +83,14 @@ class Lab:
                     network.remove_party(self.settings, name)
             registry.stop(self.settings)
             network.remove_lan(self.settings)
-            for leftover in ("nodes", "pids", "docker-client"):
+            if keep_images:
+                _in_parallel(lambda node: node.wipe(keep_images=True), self._all_nodes())
+            for leftover in ("pids", "docker-client", *(() if keep_images else ("nodes",))):
                 shutil.rmtree(self.settings.directory / leftover, ignore_errors=True)
             self.settings.forget()
 
     def purge(self) -> None:
-        """As down, and the directory with the registry's images goes too."""
+        """Take the lab down, and remove the directory with the registry's images too."""
         self.down()
         directory = self.settings.directory
         builder.stop(builder.Builder(directory / "builder"))
@@ -138,7 +144,7 @@ class Lab:
     # -- views -----------------------------------------------------------------------------
 
     def is_up(self) -> bool:
-        """Whether registry and all nodes run and the manager sees every node Ready."""
+        """Return True if registry and all nodes run and the manager sees every node Ready."""
         states = swarm.states(self.manager)
         return (
             registry.is_running(self.settings)
@@ -171,7 +177,7 @@ class Lab:
         }
 
     def status(self) -> list[NodeStatus]:
-        """One row a node, by what the node and the manager say now."""
+        """Return one row a node, from the node's and the manager's present state."""
         entries = swarm.entries(self.manager)
         rows = []
         for node in self.nodes:

@@ -52,7 +52,7 @@ class Node:
 
     @property
     def docker_host(self) -> str:
-        """What a Docker client wants in DOCKER_HOST."""
+        """Return the DOCKER_HOST of a client."""
         return f"unix://{self._settings.socket(self.name)}"
 
     @property
@@ -105,12 +105,12 @@ class Node:
         self._clear()
 
     def is_powered(self) -> bool:
-        """Whether the node is on, whatever its dockerd does."""
+        """Return True if the node is on, whatever the state of its dockerd."""
         supervisor = ProcessRecord.read(self._pid_file)
         return supervisor is not None and supervisor.is_running()
 
     def is_up(self) -> bool:
-        """Whether the node is on and its dockerd answers within a second."""
+        """Return True if the node is on and its dockerd answers within a second."""
         return self.is_powered() and self.engine.answers()
 
     def wait_until_up(self, timeout_s: float = _BOOT_TIMEOUT_S) -> None:

@@ -1,7 +1,7 @@
 """The operator's log as a person reads it: standard input to standard output.
 
-On a terminal each decision is a short line: when, what, why, and what changed. Passes are told only
-where they tell something new. In a pipe the JSON lines go through as they are.
+On a terminal each decision is a short line: time, object, reason, and changes. Passes are printed
+only if they add something new. In a pipe the JSON lines go through unchanged.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ def tell(lines: Iterable[str]) -> Iterator[str]:
                 if record.get("converged") and not converged:
                     yield f"{at}  converged: nothing to do"
                 held, converged = holds, bool(record.get("converged"))
+            case "audit" if record.get("phase") == "held":
+                continue  # The line of its pass names the holds.
             case "audit":
                 yield f"{at}  {audit_line(record)}"
             case "manifest":
@@ -55,7 +57,7 @@ def tell(lines: Iterable[str]) -> Iterator[str]:
 
 
 def audit_line(record: Mapping[str, Any]) -> str:
-    """`what: why, which fields, set off by whom`; of an outcome, how it ended and how long."""
+    """Return `object: reason, fields, trigger`; of an outcome, its result and duration."""
     action = record.get("action") or {}
     what = action.get("key", "audit trail") if isinstance(action, dict) else str(action)
     if record.get("phase") != "intent":

@@ -19,7 +19,7 @@ _DEAD_STATES = "ZX"
 
 @dataclass(frozen=True, slots=True)
 class ProcessRecord:
-    """One process, told apart from any later one with the same pid."""
+    """One process, distinguished from any later one with the same pid."""
 
     pid: int
     start_ticks: int

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab import base_images
+from tests.lab import base_images, npm_packages
 from tests.lab.base_images import BASE_IMAGES, DEBIAN, DEBIAN_SLIM, HAPROXY, POSTGRES, PYTHON
 from tests.lab.builder import Builder, building, running_builder
 from tests.lab.settings import LabError, LabSettings
@@ -28,6 +28,8 @@ from tests.lab.shell import attempt, run, say
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
+# What a build makes, on this machine or in the image, is no input of it.
+_NOT_INPUTS = {"__pycache__", "node_modules", "static", "static.next"}
 _MANIFEST_TYPES = (
     "application/vnd.docker.distribution.manifest.v2+json, "
     "application/vnd.oci.image.manifest.v1+json"
@@ -36,7 +38,7 @@ _MANIFEST_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class ProductImage:
-    """One image: what it is called, what it is built from and on."""
+    """One image: its name, its source, and its base."""
 
     name: str
     tag: str
@@ -46,6 +48,7 @@ class ProductImage:
     inputs: tuple[Path, ...]
     wheels: Path | None = None
     requirements: tuple[Path, ...] = ()
+    npm_lock: Path | None = None
     build_arguments: tuple[str, ...] = ()
     more_tags: tuple[str, ...] = ()
 
@@ -82,7 +85,7 @@ def product_images() -> tuple[ProductImage, ...]:
             POSTGRES,
             (member,),
             member / "wheels",
-            (member / "build.txt", member / "requirements.txt"),
+            (member / "build.txt", member / "requirements.txt", member / "backup.txt"),
         ),
         ProductImage("proxy", "3.0-alpine", proxy, proxy / "Dockerfile", HAPROXY, (proxy,)),
         ProductImage("vip", "2.2", vip, vip / "Dockerfile", DEBIAN_SLIM, (vip,)),
@@ -109,8 +112,8 @@ def companion_images() -> tuple[ProductImage, ...]:
     major, minor = manifest["version"].split(".")[:2]
     counted = attempt("git", "-C", str(ROOT), "rev-list", "--count", "HEAD").stdout.strip()
     version = f"{major}.{minor}.{counted or 0}"  # spec: notes-app §9.1
-    locks = (notes / "requirements/build.txt", notes / "requirements/run.txt")
-    files = ("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "src")
+    locks = tuple(notes / f"requirements/{name}.txt" for name in ("build", "run", "web"))
+    files = ("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "src", "web")
     return (
         ProductImage(
             "notes",
@@ -121,6 +124,7 @@ def companion_images() -> tuple[ProductImage, ...]:
             (*(notes / name for name in files), *locks),
             notes / "wheels",
             locks,
+            npm_lock=notes / "web/package-lock.json",
             build_arguments=(f"VERSION={version}",),
             more_tags=("latest",),
         ),
@@ -176,6 +180,9 @@ def _built(builder: Builder, image: ProductImage) -> str:
         if image.wheels is not None:
             _download(image.wheels, image.requirements)
             options.append("--build-arg=PIP_OPTIONS=--no-index --find-links /wheels")
+        if image.wheels is not None and image.npm_lock is not None:
+            npm_packages.download(image.wheels, image.npm_lock)
+            options.append("--build-arg=NPM_OPTIONS=--offline")
         begun = time.monotonic()
         builder.build(local, image.context, *options)
         say(f"built {image.reference} ({time.monotonic() - begun:.1f} s)")
@@ -234,14 +241,15 @@ def _download(wheels: Path, requirements: Sequence[Path]) -> None:
     for old in wheels.glob("[!.]*"):
         old.unlink()
     begun = time.monotonic()
-    files = [word for path in requirements for word in ("-r", str(path))]
-    base_images.pip(["download", "-q", "--no-deps", "--require-hashes", "-d", str(wheels), *files])
+    asked = ["download", "-q", "--no-deps", "--require-hashes", "-d", str(wheels)]
+    for path in requirements:  # one at a time: an image's environments may pin other versions
+        base_images.pip([*asked, "-r", str(path)])
     mark.write_text(pinned)
     say(f"downloaded {wheels.parent.name}'s packages ({time.monotonic() - begun:.1f} s)")
 
 
 class _Memory:
-    """What was pushed where, kept on disk; a registry that lost it is believed, not this."""
+    """The images pushed to each address, kept on disk; if the registry disagrees, it is right."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -289,7 +297,7 @@ def _files(inputs: Iterable[Path]) -> list[Path]:
     for path in inputs:
         for file in [path] if path.is_file() else path.rglob("*"):
             parts = file.relative_to(ROOT).parts
-            ignored = "__pycache__" in parts or any(p.endswith(".egg-info") for p in parts)
+            ignored = bool(_NOT_INPUTS & set(parts)) or any(p.endswith(".egg-info") for p in parts)
             if file.is_file() and not ignored and file.parent.name != "wheels":
                 found.append(file)
     return sorted(set(found))

@@ -40,7 +40,7 @@ def prepare_directory(settings: LabSettings) -> None:
 
 
 def start(settings: LabSettings) -> str:
-    """As ensure_registry, for a caller that holds the lock."""
+    """Start the registry, for a caller that holds the lock."""
     network.ensure_lan(settings)
     pid_file = _pid_file(settings)
     record = ProcessRecord.read(pid_file)
@@ -82,7 +82,7 @@ def is_running(settings: LabSettings) -> bool:
 
 @contextlib.contextmanager
 def exclusively(settings: LabSettings) -> Iterator[None]:
-    """One command at a time changes a lab; the next one waits."""
+    """Hold the lab's lock: one command at a time changes a lab; the next one waits."""
     settings.directory.mkdir(parents=True, exist_ok=True)
     with (settings.directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -30,7 +30,7 @@ class LabError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LabSettings:
-    """What distinguishes one lab instance from another."""
+    """The settings that distinguish one lab instance from another."""
 
     directory: Path = DEFAULT_DIRECTORY
     nodes: int = DEFAULT_NODES
@@ -106,7 +106,7 @@ class LabSettings:
         self._memory.unlink(missing_ok=True)
 
     def conflict(self) -> str | None:
-        """Why this directory cannot be used: it holds a lab on another subnet. None if it can."""
+        """Return the reason against this directory: it holds a lab on another subnet; or None."""
         kept = _remembered(self.directory).get("subnet", str(self.subnet))
         if kept == str(self.subnet):
             return None

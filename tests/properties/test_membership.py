@@ -1,27 +1,38 @@
-"""Whatever becomes of the lines of ``members``: deployed members stay who and where they are."""
+"""Edits of ``members``: no step moves a deployed member, and at most one place is added."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Sequence
+from functools import cache
+from string import ascii_lowercase, digits
 from typing import Any
 
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queenright.core.actions import LabelNode, RestartService, UpdateService
-from queenright.core.membership import Place, decode_places, encode_places
+from queenright.core.actions import LabelNode, NoteMembers, RestartService, UpdateService
+from queenright.core.kinds.postgres_cluster.places import (
+    DeployedMember,
+    decode_places,
+    encode_places,
+    numbers_of,
+    with_place,
+    without_place,
+)
 from queenright.core.observed import Live, Observed
-from queenright.core.plan import Plan
-from queenright.core.resources import BOOTSTRAPPED_LABEL, MEMBERS_LABEL
-from queenright.core.spec.loading import load
-from tests.builders import (
+from queenright.core.planning.plan import Plan
+from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, MEMBERS_LABEL
+from tests.fakes.loading import judged
+from tests.properties.test_plans import fast
+from tests.support.builders import (
     FILE,
     MANIFEST,
     MEMBERS,
     NODE_OF,
     desired,
+    document,
     found_images,
     live,
     plan_for,
@@ -32,7 +43,6 @@ from tests.builders import (
     with_swarm,
     without,
 )
-from tests.properties.test_plans import fast
 
 ADDRESSES = {f"node{number}": f"10.77.0.{10 + number}" for number in range(1, 6)}
 KEPT = ("RAFT_SELF", "NODE_CONNECT", "RAFT_PARTNERS", "NODE_NAME")
@@ -41,10 +51,15 @@ LINES: list[Line] = [{"name": name, "node": NODE_OF[name]} for name in MEMBERS]
 
 
 def text_of(lines: Sequence[Line]) -> str:
-    written = yaml.safe_load(MANIFEST)
-    written["spec"]["members"] = list(lines)
-    text: str = yaml.safe_dump(written, sort_keys=False)
-    return text
+    return written(json.dumps(lines))
+
+
+@cache
+def written(lines: str) -> str:
+    """The manifest with the lines, of which there are few."""
+    first, last = (MANIFEST.index(f"    - {{name: {name}") for name in (MEMBERS[0], MEMBERS[-1]))
+    before, after = MANIFEST[:first], MANIFEST[MANIFEST.index("\n", last) + 1 :]
+    return before + "".join(f"    - {json.dumps(line)}\n" for line in json.loads(lines)) + after
 
 
 @st.composite
@@ -67,13 +82,13 @@ def edits(draw: st.DrawFn) -> str:
     return text_of(lines)
 
 
-EDITS = edits().filter(lambda text: not load({FILE: text}).errors)
+EDITS = edits().filter(lambda text: not judged({FILE: text}).errors)
 
 
 @st.composite
 def deployments(draw: st.DrawFn) -> Observed:
-    """The deployed cluster beside a fifth node; perhaps without its anchor, not yet whole once, or
-    with a node that is down or has another address."""
+    """The deployed cluster beside a fifth node; perhaps without its state config, not yet whole
+    once, or with a node that is down or has another address."""
     observed = dataclasses.replace(
         three_nodes(draw(st.sampled_from(MEMBERS))), images=found_images()
     )
@@ -85,7 +100,7 @@ def deployments(draw: st.DrawFn) -> Observed:
         case "no anchor":
             return without(observed, "main_cluster")
         case "not whole":
-            return with_config_labels(observed, "main_cluster", desired().anchor.labels)
+            return with_config_labels(observed, "main_cluster", desired().state_config.labels)
         case "address":
             return with_node(observed, "node3", address="10.77.0.99")
         case "down":
@@ -124,7 +139,7 @@ def test_no_label_is_moved_on_which_a_member_rests(observed: Observed, text: str
 @given(deployments(), EDITS)
 @fast
 def test_no_proxy_is_taken_or_made(observed: Observed, text: str) -> None:
-    """Where proxies are is not written here: they are on the members' nodes, the deployed ones."""
+    """The places of proxies are not recorded: they are the nodes of the deployed members."""
     for plan in plans(observed, text):
         assert not any(action.key.startswith("label-node/") for action in plan.actions)
 
@@ -156,27 +171,49 @@ def test_the_proxies_keep_the_deployed_addresses(observed: Observed, text: str) 
 @given(deployments(), EDITS)
 @fast
 def test_the_anchor_keeps_who_was_deployed(observed: Observed, text: str) -> None:
-    """As it was noted, or, where the anchor was lost, derived from the services."""
+    """Return the recorded membership, or, without a state config, that of the services."""
     for plan in plans(observed, text):
         for action in plan.actions:
             config = getattr(action, "config", None)
-            if config is not None and config.name == "main_cluster":
-                assert config.labels[MEMBERS_LABEL] == desired().anchor.labels[MEMBERS_LABEL]
+            if isinstance(action, NoteMembers):
+                before = decode_places(desired().state_config.labels[MEMBERS_LABEL])
+                after = decode_places(action.config.labels[MEMBERS_LABEL])
+                assert (after[:3], len(after)) == (before, 4)
+            elif config is not None and config.name == "main_cluster":
+                assert config.labels[MEMBERS_LABEL] == desired().state_config.labels[MEMBERS_LABEL]
 
 
 @given(deployments(), EDITS)
 @fast
 def test_every_difference_is_told_by_its_member(observed: Observed, text: str) -> None:
-    written = {line["name"]: line for line in yaml.safe_load(text)["spec"]["members"]}
+    written = {member.name: member for member in document(text).resource.spec.members}
     present = {node.name: node.address for node in swarm_of(observed).nodes}
     expected = {f"membership/main_{name}" for name in written.keys() ^ set(MEMBERS)}
     for name in written.keys() & set(MEMBERS):
-        node = written[name]["node"]
-        address = written[name].get("address", present[node])
+        node = written[name].node
+        address = str(written[name].address or present[node])
         if (node, address) != (NODE_OF[name], ADDRESSES[NODE_OF[name]]):
             expected.add(f"membership/main_{name}")
-    holds = {hold.key for hold in plan_for(observed, text).holds}
-    assert {key for key in holds if key.startswith("membership/")} == expected
+    for name in written.keys() - set(MEMBERS):
+        line = written[name]
+        at = (line.node, str(line.address or present[line.node]))
+        gone = set(MEMBERS) - written.keys()
+        if at in {(NODE_OF[old], ADDRESSES[NODE_OF[old]]) for old in gone}:
+            expected.discard(f"membership/main_{name}")  # told by the member that gets this name
+    plan = plan_for(observed, text)
+    told = {hold.key for hold in plan.holds if hold.key.startswith("membership/")}
+    told |= {f"membership/main_{name}" for name in added_by(plan)}
+    assert told == expected
+
+
+def added_by(plan: Plan) -> set[str]:
+    """Return the new members whose places the plan notes."""
+    return {
+        place.name.removesuffix("-moved")
+        for action in plan.actions
+        if isinstance(action, NoteMembers)
+        for place in decode_places(action.config.labels[MEMBERS_LABEL])[3:]
+    }
 
 
 @given(st.permutations(LINES), deployments())
@@ -200,25 +237,52 @@ def test_a_written_priority_goes_by_name() -> None:
     assert action.service.environment["FAILOVER_PRIORITY"] == "7"
 
 
-PLACES = st.lists(st.builds(Place, *[st.text(max_size=8)] * 3), max_size=7).map(tuple)
+PLACE_WORDS = st.builds(
+    str.__add__,
+    st.sampled_from(ascii_lowercase),
+    st.text(ascii_lowercase + digits, max_size=7),
+)
+PLACE_ADDRESSES = st.builds("10.77.0.{}".format, st.integers(2, 250))
+PLACES = st.lists(
+    st.builds(DeployedMember, PLACE_WORDS, PLACE_WORDS, PLACE_ADDRESSES),
+    max_size=7,
+    unique_by=lambda place: place.name,
+).map(tuple)
+
+
+@given(PLACES, st.integers(0, 6))
+@fast
+def test_the_others_keep_their_numbers(places: tuple[DeployedMember, ...], gone: int) -> None:
+    numbers = dict(zip((place.name for place in places), numbers_of(places), strict=True))
+    name = places[gone].name if gone < len(places) else ""
+    left = without_place(places, name)
+    assert decode_places(encode_places(left)) == left
+    kept = dict(zip((place.name for place in left), numbers_of(left), strict=True))
+    assert kept == {other: number for other, number in numbers.items() if other != name}
+    again = with_place(left, "new-one", "node9", "10.77.0.99")
+    assert [*numbers_of(again)] == sorted({*numbers_of(again)})
+    assert {place.name for place in again} == {*kept, "new-one"}
 
 
 @given(PLACES)
 @fast
-def test_a_note_reads_as_it_was_written(places: tuple[Place, ...]) -> None:
+def test_a_note_reads_as_it_was_written(places: tuple[DeployedMember, ...]) -> None:
     assert decode_places(encode_places(places)) == places
 
 
-@given(st.sampled_from(["", "x", "{}", "[1]", "[[1,2]]", '[["a","b","c","d"]]', "null", "3"]))
+NO_NOTES = ("", "x", "[" * 5000, '["abc"]', '[["=","node2","10.77.0.12"]]', "{}", "[1]", "[[1,2]]")
+
+
+@given(st.sampled_from([*NO_NOTES, '[["a","b","c","d"]]', "null", "3"]))
 def test_what_is_no_note_says_nothing(text: str) -> None:
     assert decode_places(text) == ()
 
 
 def test_a_spoilt_note_is_made_again_from_the_services() -> None:
-    labels = {**desired().anchor.labels, BOOTSTRAPPED_LABEL: "true", MEMBERS_LABEL: "?"}
+    labels = {**desired().state_config.labels, BOOTSTRAPPED_LABEL: "true", MEMBERS_LABEL: "?"}
     observed = with_config_labels(three_nodes(), "main_cluster", labels)
     plan = plan_for(observed, text_of(LINES[::-1]))
     assert [action.key for action in plan.actions] == ["label-config/main_cluster"]
     config = getattr(plan.actions[0], "config", None)
     assert config is not None
-    assert config.labels[MEMBERS_LABEL] == desired().anchor.labels[MEMBERS_LABEL]
+    assert config.labels[MEMBERS_LABEL] == desired().state_config.labels[MEMBERS_LABEL]

@@ -1,22 +1,25 @@
-"""What holds for the pause and the pin in any world."""
+"""Properties of the pause and the pin in any world."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queenright.core.guards import first_refusal
-from queenright.core.maintenance import PIN_READ, maintenance_holds
+from queenright.core.kinds.postgres_cluster.maintenance.progress import PIN_READ, maintenance_holds
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import (
+    PAUSE_KEY,
+    ROUTE_KEY,
+    read_route,
+)
+from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, RaftStatus, Unknown
-from queenright.core.plan import Plan
-from queenright.core.published import PAUSE_KEY, ROUTE_KEY, read_route
-from tests.pausing_worlds import World, actions, histories, holds, node_of, pin
+from queenright.core.planning.plan import Plan
+from tests.support.examples import EXAMPLES
+from tests.support.pausing_worlds import World, actions, histories, holds, node_of, pin
 
-EXAMPLES = int(os.environ.get("QUEENRIGHT_EXAMPLES", "80")) * 3
-fast = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 240)
+fast = settings(max_examples=3 * EXAMPLES, deadline=None, derandomize=EXAMPLES <= 80)
 
 PROMOTIONS = st.sampled_from(["active", "paused", "{state: paused, until: 2026-01-01T11:00Z}"])
 ENDS = st.sampled_from(["", ", until: 2026-01-01T13:00Z", ", until: 2026-01-01T11:00Z"])
@@ -45,7 +48,7 @@ RAFT = st.sampled_from(
 
 @st.composite
 def orderly(draw: st.DrawFn) -> World:
-    """Everybody is well; the file, and what Patroni keeps, are any."""
+    """Draw a world in which everybody is well, with any file and any settings."""
     size = draw(st.sampled_from([3, 5]))
     names = [f"member-{k}" for k in range(1, size + 1)]
     maintained = draw(st.lists(st.sampled_from([node_of(n) for n in names]), unique=True))
@@ -107,9 +110,9 @@ def test_every_write_rests_on_what_was_observed_and_no_guard_minds(world: World)
 
 
 def is_safe(world: World) -> bool:
-    """What "safe" has to mean, said once more from the world alone."""
-    situation = world.situation()
-    leader, away = situation.leader, situation.maintained
+    """Return True if the nodes are safe to stop, computed a second time from the world alone."""
+    state = world.state()
+    leader, away = state.leader, state.maintained
     members = world.observed().members
     statuses = {
         name: reading.value
@@ -136,7 +139,7 @@ def is_safe(world: World) -> bool:
 
 
 def says_safe(world: World) -> bool:
-    found = [h for h in maintenance_holds(world.situation()) if h.key == "maintenance/main"]
+    found = [h for h in maintenance_holds(world.state()) if h.key == "maintenance/main"]
     assert len(found) <= 1
     return any(hold.reason.startswith("safe to power off") for hold in found)
 
@@ -159,8 +162,8 @@ def test_every_hold_says_why(world: World) -> None:
 @given(orderly())
 @fast
 def test_where_all_are_well_it_comes_to_an_end(world: World) -> None:
-    """What the file wants is there, what it does not want is gone, a foreign pause stays; and at no
-    moment on the way is Patroni paused for maintenance without a pin."""
+    """At the end the file's pauses are set, others are lifted, and a foreign pause stays; at no
+    moment is Patroni paused for maintenance without a pin."""
     foreign = world.settings.get("pause") and world.settings.get(PAUSE_KEY) not in {
         "maintenance",
         "promotion",
@@ -171,21 +174,21 @@ def test_where_all_are_well_it_comes_to_an_end(world: World) -> None:
             route = read_route(last.settings)
             assert route is not None
             assert (route.kind, route.member) == ("pin", last.leader)
-    situation = last.situation()
-    if node_of(last.leader) in situation.maintained:
+    state = last.state()
+    if node_of(last.leader) in state.maintained:
         assert any(hold.wants_attention for hold in holds(last))
         assert (
             foreign
-            or situation.desired.policy.promotion.is_paused(last.now)
-            or not (set(map(node_of, last.names)) - set(situation.maintained))
+            or state.desired.policy.promotion.is_paused(last.now)
+            or not (set(map(node_of, last.names)) - set(state.maintained))
         )
         return
-    staying = last.size - len(situation.maintained)
+    staying = last.size - len(state.maintained)
     pinned = 2 * staying <= last.size
-    promoted = situation.desired.policy.promotion.is_paused(last.now)
+    promoted = state.desired.policy.promotion.is_paused(last.now)
     route = read_route(last.settings)
     assert (route is not None and route.kind == "pin") == pinned
-    assert says_safe(last) == bool(situation.maintained)
+    assert says_safe(last) == bool(state.maintained)
     if foreign:
         assert last.settings["pause"]
         assert last.settings.get(PAUSE_KEY) == world.settings.get(PAUSE_KEY)

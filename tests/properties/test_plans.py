@@ -1,9 +1,8 @@
-"""What holds for the plan of any world (design: Conventions)."""
+"""Properties of the plan for any world."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,11 +13,13 @@ from queenright.core.actions import (
     RemoveNetwork,
     RemoveService,
 )
-from queenright.core.diff import diff, disturbs
-from queenright.core.guards import first_refusal
+from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Node, Observed, Unknown
-from queenright.core.plan import Plan
-from tests.builders import (
+from queenright.core.planning.plan import Plan
+from queenright.core.swarm.diff import diff, disrupts
+from tests.fakes.swarm_store import template_of
+from tests.properties.worlds import DOCUMENTS, pairs, worlds
+from tests.support.builders import (
     MANIFEST,
     MEMBERS,
     bare_swarm,
@@ -28,17 +29,15 @@ from tests.builders import (
     three_nodes,
     with_swarm,
 )
-from tests.fakes.swarm_store import template_of
-from tests.properties.worlds import DOCUMENTS, pairs, worlds
+from tests.support.examples import EXAMPLES
 
-EXAMPLES = int(os.environ.get("QUEENRIGHT_EXAMPLES", "80"))
 """The default run is the same each time; another number looks further."""
 
-fast = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 80)
+fast = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 80)
 
 
-def disturbances(plan: Plan) -> set[str]:
-    return {action.disturbs for action in plan.actions if action.disturbs}
+def disruptions(plan: Plan) -> set[str]:
+    return {action.disrupts for action in plan.actions if action.disrupts}
 
 
 def lock_holders(observed: Observed) -> set[str]:
@@ -71,31 +70,31 @@ def test_the_order_in_which_things_were_read_does_not_matter(
 
 @given(worlds(), DOCUMENTS)
 @fast
-def test_at_most_one_service_is_disturbed_and_never_the_leaders(
+def test_at_most_one_service_is_disrupted_and_never_the_leaders(
     observed: Observed, text: str
 ) -> None:
-    found = disturbances(plan_for(observed, text))
+    found = disruptions(plan_for(observed, text))
     assert len(found) <= 1
     assert not found & lock_holders(observed)
 
 
 @given(worlds(), DOCUMENTS)
 @fast
-def test_a_member_is_disturbed_only_where_every_other_is_well(
+def test_a_member_is_disrupted_only_where_every_other_is_well(
     observed: Observed, text: str
 ) -> None:
-    for name in disturbances(plan_for(observed, text)) - {"main_proxy"}:
+    for name in disruptions(plan_for(observed, text)) - {"main_proxy"}:
         for other, reading in observed.members.items():
-            assert isinstance(reading, Known), f"{name} is disturbed while {other} is unknown"
+            assert isinstance(reading, Known), f"{name} is disrupted while {other} is unknown"
             assert other == name or reading.value.is_well
 
 
 @given(worlds(), DOCUMENTS, st.sampled_from([f"main_{name}" for name in MEMBERS]))
 @fast
-def test_knowing_less_never_disturbs_more(observed: Observed, text: str, name: str) -> None:
+def test_knowing_less_never_disrupts_more(observed: Observed, text: str, name: str) -> None:
     unknown = {**observed.members, name: Unknown("timed out")}
     less = dataclasses.replace(observed, members=unknown)
-    assert disturbances(plan_for(less, text)) <= disturbances(plan_for(observed, text)) | {
+    assert disruptions(plan_for(less, text)) <= disruptions(plan_for(observed, text)) | {
         "main_proxy"
     }
     nothing = dataclasses.replace(observed, swarm=Unknown("no answer"))
@@ -124,7 +123,7 @@ def test_an_adjustment_never_touches_the_task_template(observed: Observed, text:
     for action in plan_for(observed, text).actions:
         if isinstance(action, AdjustService):
             present = live(observed, action.service.name).value
-            assert not disturbs(diff(action.service, present))
+            assert not disrupts(diff(action.service, present))
             assert template_of(action.service) == template_of(present)
 
 

@@ -1,4 +1,4 @@
-"""What holds for any settings that Patroni may keep, and any file."""
+"""Properties of the plan for any settings in Patroni and any file."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queenright.core.actions import PatchSettings
-from queenright.core.desired import DesiredCluster
-from queenright.core.guards import first_refusal
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.patroni.config_diff import SettingsPatch, settings_patch
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Observed, Unknown
-from queenright.core.settings_patch import SettingsPatch, settings_patch
-from queenright.core.situation import Situation
-from queenright.core.spec.parameter_table import Parameter, amount_of, parameters
-from queenright.core.spellings import same_parameter
-from tests.builders import MEMBERS, NOW, desired, manifest, plan_for, swarm_of, three_nodes
-from tests.properties.test_plans import EXAMPLES
+from queenright.core.postgres.equal_settings import same_parameter
+from queenright.core.postgres.parameters import Parameter, amount_of, parameters
+from tests.support.builders import MEMBERS, NOW, desired, manifest, plan_for, swarm_of, three_nodes
+from tests.support.examples import EXAMPLES
 
-fast = settings(max_examples=4 * EXAMPLES, deadline=None, derandomize=EXAMPLES == 80)
+fast = settings(max_examples=4 * EXAMPLES, deadline=None, derandomize=EXAMPLES <= 80)
 
 NOTE = "queenright_parameters"
 FILES = st.sampled_from(
@@ -47,19 +47,18 @@ NOTED = st.lists(
 ).map(" ".join)
 
 
-def situation(wanted: DesiredCluster, observed: Observed) -> Situation:
-    kept = observed.settings["main"]
-    return Situation(wanted, swarm_of(observed), observed.members, {}, kept, NOW, observed.raft)
+def state(wanted: DesiredCluster, observed: Observed) -> ClusterState:
+    return ClusterState(wanted, swarm_of(observed), observed, NOW)
 
 
 def due(text: str, found: Mapping[str, Any]) -> SettingsPatch:
     wanted = desired(text)
-    return settings_patch(situation(wanted, three_nodes(text=text)), found)
+    return settings_patch(state(wanted, three_nodes(text=text)), found)
 
 
 def patched(config: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """As Patroni merges (``patch_config``): by the text of a value, None removes, and a mapping
-    that was not there is taken as it is."""
+    """Merge as Patroni does (``patch_config``): by the text of a value, None removes, and a mapping
+    that did not exist is taken as it is."""
     for name, value in data.items():
         if value is None:
             config.pop(name, None)
@@ -117,7 +116,7 @@ def test_a_patch_is_wanted_once(world: tuple[str, dict[str, Any]]) -> None:
 @given(WORLDS)
 @fast
 def test_nothing_foreign_is_touched(world: tuple[str, dict[str, Any]]) -> None:
-    """Whatever goes, stays or comes otherwise is the file's, or was by the note."""
+    """Every changed key is the file's, or was by the annotation."""
     text, found = world
     wanted = desired(text).settings
     noted = {word for word in str(found.get(NOTE) or "").split() if "@" not in word}

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
-from queenright.core.resources import Attachment, Mount, Port
-from tests.builders import (
+from queenright.core.swarm.objects import Attachment, Mount, Port
+from tests.support.builders import (
     MANIFEST,
     MEMBERS,
     NOW,
@@ -94,7 +94,7 @@ def silent(name: str) -> Change:
 
 
 def said(name: str, reading: MemberStatus | Unknown) -> Change:
-    """Only a member whose service is there can say anything."""
+    """Change a member's reading, if its service exists: no other can answer."""
 
     def change(observed: Observed) -> Observed:
         return with_member(observed, name, reading) if has(observed, f"main_{name}") else observed

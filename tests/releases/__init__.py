@@ -1,1 +1,1 @@
-"""What each release left behind on a live swarm, recorded, and replayed with the present code."""
+"""Recordings of each release's objects on a live swarm, and their replay with present code."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import anyio
 import docker
-import httpx
 
-from queenright.adapters.docker_client import API_VERSION, text_of
-from queenright.adapters.raft_status import asked
+from queenright.adapters.docker.client import API_VERSION, text_of
+from queenright.adapters.patroni.raft_status import asked
 from tests.e2e.swarm_facts import MEMBER_NODES, read_secret
 from tests.lab.lab import Lab
+from tests.support import web
 
 Json = dict[str, Any]
 LISTS = ("nodes", "services", "tasks", "networks", "secrets", "configs")
@@ -29,7 +29,7 @@ NOISE = frozenset({"TLSInfo", "Plugins", "RemoteManagers"})
 
 
 def docker_answers(lab: Lab, images: Iterable[str]) -> Json:
-    """What the manager's engine answers to each read of a pass, and of the images given."""
+    """Return the manager's answers to each read of a pass, and about the given images."""
     address = lab.manager.client_environment()["DOCKER_HOST"]
     sdk: Any = docker.APIClient(address, version=text_of(API_VERSION), timeout=TIMEOUT_S)
     try:
@@ -55,7 +55,7 @@ def without_noise(found: Any) -> Any:
 
 
 def member_answers(lab: Lab) -> dict[str, Json]:
-    """What each member answers, by its address."""
+    """Return each member's answers, by its address."""
     return {
         lab.node(node).address: {
             "rest": {question: rest_answer(lab, node, question) for question in QUESTIONS},
@@ -69,7 +69,7 @@ def rest_answer(lab: Lab, node: str, question: str) -> list[Any]:
     """Status and JSON, None where there is no body."""
     method, path = question.split()
     url = f"http://{lab.node(node).address}:{REST_PORT}{path}"
-    answer = httpx.request(method, url, timeout=TIMEOUT_S, trust_env=False)
+    answer = web.request(method, url, timeout=TIMEOUT_S)
     return [answer.status_code, answer.json() if answer.content else None]
 
 

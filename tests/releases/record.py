@@ -34,7 +34,7 @@ IMAGES = ("member", "proxy")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status 0 when all scenes are recorded; whatever fails is told as it comes."""
+    """Return 0 when all scenes are recorded; print every failure as it comes."""
     parser = argparse.ArgumentParser(prog="tests.releases.record", description=__doc__)
     parser.add_argument("--tree", type=Path, default=ROOT, help="default: this one")
     parser.add_argument("scenes", nargs="*", help=f"of {', '.join(SCENES)}; default: all it knows")
@@ -94,14 +94,14 @@ def edit(operator: RunningOperator, text: str) -> None:
 
 
 def settle(lab: Lab, operator: RunningOperator) -> None:
-    """Until the cluster is whole, the last pass found nothing to do, and that for a while."""
+    """Wait until the cluster is whole and passes have found nothing to do for a while."""
 
     def is_quiet() -> bool:
-        passes, deeds = list(operator.passes()), operator.audit("outcome")
+        passes, actions_only = list(operator.passes()), operator.audit("outcome")
         return (
             bool(passes and passes[-1]["converged"])
-            and time.monotonic() - max(d["seen_at"] for d in deeds) > QUIET_S
-            and passes[-1]["seen_at"] > deeds[-1]["seen_at"]
+            and time.monotonic() - max(d["seen_at"] for d in actions_only) > QUIET_S
+            and passes[-1]["seen_at"] > actions_only[-1]["seen_at"]
         )
 
     operator.wait_converged()

@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import httpx
-
-from queenright.adapters.patroni_http import PatroniHttp
-from queenright.adapters.raft_status import decode_raft_status
+from queenright.adapters.http_exchange import NotSentError, Request
+from queenright.adapters.patroni.http import PatroniHttp
+from queenright.adapters.patroni.raft_status import decode_raft_status
+from queenright.core.kinds.load import load
+from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, RaftStatus, Unknown
-from queenright.core.spec import load
-from queenright.core.spec.problems import Document
 from queenright.engine.observe import observe
 from queenright.settings import Docker, Settings
 from queenright.wiring import open_ports
 from tests.releases.recording import Json, Recording
-from tests.unit.adapters.answering import Answer, answering
+from tests.support.http_server import Answer, answering
 
 TIMEOUT_S = 10.0
 
@@ -45,16 +44,14 @@ class RecordedMembers(PatroniHttp):
     def __init__(self, members: dict[str, Json]) -> None:
         super().__init__(TIMEOUT_S)
         self._members = members
-        self._client = httpx.AsyncClient(transport=httpx.MockTransport(self._answer))
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
-        known = self._members[request.url.host]["rest"]
-        question = f"{request.method} {request.url.path}"
+    async def _exchange(self, request: Request) -> tuple[int, bytes]:
+        known = self._members[request.address]["rest"]
+        question = f"{request.method} {request.path}"
         if question not in known:
-            raise httpx.ConnectError(f"{question} was not recorded")
+            raise NotSentError(f"{question} was not recorded")
         status, body = known[question]
-        sent = b"" if body is None else json.dumps(body).encode()
-        return httpx.Response(status, stream=httpx.ByteStream(sent))
+        return status, b"" if body is None else json.dumps(body).encode()
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         return Known(decode_raft_status(base64.b64decode(self._members[address]["raft"])))
@@ -71,7 +68,7 @@ def docker_answer(docker: Json, path: str) -> Answer:
 
 
 async def replay(recording: Recording) -> Replayed:
-    """What a pass over the recorded world knows."""
+    """Return the observation of a pass over the recorded world."""
     loaded = load(recording.manifests)
     assert not loaded.errors, "\n".join(map(str, loaded.errors))
     members = RecordedMembers(recording.members)
@@ -83,6 +80,6 @@ async def replay(recording: Recording) -> Replayed:
         )
         async with open_ports(settings, audit=False) as ports:
             recorded = dataclasses.replace(ports, patroni=members)
-            observed = await observe(recorded, loaded.documents, {})
+            observed = (await observe(recorded, loaded.documents, {})).observed
     await members.aclose()
     return Replayed(tuple(loaded.documents), observed, recording.moment)

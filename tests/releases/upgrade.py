@@ -1,7 +1,7 @@
-"""What swarm and Patroni make of a plan's steps, so that an upgrade can be followed to its end.
+"""Effects of a plan's steps on swarm and Patroni, to follow an upgrade to its end.
 
 Only the steps that an upgrade may take are known: anything else is a TypeError. Invariant: as in
-swarm, a written object has a new version, and a config that is referred to is there.
+swarm, a written object has a new version, and a config in use exists.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from queenright.core.actions import (
-    Action,
     AdjustService,
+    AnyAction,
     CreateConfig,
     LabelConfig,
     PatchSettings,
     RemoveConfig,
     UpdateService,
 )
-from queenright.core.guards import first_refusal
+from queenright.core.kinds.ruleset import first_refusal
+from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Live, LiveService, Observed, SwarmState
-from queenright.core.plan import Plan
-from queenright.core.planner import make_plan
-from queenright.core.spec.problems import Document
+from queenright.core.planning.plan import Plan
+from tests.fakes.consensus import agrees, merged
 from tests.fakes.swarm_store import adjusted_service
+from tests.support.plans import make_plan
 
 Item = TypeVar("Item", bound=Live[object])
 PASS = timedelta(minutes=1)
@@ -46,7 +47,7 @@ def followed(document: Document, observed: Observed, now: datetime) -> Iterator[
     raise AssertionError(f"the upgrade does not end within {MOST_PASSES} passes")
 
 
-def after(action: Action, observed: Observed, now: datetime) -> Observed:
+def after(action: AnyAction, observed: Observed, now: datetime) -> Observed:
     """The world with a step's effect."""
     if isinstance(action, PatchSettings):
         return patched(action, observed)
@@ -57,13 +58,12 @@ def after(action: Action, observed: Observed, now: datetime) -> Observed:
 def patched(action: PatchSettings, observed: Observed) -> Observed:
     present = observed.settings[action.cluster]
     assert isinstance(present, Known)
-    assert all(isinstance(value, str | None) for value in action.patch.values()), action.patch
-    merged = {**present.value, **action.patch}
-    kept = {key: value for key, value in merged.items() if value is not None}
+    assert agrees(present.value, action.expected), action.expected
+    kept = merged(present.value, action.patch)
     return replace(observed, settings={**observed.settings, action.cluster: Known(kept)})
 
 
-def written(action: Action, swarm: SwarmState, now: datetime) -> SwarmState:
+def written(action: AnyAction, swarm: SwarmState, now: datetime) -> SwarmState:
     match action:
         case CreateConfig(config=config):
             made = Live(f"id-{config.name}", 1, config)

@@ -1,6 +1,6 @@
-"""What must never happen to an application, from the truth of the world alone.
+"""Invariants of an application, checked against the true state of the world alone.
 
-A deed is judged by the moment its pass began to look, as in ``invariants``.
+An action is checked against the state at the start of its pass, as in ``invariants``.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from queenright.core.app.dump_job import DUMP_ROLE
-from queenright.core.app.logins import is_login_of
+from queenright.core.kinds.notes_app.desired.dump_job import DUMP_ROLE
+from queenright.core.kinds.postgres_cluster.databases.login_roles import is_login_of
 from queenright.core.observed import LiveService
-from queenright.core.resources import ROLE_LABEL, Service
-from tests.app_builders import APP_FILE, KEY, WEB
-from tests.builders import FILE
+from queenright.core.swarm.objects import ROLE_LABEL, Service
 from tests.fakes.replicas import Replicas
 from tests.fakes.rollouts import UNDER_WAY, is_clean
 from tests.fakes.swarm_store import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
-from tests.sim.app_wishes import Wish, wish
+from tests.sim.app_documents import Wish, wish
 from tests.sim.invariants import SLACK_S, seconds
+from tests.support.app_builders import APP_FILE, KEY, WEB
+from tests.support.builders import FILE
 
 OWNER = "notes"
 ANCHOR = "notes_application"
 WAITED_S = 110.0
-"""How long a dump is waited for, at least: its timeout and a minute, by clocks that may differ."""
+"""The least wait for a dump: its timeout and a minute, by clocks that may differ."""
 
 
 @dataclass
@@ -41,10 +41,12 @@ class Dump:
 
 @dataclass
 class TakenBack:
-    """An update that swarm took back: the template, and what people had written until then."""
+    """An update that swarm took back: the template, the text in force then, and what people had
+    written until then: an edit may be in force later, as while another file is not valid."""
 
     template: Service
     at_s: float
+    asked: Wish
     writes: int
     texts: int
 
@@ -57,15 +59,15 @@ class AppInvariants:
     replicas: Replicas
     violations: list[str] = field(default_factory=list)
     dumps: dict[str, Dump] = field(default_factory=dict)
-    """By the job's id."""
+    """The dumps, by the job's id."""
     taken_back: list[TakenBack] = field(default_factory=list)
     images: list[tuple[float, str]] = field(default_factory=list)
-    """What the replicas' service had, and since when."""
+    """The past specifications of the replicas' service, with their times."""
     present: Service | None = None
     writes: int = 0
-    """How often the application's owner has written its file."""
+    """The number of times that the application's owner has written its file."""
     seen: dict[str, int] = field(default_factory=dict)
-    """How often each kind of deed was judged, so that a run can tell that it was."""
+    """The number of checked actions by kind, to prove that a run has checked some."""
 
     def __post_init__(self) -> None:
         self.world.store.listeners.append(self._note)
@@ -94,7 +96,8 @@ class AppInvariants:
         if what == "rollback" and self.present is not None:
             template = template_of(self.present)
             texts = len(self.world.manifests.before)
-            self.taken_back.append(TakenBack(template, self.world.now_s, self.writes, texts))
+            now_s = self.world.now_s
+            self.taken_back.append(TakenBack(template, now_s, self.asked, self.writes, texts))
         if not self.images or self.images[-1][1] != live.value.image:
             self.images.append((self.world.now_s, live.value.image))
         self.present = live.value
@@ -111,11 +114,12 @@ class AppInvariants:
         )
 
     def is_asked_still(self, taken: TakenBack) -> bool:
-        """Whether the files have asked for the same replicas all the time since: of the cluster's
-        they depend on whether there is a virtual address."""
+        """Return True if the files have asked for the same replicas ever since: those of the
+        cluster depend on the virtual address."""
         texts = [*self.world.manifests.before[taken.texts :], self.world.manifests.files.get(FILE)]
         ways_in = {"vip:" in (text or "") for text in texts}
-        return taken.writes == self.writes and len(ways_in) == 1
+        is_same_text = (taken.asked, taken.writes) == (self.asked, self.writes)
+        return is_same_text and len(ways_in) == 1
 
     @property
     def looked_at_s(self) -> float:
@@ -124,7 +128,7 @@ class AppInvariants:
     def count(self, what: str) -> None:
         self.seen[what] = self.seen.get(what, 0) + 1
 
-    # Deeds
+    # Actions
 
     def judge(self, kind: str, what: object) -> Iterator[str]:
         """Judges a write by the world before it."""
@@ -208,7 +212,7 @@ class AppInvariants:
             yield f"{WEB} is {how} while swarm updates it"
 
     def judge_role(self, name: str, fields: tuple[str, ...]) -> None:
-        """Whoever uses a login has it until it is gone."""
+        """Check that whoever uses a login has it until it is gone."""
         if not is_login_of(name, OWNER) or "no_password" not in fields:
             return
         self.count("retired")
@@ -228,7 +232,7 @@ class AppInvariants:
     # The end
 
     def judge_end(self, asked: Wish) -> None:
-        """What is true of a world that is as desired."""
+        """Check the invariants of a world in its desired state."""
         live = self.world.store.service_named(WEB)
         if live is None:
             self.violations.append("at the end there are no replicas")

@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from queenright.core.plan import Hold
-from tests.app_builders import APP_FILE, WEB
+from queenright.core.planning.plan import Hold
 from tests.fakes.replicas import Replicas
 from tests.fakes.world import World
-from tests.sim.app_invariants import AppInvariants
-from tests.sim.app_wishes import (
+from tests.sim.app_documents import (
     BAD,
     BAD_IMAGES,
     CRASHING_IMAGE,
@@ -26,11 +24,13 @@ from tests.sim.app_wishes import (
     Wish,
     wish,
 )
+from tests.sim.app_invariants import AppInvariants
 from tests.sim.script import Script, make_script
+from tests.support.app_builders import APP_FILE, WEB
 
 EDITED_EVERY_S = (5.0, 70.0)
 EDITS = 12
-TAKEN_BACK = "It is not tried again until the file changes"
+TAKEN_BACK = "it is not tried again until the file changes"
 STANDING = (TAKEN_BACK, f"{WEB} does not use the new one yet")
 """Said by the holds that may stand where a version that does not run is asked for."""
 
@@ -103,8 +103,8 @@ class AppWorld:
             self.world.standing = STANDING
 
     def follow_advice(self, hold: Hold) -> str:
-        """A version that runs was taken back, for what befell it: the owner tries another text. Or
-        swarm stopped on its way back: it is told to go on."""
+        """Handle an upgrade that was rolled back after a fault: the owner tries another text, or,
+        if swarm stopped during its rollback, lets it go on."""
         live = self.world.store.service_named(WEB)
         if live is not None and hold.key == f"rollout/{WEB}" and hold.wants_attention:
             force = live.force_update + 1
@@ -120,18 +120,16 @@ class AppWorld:
 
 
 def template_differs(one: Wish, other: Wish) -> bool:
-    """Whether replicas of the one are others than those of the other."""
+    """Return True if the two need different replicas."""
     return one.image != other.image or one.login != other.login
 
 
 SLOWLY = 3.0
-"""How much further apart an application's troubles are: a dump and a rollout take their time."""
+"""The greater distance of an application's troubles: a dump and a rollout take their time."""
 
 
 def app_script(seed: int, faults: int) -> Script:
-    made = make_script(seed, faults)
-    steps = (replace(step, delay_s=step.delay_s * SLOWLY) for step in made.steps)
-    return replace(made, steps=tuple(steps))
+    return make_script(seed, faults, raft=False).slowed(SLOWLY)
 
 
 def with_app(seed: int, worlds: list[AppWorld]) -> Callable[[World], None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from tests.builders import DIGESTS, MANIFEST, MEMBER_IMAGE, VIP, manifest
+from tests.support.builders import DIGESTS, MANIFEST, MEMBER_IMAGE, VIP, manifest
 
 NEXT_IMAGE = "10.77.0.1:5000/queenright-member:16.1"
 UNSTARTABLE_IMAGE = "10.77.0.1:5000/queenright-member:16.2"
@@ -17,7 +17,7 @@ IMAGES = {
     NEXT_IMAGE: f"sha256:{'c' * 64}",
     UNSTARTABLE_IMAGE: f"sha256:{'d' * 64}",
 }
-"""What the registry knows; it denies knowing ``UNKNOWN_IMAGE``, and no node can pull
+"""The registry's images; it does not have ``UNKNOWN_IMAGE``, and no node can pull
 ``UNSTARTABLE_IMAGE``."""
 
 LASTING: tuple[tuple[str, dict[str, str]], ...] = (
@@ -37,11 +37,20 @@ LASTING: tuple[tuple[str, dict[str, str]], ...] = (
     (MEMBER_IMAGE, {"patroni": "{ttl: 20s, loopWait: 5s, retryTimeout: 5s}"}),
     (MEMBER_IMAGE, {"patroni": "{maximumLagOnFailover: 2MB}"}),
     (NEXT_IMAGE, {}),
+    (MEMBER_IMAGE, {"ports": "{restApi: 18008}"}),
+    (MEMBER_IMAGE, {"ports": "{postgresql: 15432}"}),
+    (MEMBER_IMAGE, {"ports": "{postgresql: 15433, restApi: 18009}"}),
+    (MEMBER_IMAGE, {"restApi": "{authentication: none}"}),
+    (MEMBER_IMAGE, {"secrets": "{restApi: other_rest_pw}"}),
+    (MEMBER_IMAGE, {"ports": "{restApi: 18008}", "secrets": "{restApi: other_rest_pw}"}),
+    (MEMBER_IMAGE, {"replication": "{mode: quorum}"}),
+    (MEMBER_IMAGE, {"replication": "{mode: quorum, strict: true}", "stopGracePeriod": "45s"}),
+    (MEMBER_IMAGE, {"replication": "{mode: synchronous, nodes: 2, maximumLagOnSync: 64K}"}),
     (MEMBER_IMAGE, {"vip": VIP}),
     (MEMBER_IMAGE, {"vip": VIP.replace("routerId: 51", "routerId: 52")}),
     (MEMBER_IMAGE, {"vip": VIP.replace("routerId: 51", "routerId: 51, preempt: true")}),
 )
-"""What may stay for good: the image, and further fields of spec."""
+"""Edits that may stay for good: the image, and further fields of spec."""
 WISHES: tuple[dict[str, str], ...] = (
     {},
     {},
@@ -52,17 +61,20 @@ WISHES: tuple[dict[str, str], ...] = (
     {"primary": "member-2", "fastSwitchover": "false"},
 )
 PASSING: tuple[dict[str, str], ...] = (
+    {"ports": "{raft: 15010}"},
     {"maintenance": "{nodes: [node2]}"},
     {"maintenance": "{nodes: [node3]}"},
     {"maintenance": "{nodes: [node3, node4]}"},
     {"maintenance": "{nodes: [node2, node3]}"},
     {"maintenance": "{nodes: [node2, node4], until: 2026-01-01T00:03Z}"},
+    {"maintenance": "{nodes: [node3, node4]}", "replication": "{mode: quorum}"},
+    {"maintenance": "{nodes: [node2]}", "replication": "{mode: synchronous, strict: true}"},
     {"promotion": "paused"},
     {"promotion": "{state: paused, until: 2026-01-01T00:02Z}"},
     {"reconcile": "paused"},
     {"reconcile": "{state: paused, until: 2026-01-01T00:02Z}"},
 )
-"""What is over by the time a history is calm."""
+"""Edits that are over by the time a history is calm."""
 
 
 def text_of(image: str, fields: dict[str, str]) -> str:
@@ -93,6 +105,17 @@ PASSING_TEXTS = passing_texts()
 PRIMARY_TEXTS = {
     name: text_of(MEMBER_IMAGE, {"primary": name}) for name in ("member-1", "member-2", "member-3")
 }
+REPLICATION_TEXTS = tuple(
+    text_of(MEMBER_IMAGE, {"replication": mode})
+    for mode in (
+        "{mode: synchronous}",
+        "{mode: quorum}",
+        "{mode: synchronous, strict: true}",
+        "{mode: quorum, strict: true, nodes: 2}",
+        "{mode: quorum, maximumLagOnSync: 64K}",
+        "{mode: asynchronous}",
+    )
+)
 UNFIT_TEXTS = (
     text_of(UNSTARTABLE_IMAGE, {}),
     text_of(UNKNOWN_IMAGE, {"stopGracePeriod": "90s"}),

@@ -1,4 +1,4 @@
-"""One random history from its script to its end, and what is asked of that end."""
+"""Run one random history from its script to its end, and check that end."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
-from queenright.core.doctrine import DOCTRINE, Doctrine
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY
+from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.observed import Engine
-from queenright.core.plan import Plan
-from queenright.core.published import ROUTE_KEY
-from queenright.engine.survey import survey
+from queenright.core.planning.plan import Plan
+from queenright.engine.planning import observe_and_plan
 from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
-from tests.app_builders import APP_FILE, documents
-from tests.builders import FILE, desired, document
 from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
-from tests.fakes.orchestrator import PREPARING_S
+from tests.fakes.loading import judged
+from tests.fakes.task_lives import PREPARING_S
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.sim.broken import broken_passes
+from tests.sim.broken_passes import broken_passes
 from tests.sim.documents import IMAGES, LASTING_TEXTS, UNSTARTABLE_IMAGE
-from tests.sim.invariants import Invariants
-from tests.sim.nature import MEMBERS, heal, power_on
-from tests.sim.operators import Operators
-from tests.sim.people import activate, switch_over
+from tests.sim.faults import MEMBERS, heal, power_on
+from tests.sim.invariants import DATA_SECRETS, Invariants
+from tests.sim.operator_processes import Operators
 from tests.sim.script import DEEDS, Script, Step, make_script
+from tests.sim.user_actions import activate, switch_over
+from tests.support.builders import FILE, desired
 
 SETTLES_S = 1500.0
 """Longer than the longest backoff, a node's return and a rolling change together."""
 LEISURELY = Tempo(resync_s=20.0, file_poll_s=3.0, member_poll_s=5.0)
 """Polls seldom: a history is long, and latency is not what it asks about."""
 PATIENCE_S = 500.0
-"""How long the operator is left alone before what a hold asks for is done."""
+"""The time for the operator before a person does what a hold asks for."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
 STRAYED = frozenset(f"update-service/{name}" for name in MEMBERS)
-NOT_FOUGHT = "failback manual"
-"""Said by the one hold that may stand in a world that is as desired."""
+NOT_FOUGHT = "failback.mode is manual"
+"""Words of the one hold that may stand in a world that is as desired."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def run(
-    script: Script, doctrine: Doctrine = DOCTRINE, tamper: Callable[[World], None] | None = None
+    script: Script, ruleset: Ruleset = RULESET, tamper: Callable[[World], None] | None = None
 ) -> Outcome:
     """A history on a virtual clock of its own; ``tamper`` may put other ports in its world."""
     holds: list[Invariants] = []
@@ -68,14 +68,14 @@ def run(
             invariants.heard(found)  # type: ignore[arg-type]
 
     with broken_passes(heard) as broken:
-        outcome = run_virtual(lambda: live_through(script, doctrine, holds, tamper))
+        outcome = run_virtual(lambda: live_through(script, ruleset, holds, tamper))
     outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
     return outcome
 
 
 async def live_through(
     script: Script,
-    doctrine: Doctrine = DOCTRINE,
+    ruleset: Ruleset = RULESET,
     listeners: list[Invariants] | None = None,
     tamper: Callable[[World], None] | None = None,
 ) -> Outcome:
@@ -87,10 +87,10 @@ async def live_through(
     invariants, log = Invariants(world), list[str]()
     if listeners is not None:
         listeners.append(invariants)
-    operators = Operators(world, doctrine, LEISURELY)
+    operators = Operators(world, ruleset, LEISURELY)
     operators.start()
-    if script.waits:
-        await world.until_whole()
+    if script.waits:  # not for a neighbour, whose own troubles have begun already
+        await world.until_whole(is_whole=world.is_main_whole)
         await anyio.sleep(3)
     for step in script.steps:
         await anyio.sleep(step.delay_s)
@@ -99,7 +99,7 @@ async def live_through(
         )
     await operators.calm()
     calm(script, world)
-    await settle(world, log, invariants, doctrine)
+    await settle(world, log, invariants, ruleset)
     await operators.kill()
     finish(world, invariants)
     return Outcome(script, invariants.violations, tell(log, world))
@@ -150,17 +150,16 @@ def calm(script: Script, world: World) -> None:
         last_word()
 
 
-async def plan_now(world: World, doctrine: Doctrine) -> Plan:
-    """What an operator without memory would do now."""
-    described = [document(world.manifests.files[FILE])]
-    if APP_FILE in world.manifests.files:
-        described = [*documents(world.manifests.files[APP_FILE], world.manifests.files[FILE])]
-    found = await survey(world.ports, described, doctrine=doctrine)
-    (plan,) = (view.plan for view in found.clusters)
-    for app in found.apps:
-        holds = tuple(hold for hold in app.plan.holds if not hold.is_news)
-        plan = replace(plan, actions=plan.actions + app.plan.actions, holds=plan.holds + holds)
-    return plan
+async def plan_now(world: World, ruleset: Ruleset) -> Plan:
+    """Return the plan of an operator without memory, made now."""
+    described = judged(world.manifests.files).documents
+    found = await observe_and_plan(world.ports, described, ruleset=ruleset)
+    plans = [view.plan for view in found.views]
+    return replace(
+        plans[0],
+        actions=tuple(action for plan in plans for action in plan.actions),
+        holds=tuple(hold for plan in plans for hold in plan.holds if not hold.is_informational),
+    )
 
 
 def is_as_desired(plan: Plan, standing: tuple[str, ...] = ()) -> bool:
@@ -170,11 +169,11 @@ def is_as_desired(plan: Plan, standing: tuple[str, ...] = ()) -> bool:
 
 
 def hints(world: World) -> bool:
-    """Whether a hint to the proxies is left, which is taken back after a while."""
+    """Return True if there is still a hint to the proxies, which the operator removes in time."""
     return bool(world.patroni_model.consensus("main").settings.get(ROUTE_KEY))
 
 
-async def settle(world: World, log: list[str], invariants: Invariants, doctrine: Doctrine) -> None:
+async def settle(world: World, log: list[str], invariants: Invariants, ruleset: Ruleset) -> None:
     """Wait for the end; where a hold asks a person for something, do it."""
     helped, began_s = 0, world.now_s
     while world.now_s < began_s + SETTLES_S:
@@ -183,13 +182,13 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
         waits = world.now_s < began_s + PATIENCE_S
         if waits and (not world.is_whole() or world.changes != writes):
             continue
-        plan = await plan_now(world, doctrine)
+        plan = await plan_now(world, ruleset)
         if is_as_desired(plan, world.standing) and world.is_whole() and not hints(world):
             break
         if not waits and not plan.actions and helped < 4:
             helped += follow_advice(world, log, plan)
     else:
-        plan = await plan_now(world, doctrine)
+        plan = await plan_now(world, ruleset)
         invariants.violated(
             f"not settled: actions {[a.key for a in plan.actions]}, "
             f"holds {[(hold.key, hold.reason) for hold in plan.holds]}, whole {world.is_whole()}"
@@ -200,10 +199,12 @@ async def settle(world: World, log: list[str], invariants: Invariants, doctrine:
     if world.changes != writes:
         invariants.violated(f"not quiet: {world.swarm.writes[-3:]} {world.patroni.verbs[-3:]}")
     invariants.at_rest()
+    for judge in world.when_at_rest:
+        judge()
 
 
 def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
-    """Do what a hold that stands tells a person to do; False where none does."""
+    """Do what an unresolved hold asks a person to do; False if none does."""
     if deed := world.accept_loss():
         log.append(f"{world.now_s:7.1f} {deed}")
         return True
@@ -212,7 +213,7 @@ def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
         if deed := next(filter(None, (owner(hold) for owner in world.advised)), ""):
             log.append(f"{world.now_s:7.1f} {deed}")
             return True
-        if hold.key.startswith("leader-restart/") and leader is not None and world.is_whole():
+        if hold.key.startswith("leader-restart/main") and leader is not None and world.is_whole():
             world.patroni_model.restart(leader, 1.5)
             log.append(f"{world.now_s:7.1f} as the hold asks: patronictl restart of {leader.name}")
             return True
@@ -242,23 +243,25 @@ def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
 def finish(world: World, invariants: Invariants) -> None:
     if world.patroni_model.wrong_password:
         invariants.violated(f"wrong passwords: {world.patroni_model.wrong_password}")
-    for name in ("pg_replication_pw", "pg_superuser_pw", "pg_rest_pw"):
+    for name in DATA_SECRETS:
         if world.swarm.created[f"secret/{name}"] != 1:
             invariants.violated(f"{name} was made {world.swarm.created[f'secret/{name}']} times")
+    for text in world.patroni_model.lost:
+        invariants.violated(text)
     for record in world.audit.records:
         if isinstance(record, Refused):
             invariants.violated(f"a guard had to refuse a rule's plan: {record.refusal}")
 
 
 def tell(log: list[str], world: World) -> list[str]:
-    deeds = [
+    actions_only = [
         f"{write.at_s:7.1f}     operator: {write.kind}/{write.name}" for write in world.swarm.writes
     ]
-    deeds += [f"{at_s:7.1f}     operator: {what}" for at_s, what in world.patroni.verbs]
-    deeds += [f"{at_s:7.1f}   {what}" for at_s, what in world.patroni_model.story]
+    actions_only += [f"{at_s:7.1f}     operator: {what}" for at_s, what in world.patroni.verbs]
+    actions_only += [f"{at_s:7.1f}   {what}" for at_s, what in world.patroni_model.story]
     failed = [
         f"          {record.action.key}: {record.outcome}"
         for record in world.audit.records
         if isinstance(record, Ended) and type(record.outcome).__name__ != "Done"
     ]
-    return sorted([*log, *deeds], key=lambda line: float(line.split()[0])) + failed[-15:]
+    return sorted([*log, *actions_only], key=lambda line: float(line.split()[0])) + failed[-15:]

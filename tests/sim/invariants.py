@@ -1,7 +1,7 @@
-"""What must never happen, checked at every write of the operator against what is true.
+"""Invariants of a cluster, checked at every write of the operator against the true state.
 
-A deed is judged by the moment its pass began to look: what changed in the world after that, no
-observation could have told.
+An action is checked against the state at the start of its pass: no observation could show what
+changed in the world after that.
 """
 
 from __future__ import annotations
@@ -9,15 +9,20 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import datetime
 
 from queenright.core.actions import LabelNode
-from queenright.core.notes import PRIMARY_LABEL
+from queenright.core.kinds.postgres_cluster.annotations import PRIMARY_LABEL
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY, ROUTE_KEY
 from queenright.core.observed import LiveService
-from queenright.core.published import PAUSE_KEY, ROUTE_KEY
-from queenright.core.resources import APP_LABEL, VRRP_LABEL, Secret, Service
-from queenright.core.situation import UPDATE_LIMIT
+from queenright.core.planning.service_context import UPDATE_LIMIT
+from queenright.core.swarm.objects import (
+    RAFT_RESET_VARIABLE,
+    VRRP_LABEL,
+    Secret,
+    Service,
+)
 from tests.fakes.fake_patroni import Verb
 from tests.fakes.files import EPOCH
 from tests.fakes.placement import fits
@@ -25,10 +30,14 @@ from tests.fakes.server_parameters import HOT_STANDBY
 from tests.fakes.swarm_store import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
-from tests.sim.judgement import is_less, judge_safety, judge_verb
+from tests.sim.checker import is_less, judge_safety, judge_verb
+from tests.sim.client_path import ClientPath
+from tests.sim.subject import Subject, main_cluster
+from tests.sim.sync_judge import judge_rest, judge_restart
+from tests.sim.texts import names_primary, pauses_for_good
 
 SAFE = re.compile(r"safe to power off: ((?:node\d(?:, )?)+)")
-MEMBERS = ("main_member-1", "main_member-2", "main_member-3")
+DATA_SECRETS = ("pg_replication_pw", "pg_superuser_pw")
 SLACK_S = 3.0
 """A member's word is as old as its last tick and the question's way."""
 
@@ -38,34 +47,45 @@ class Invariants:
     """Attach to a world before the operator starts; ``violations`` says what went wrong."""
 
     world: World
+    subject: Subject = field(init=False)
+    judged: InitVar[Subject | None] = None
+    """The cluster that is judged; the main one where none is given."""
     removal_is_wanted: bool = False
     violations: list[str] = field(default_factory=list)
-    disturbed: list[tuple[float, str]] = field(default_factory=list)
+    disrupted: list[tuple[float, str]] = field(default_factory=list)
+    clients: ClientPath = field(init=False)
     honoured_s: dict[str, float] = field(default_factory=dict)
-    """When each member was last noted in the anchor as leading by the file's wish."""
+    """The time at which each member was last recorded as leading by the file's `primary`."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, judged: Subject | None) -> None:
+        self.subject = judged or main_cluster(self.world)
         self.world.store.listeners.append(self._note_wish)
         self.world.swarm.before_write.append(self.check)
         self.world.patroni.before_verb.append(self.check_verb)
+        self.clients = ClientPath(self.subject, self.violated)
+        self.clients.start()
 
     def violated(self, text: str) -> None:
         self.violations.append(f"at {self.world.now_s:.1f} s: {text}")
 
     def _note_wish(self, kind: str, name: str, _: str) -> None:
-        """A note that outlives its wish by a pass honours nothing."""
-        live = self.world.store.configs.get(name) if kind == "config" else None
+        """A record that outlives its `primary` by a pass fulfils nothing."""
+        if kind != "config" or name != f"{self.subject.cluster}_cluster":
+            return
+        live = self.world.store.configs.get(name)
         noted = live.value.labels.get(PRIMARY_LABEL) if live is not None else None
-        if noted and f"primary: {noted}" in self.world.last_good_text:
+        if noted and names_primary(self.subject.text, noted):
             self.honoured_s[noted] = self.world.now_s
 
     def check_verb(self, verb: Verb) -> None:
         """Judges a verb by the world that it meets."""
-        for text in judge_verb(self.world, verb, self.looked_at_s, self.honoured_s):
+        if verb.member.cluster != self.subject.cluster:
+            return
+        for text in judge_verb(self.subject, verb, self.looked_at_s, self.honoured_s):
             self.violated(text)
         self._is_active(verb.kind)
         if verb.kind in {"restart", "switchover"} and not self.is_allowed_in_place(verb):
-            self._disturbs_member(verb.member.service, moves=verb.kind == "switchover")
+            self._disrupts_member(verb.member.service, moves=verb.kind == "switchover")
 
     def is_allowed_in_place(self, verb: Verb) -> bool:
         """A parameter that standbys can only lower after their primary takes a restart of the
@@ -80,21 +100,23 @@ class Invariants:
         )
 
     def heard(self, holds: Mapping[str, str]) -> None:
-        """What a pass has told people; they act on it."""
+        """Take the holds of a pass, on which people act."""
         for reason in holds.values():
             told = SAFE.match(reason)
             if told:
-                for text in judge_safety(self.world, told[1].split(", "), self.looked_at_s):
+                for text in judge_safety(self.subject, told[1].split(", "), self.looked_at_s):
                     self.violated(f"told that it is safe to power off {told[1]}: {text}")
 
     def at_rest(self) -> None:
-        """What is true of a world that is as desired."""
-        agreed = self.world.patroni_model.consensus("main")
+        """Check the invariants of a world in its desired state."""
+        agreed = self.subject.consensus()
         left = [key for key in ("pause", PAUSE_KEY, ROUTE_KEY) if agreed.settings.get(key)]
         if left:
             self.violated(f"left behind in Patroni's settings: {left}")
-        for text in self.world.swarm.unobserved:
+        for text in (*self.world.swarm.unobserved, *judge_rest(self.subject)):
             self.violated(text)
+        if not self.clients.is_open():
+            self.violated(f"no client reaches the leader: {self.clients.story()}")
 
     @property
     def looked_at_s(self) -> float:
@@ -103,32 +125,25 @@ class Invariants:
 
     def check(self, kind: str, what: object) -> Callable[[], None]:
         """Judges a write by the world before it; it counts only if swarm takes it."""
-        kept, self.violations, disturbed = self.violations, [], list(self.disturbed)
+        kept, self.violations, disrupted = self.violations, [], list(self.disrupted)
         self._judge(kind, what)
         found, self.violations = self.violations, kept
-        self.disturbed, now_disturbed = disturbed, self.disturbed
+        self.disrupted, now_disrupted = disrupted, self.disrupted
 
         def count() -> None:
             self.violations += found
-            self.disturbed = now_disturbed
+            self.disrupted = now_disrupted
 
         return count
 
     def _is_active(self, kind: str) -> None:
         """An owner who pauses the operator means everything that it does."""
-        text, saved_s = self.world.last_good_text, self.world.last_good.saved_at_s
-        if "reconcile: paused" in text and saved_s < self.world.swarm.observed_at_s:
+        text, saved_s = self.subject.text, self.world.last_good.saved_at_s
+        if pauses_for_good(text) and saved_s < self.world.swarm.observed_at_s:
             self.violated(f"{kind} while the file pauses the operator")
 
-    def _is_an_applications(self, what: object) -> bool:
-        """An application has a pause of its own."""
-        value = what[1] if isinstance(what, tuple) else what
-        stored = [*self.world.store.configs.values(), *self.world.store.services.values()]
-        value = next((live.value for live in stored if live.id == what), value)
-        return APP_LABEL in getattr(value, "labels", {})
-
     def _judge(self, kind: str, what: object) -> None:
-        if not self._is_an_applications(what):
+        if self.subject.owns(what):
             self._is_active(kind)
         match kind, what:
             case "update-service", (str(service_id), Service() as service, int(force)):
@@ -137,28 +152,32 @@ class Invariants:
                     self._keeps_nodes_hearing(live, service)
                     tasks = self.world.containers(live.value.name)
                     changes = restarts(live, service, force)
-                    self._disturbs(live, tasks if changes else surplus(tasks, service))
+                    ended = tasks if changes else surplus(tasks, service)
+                    self._disrupts(live, ended, forgets=asks_to_forget(live.value, service))
             case "adjust-service", (str(service_id), Service() as service):
                 live = self.world.store.services.get(service_id)
                 if live:
-                    self._disturbs(live, surplus(self.world.containers(live.value.name), service))
+                    self._disrupts(live, surplus(self.world.containers(live.value.name), service))
             case "label-node", LabelNode() as action:
                 self._labels(action)
             case "create-secret", Secret(name):
                 self._new_secret(name)
             case "remove-service", str(service_id) if self._holds_nothing(service_id):
                 pass
-            case (("remove-service" | "remove-network"), _) if not self.removal_is_wanted:
+            case (("remove-service" | "remove-network"), _) if self._must_stay(what):
                 self.violated(f"{kind} {what}")
             case _:
                 pass
 
+    def _must_stay(self, what: object) -> bool:
+        return not self.removal_is_wanted and self.subject.owns(what)
+
     def _holds_nothing(self, service_id: str) -> bool:
-        """That of keepalived goes where the file has no address, or to be made anew; the job of a
-        dump goes when it has served, or failed."""
+        """Return True if the service holds no data: keepalived's, if the file has no address or to
+        create it anew; that of a dump's job after it has served, or failed."""
         live = self.world.store.services.get(service_id)
         return live is not None and (
-            live.value.name == "main_vip" or live.value.mode == "replicated-job"
+            live.value.name == f"{self.subject.cluster}_vip" or live.value.mode == "replicated-job"
         )
 
     def _keeps_nodes_hearing(self, live: LiveService, service: Service) -> None:
@@ -181,44 +200,64 @@ class Invariants:
                 and fits(node, task.template.constraints)
                 and not fits(relabelled, task.template.constraints)
             ]
-            self._disturbs(live, tasks)
+            self._disrupts(live, tasks)
 
-    def _disturbs(self, live: LiveService, tasks: list[FakeTask]) -> None:
-        """These containers of a service are stopped by what is about to be written."""
+    def _forgets(self, name: str) -> None:
+        """A member sets its Raft log aside: only one that can't apply it, and only where the others
+        have everything."""
+        own = [i for i in self.world.patroni_model.instances.values() if i.service == name]
+        others = self.subject.consensus().raft.able - {i.name for i in own}
+        if not any(i.vote is not None and not i.vote.can_apply for i in own):
+            self.violated(f"{name} is to set aside a Raft log that is well")
+        if 2 * len(others) <= len(self.subject.services):
+            self.violated(f"{name} is to set its Raft log aside without a quorum of the others")
+
+    def _disrupts(self, live: LiveService, tasks: list[FakeTask], *, forgets: bool = False) -> None:
+        """Check the containers of a service that the next write stops."""
         name, world = live.value.name, self.world
         stopped = [
             task
             for task in tasks
             if task.desired == "running" and task.up_since_s < world.swarm.observed_at_s
         ]
-        if name in MEMBERS and stopped:
-            self._disturbs_member(name)
+        if name in self.subject.services and stopped:
+            if forgets:
+                self._forgets(name)
+            self._disrupts_member(name, is_out=forgets)
 
-    def _disturbs_member(self, name: str, *, moves: bool = False) -> None:
-        """A member's PostgreSQL is stopped or, where the lead ``moves`` away from it, demoted."""
+    def _disrupts_member(self, name: str, *, moves: bool = False, is_out: bool = False) -> None:
+        """A member's PostgreSQL is stopped or, where the lead ``moves`` away from it, demoted. One
+        that ``is_out`` serves nobody, and may have the only whole data."""
         world, looked_at_s = self.world, self.looked_at_s
-        self.disturbed.append((world.now_s, name))
+        self.disrupted.append((world.now_s, name))
         model = world.patroni_model
-        leader, agreed = model.leader("main"), model.consensus("main")
+        leader, agreed = self.subject.leader(), self.subject.consensus()
         leads = leader is not None and leader.service == name
         if leads and not moves and agreed.changed_at_s < looked_at_s:
             self.violated(f"the leader {name} is disturbed")
-        if agreed.paused and agreed.paused_at_s < looked_at_s:
+        is_own_pause = bool(agreed.settings.get(PAUSE_KEY))
+        if agreed.paused and agreed.paused_at_s < looked_at_s and not (is_out and is_own_pause):
             self.violated(f"{name} is disturbed while Patroni is paused")
-        for other in MEMBERS:
+        if is_out:
+            return
+        if not moves:
+            for text in judge_restart(self.subject, name, looked_at_s):
+                self.violated(text)
+        for other in self.subject.services:
             if other != name and not model.was_well_since(other, looked_at_s):
                 self.violated(f"{name} is disturbed while {other} is not well")
             if other != name and self._is_being_replaced(other):
                 self.violated(f"{name} is disturbed while {other} is being replaced")
-        for number in (2, 3, 4):
-            address = f"10.77.0.{10 + number}"
+        for address in self.subject.addresses:
             silent_s = world.patroni.silent_s.get(address, -1.0)
-            if silent_s >= world.swarm.observed_at_s > world.patroni.answered_s.get(address, -1.0):
+            answered_s = world.patroni.answered_s.get(address, -1.0)
+            is_unknown = silent_s >= world.swarm.observed_at_s > answered_s
+            if is_unknown:
                 self.violated(f"{name} is disturbed while {address} is unknown")
 
     def _is_being_replaced(self, name: str) -> bool:
-        """Whether a member's container is to end by a change that the pass must have seen, however
-        well the member answers until then."""
+        """Return True if a member's container is to end by a change that the pass must have seen,
+        however well the member answers until then."""
         live = self.world.store.service_named(name)
         if live is None or seconds(live.updated_at) > self.world.swarm.observed_at_s:
             return False
@@ -230,8 +269,8 @@ class Invariants:
         )
 
     def _waits_in_vain(self, live: LiveService) -> bool:
-        """Whether swarm's update, which goes on with one container after the other, has stood still
-        for so long that it is stuck: at a task of another slot that has no node."""
+        """Return True if swarm's update, which replaces one container after the other, is stuck: it
+        has waited long for a task of another slot that has no node."""
         since_s = self.world.swarm.observed_at_s - seconds(live.updated_at)
         if since_s < UPDATE_LIMIT.total_seconds():
             return False
@@ -243,8 +282,14 @@ class Invariants:
 
     def _new_secret(self, name: str) -> None:
         with_data = any(not volume.is_empty for volume in self.world.patroni_model.volumes.values())
-        if with_data and name.startswith("pg_"):  # no other opens data
+        if with_data and name in DATA_SECRETS:  # no other opens data
             self.violated(f"secret {name} is made although there is data")
+
+
+def asks_to_forget(live: Service, service: Service) -> bool:
+    """Return True if a write asks a member to set its Raft log aside."""
+    asked = service.environment.get(RAFT_RESET_VARIABLE)
+    return bool(asked) and asked != live.environment.get(RAFT_RESET_VARIABLE)
 
 
 def surplus(tasks: list[FakeTask], service: Service) -> list[FakeTask]:

@@ -1,6 +1,6 @@
 """Operators with a rule, a guard or a port made worse: what the simulation is there to catch.
 
-Each mutation is a doctrine of its own, or a port in the place of another, made without touching a
+Each mutation is a ruleset of its own, or a port in the place of another, made without touching a
 module. Where a rule and a guard protect the same, both are taken away.
 """
 
@@ -11,43 +11,45 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from queenright.core.actions import Action, PatchSettings
-from queenright.core.desired import DesiredMember
-from queenright.core.doctrine import DOCTRINE, Doctrine
-from queenright.core.notes import Notes
-from queenright.core.observed import Known, MemberStatus, Unknown
-from queenright.core.plan import Hold
-from queenright.core.planner import Rule
-from queenright.core.published import PAUSE_KEY
-from queenright.core.resources import Service
-from queenright.core.situation import Situation
+from queenright.core.actions import AnyAction, PatchSettings
+from queenright.core.kinds.kind import Rule
+from queenright.core.kinds.postgres_cluster.annotations import Annotations
+from queenright.core.kinds.postgres_cluster.deployed import Access, access_to
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.ruleset import RULESET, Ruleset
+from queenright.core.observed import Known, MemberStatus, SwarmState, Unknown
+from queenright.core.planning.plan import Guard, Hold
+from queenright.core.swarm.objects import Service
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.world import World
 from tests.sim.history import run
 from tests.sim.script import Script, make_script
 
-Step = Action | Hold
+Step = AnyAction | Hold
 Tamper = Callable[[World], None]
 
 
 @dataclass(frozen=True)
 class Mutation:
     """``words`` are in the violation by which it is caught; ``seed`` is of a history that does.
-    Where ``deeds`` are named, the history is of them alone: what it takes is rare otherwise."""
+    If steps are named, the history has only those, because what it needs is rare otherwise."""
 
     name: str
     words: str
     seed: int
-    doctrine: Doctrine = DOCTRINE
+    ruleset: Ruleset = RULESET
     tamper: Tamper | None = None
-    deeds: tuple[str, ...] = ()
+    actions_only: tuple[str, ...] = ()
 
     def script(self, seed: int) -> Script:
-        made = make_script(seed)
-        if not self.deeds:
+        made = make_script(seed, raft=False)
+        if not self.actions_only:
             return made
         steps = (
-            dataclasses.replace(step, deed=self.deeds[step.number % len(self.deeds)])
+            dataclasses.replace(step, deed=self.actions_only[step.number % len(self.actions_only)])
             for step in made.steps
         )
         return dataclasses.replace(made, steps=tuple(steps))
@@ -56,24 +58,24 @@ class Mutation:
 # Eyes: situations that answer wrongly
 
 
-class Careless(Situation):
+class Careless(ClusterState):
     """Never sees a reason not to restart a member."""
 
-    def why_not_disturb(self, member: DesiredMember) -> str | None:
+    def why_not_disrupt(self, member: DesiredMember) -> str | None:
         return None
 
 
-class Presuming(Situation):
+class Presuming(ClusterState):
     """Takes a member that does not answer for one that is down, and so no reason to wait."""
 
-    def why_not_disturb(self, member: DesiredMember) -> str | None:
+    def why_not_disrupt(self, member: DesiredMember) -> str | None:
         present = [m for m in self.desired.members if self.status(m) is not None]
         known = dataclasses.replace(self.desired, members=tuple(present))
-        return plain(self, desired=known).why_not_disturb(member)
+        return plain(self, desired=known).why_not_disrupt(member)
 
 
-class Hasty(Situation):
-    """Takes a member that answers well for one that will, whatever swarm was told about it."""
+class Hasty(ClusterState):
+    """Takes a member that answers well for one that will, whatever change swarm has received."""
 
     def why_unsettled(self, member: DesiredMember) -> str | None:
         return None
@@ -82,7 +84,7 @@ class Hasty(Situation):
         return None
 
 
-class Optimistic(Situation):
+class Optimistic(ClusterState):
     """Takes every replica that answers for one that streams."""
 
     def status(self, member: DesiredMember) -> MemberStatus | None:
@@ -92,21 +94,28 @@ class Optimistic(Situation):
         return dataclasses.replace(found, state="running", replication_state="streaming")
 
 
-class Usurping(Situation):
+class Usurping(ClusterState):
     """Does not know the leader from a replica when it restarts them."""
 
     def is_leader(self, member: DesiredMember) -> bool:
         return False
 
 
-class LagBlind(Situation):
+class LagBlind(ClusterState):
     """Asks nobody how far it is behind."""
 
     def why_too_far(self, member: DesiredMember) -> str | None:
         return None
 
 
-class PauseBlind(Situation):
+class Wishful(ClusterState):
+    """Takes every member for what the file wants of it."""
+
+    def access(self, member: DesiredMember) -> Access:
+        return access_to(self.desired, member, SwarmState(self.swarm.engine))
+
+
+class PauseBlind(ClusterState):
     """Does not see that Patroni is paused."""
 
     def status(self, member: DesiredMember) -> MemberStatus | None:
@@ -114,30 +123,30 @@ class PauseBlind(Situation):
         return found and dataclasses.replace(found, paused=False)
 
 
-class QuorumBlind(Situation):
+class QuorumBlind(ClusterState):
     """Takes the quorum for granted."""
 
     def why_no_quorum(self, without: DesiredMember | None = None) -> str | None:
         return None
 
 
-class Impatient(Situation):
+class Impatient(ClusterState):
     """Forgets that a move was asked for: asks again when the answer was ambiguous."""
 
     @property
-    def notes(self) -> Notes:
-        return dataclasses.replace(super().notes, move=None)
+    def annotations(self) -> Annotations:
+        return dataclasses.replace(super().annotations, move=None)
 
 
-class Stubborn(Situation):
-    """Never counts the wish for the lead as honoured: fights every failover."""
+class Stubborn(ClusterState):
+    """Never counts the file's `primary` as fulfilled: reverts every failover."""
 
     @property
-    def notes(self) -> Notes:
-        return dataclasses.replace(super().notes, primary="")
+    def annotations(self) -> Annotations:
+        return dataclasses.replace(super().annotations, primary="")
 
 
-class Unmindful(Situation):
+class Unmindful(ClusterState):
     """Forgets which nodes are in maintenance when it chooses a leader."""
 
     @property
@@ -145,7 +154,7 @@ class Unmindful(Situation):
         return ()
 
 
-class Possessive(Situation):
+class Possessive(ClusterState):
     """Takes every pause for the operator's own."""
 
     @property
@@ -154,7 +163,7 @@ class Possessive(Situation):
         return {**found, PAUSE_KEY: "promotion"} if found.get("pause") else found
 
 
-class Forgetful(Situation):
+class Forgetful(ClusterState):
     """Does not know that the cluster was started with the secrets that are gone."""
 
     @property
@@ -162,75 +171,82 @@ class Forgetful(Situation):
         return False
 
 
-def plain(situation: Situation, **fields: Any) -> Situation:
-    return seen_as(Situation, situation, **fields)
+def plain(state: ClusterState, **fields: Any) -> ClusterState:
+    return seen_as(ClusterState, state, **fields)
 
 
-def seen_as(kind: type[Situation], situation: Situation, **fields: Any) -> Situation:
-    found = {f.name: getattr(situation, f.name) for f in dataclasses.fields(situation)}
+def seen_as(kind: type[ClusterState], state: ClusterState, **fields: Any) -> ClusterState:
+    found = {f.name: getattr(state, f.name) for f in dataclasses.fields(state)}
     return kind(**{**found, **fields})
 
 
-def with_eyes(kind: type[Situation], rule: Rule) -> Rule:
-    def mutated(situation: Situation) -> Iterator[Step]:
-        yield from rule(seen_as(kind, situation))
+def with_eyes(kind: type[ClusterState], rule: Rule) -> Rule:
+    def mutated(state: ClusterState) -> Iterator[Step]:
+        yield from rule(seen_as(kind, state))
 
     return mutated
 
 
-def after(rule: Rule, change: Callable[[Situation, Step], Step]) -> Rule:
-    def mutated(situation: Situation) -> Iterator[Step]:
-        for step in rule(situation):
-            yield change(situation, step)
+def after(rule: Rule, change: Callable[[ClusterState, Step], Step]) -> Rule:
+    def mutated(state: ClusterState) -> Iterator[Step]:
+        for step in rule(state):
+            yield change(state, step)
 
     return mutated
 
 
-def seeing(kind: type[Situation], *, guards: Iterable[str] | None = ()) -> Doctrine:
+def ruleset_with(rules: tuple[Rule, ...], guards: tuple[Guard, ...] = RULESET.guards) -> Ruleset:
+    """The operator's own, with other rules for clusters, and these guards."""
+    return dataclasses.replace(RULESET.with_rules(POSTGRES_CLUSTER.name, rules), guards=guards)
+
+
+def seeing(kind: type[ClusterState], *, guards: Iterable[str] | None = ()) -> Ruleset:
     """All rules with other eyes, and of the guards only those that are named; all for None."""
-    kept = tuple(g for g in DOCTRINE.guards if guards is None or g.__name__ in guards)
-    return Doctrine(tuple(with_eyes(kind, rule) for rule in DOCTRINE.rules), kept)
+    kept = tuple(g for g in RULESET.guards if guards is None or g.__name__ in guards)
+    return ruleset_with(tuple(with_eyes(kind, rule) for rule in POSTGRES_CLUSTER.rules), kept)
 
 
-def changing(change: Callable[[Situation, Step], Step]) -> Doctrine:
+def changing(change: Callable[[ClusterState, Step], Step]) -> Ruleset:
     """All rules with their steps changed, and no guards."""
-    return Doctrine(tuple(after(rule, change) for rule in DOCTRINE.rules), ())
+    return ruleset_with(tuple(after(rule, change) for rule in POSTGRES_CLUSTER.rules), ())
 
 
-def without_expectation(_: Situation, step: Step) -> Step:
+def without_expectation(_: ClusterState, step: Step) -> Step:
     return dataclasses.replace(step, expected={}) if isinstance(step, PatchSettings) else step
 
 
-def as_it_really_is(situation: Situation, step: Step) -> Step:
+def as_it_really_is(state: ClusterState, step: Step) -> Step:
     """Expects what is there, whatever the rule believed."""
     if not isinstance(step, PatchSettings):
         return step
-    match situation.settings:
+    match state.settings:
         case Known(found):
             return dataclasses.replace(step, expected={k: found.get(k) for k in step.patch})
         case Unknown():
             return step
 
 
-def too_early(_: Situation, step: Step) -> Step:
+def too_early(_: ClusterState, step: Step) -> Step:
     if isinstance(step, Hold) and step.reason.startswith("not yet safe to power off "):
         nodes = step.reason.removeprefix("not yet safe to power off ").partition(":")[0]
         return dataclasses.replace(step, reason=f"safe to power off: {nodes.partition(';')[0]}")
     return step
 
 
-def possessive() -> Doctrine:
-    rules = tuple(after(with_eyes(Possessive, rule), as_it_really_is) for rule in DOCTRINE.rules)
-    return Doctrine(rules, ())
+def possessive() -> Ruleset:
+    rules = tuple(
+        after(with_eyes(Possessive, rule), as_it_really_is) for rule in POSTGRES_CLUSTER.rules
+    )
+    return ruleset_with(rules, ())
 
 
-def inattentive() -> Doctrine:
+def inattentive() -> Ruleset:
     """All rules but the one for pauses forget the maintenance."""
     rules = tuple(
         rule if rule.__name__ == "plan_pauses" else with_eyes(Unmindful, rule)
-        for rule in DOCTRINE.rules
+        for rule in POSTGRES_CLUSTER.rules
     )
-    return Doctrine(rules, ())
+    return ruleset_with(rules, ())
 
 
 class Overwriting(FakeSwarm):
@@ -254,13 +270,23 @@ def overwriting(world: World) -> None:
     world.swarm = Overwriting(**fields)
 
 
+def without_rule(name: str) -> Ruleset:
+    """All rules but one, with every guard."""
+    return ruleset_with(tuple(r for r in POSTGRES_CLUSTER.rules if r.__name__ != name))
+
+
+def with_old_image(world: World) -> None:
+    """The member image exits on a Raft journal that it can't read, and obeys no request."""
+    world.patroni_model.mends_raft = False
+
+
 MOST_SEEDS = 100
 
 
 def catches(mutation: Mutation, seed: int) -> bool:
-    """Whether the history finds the mutated operator out, and has nothing against the true one."""
+    """Return True if the history fails for the mutated operator and passes for the true one."""
     script = mutation.script(seed)
-    found = run(script, mutation.doctrine, mutation.tamper).violations
+    found = run(script, mutation.ruleset, mutation.tamper).violations
     return any(mutation.words in text for text in found) and not run(script).violations
 
 
@@ -273,6 +299,7 @@ SLOWNESS = ("slow_replica", "repair", "another_primary", "repair", "repair")
 ISOLATION = ("another_primary", "edit", "cut_off", "repair", "repair")
 AMBIGUITY = ("bad_verbs", "another_primary", "another_primary", "repair")
 FAILOVERS = ("another_primary", *6 * ("repair",), "switch_over", *9 * ("repair",))
+MAINTENANCE = tuple(3 * ("wish", "repair", "repair"))[:-1]
 MUTATIONS = (
     Mutation("restarts members without asking why not", "is disturbed", 1, seeing(Careless)),
     Mutation(
@@ -282,23 +309,62 @@ MUTATIONS = (
         seeing(Careless, guards=None),
     ),
     Mutation("takes unknown for down", "is unknown", 2, seeing(Presuming)),
-    Mutation("restarts the next member at once", "is being replaced", 2, seeing(Hasty)),
-    Mutation("restarts one while another is unwell", "is not well", 1, seeing(Optimistic)),
+    Mutation("restarts the next member at once", "is being replaced", 0, seeing(Hasty)),
+    Mutation("restarts one while another is unwell", "is not well", 9, seeing(Optimistic)),
     Mutation("restarts the leader in place", "the leader main_member", 5, seeing(Usurping)),
-    Mutation("skips the lag check", "lags too far behind", 0, seeing(LagBlind), deeds=SLOWNESS),
+    Mutation(
+        "skips the lag check", "lags too far behind", 0, seeing(LagBlind), actions_only=SLOWNESS
+    ),
+    Mutation(
+        "signs in with the wished password",
+        "not settled",
+        13,
+        seeing(Wishful, guards=None),
+        actions_only=("edit", *11 * ("repair",)),
+    ),
     Mutation("acts while paused", "while Patroni is paused", 7, seeing(PauseBlind)),
     Mutation(
-        "takes the quorum for granted", "without a quorum", 1, seeing(QuorumBlind), deeds=ISOLATION
+        "takes the quorum for granted",
+        "without a quorum",
+        2,
+        seeing(QuorumBlind),
+        actions_only=ISOLATION,
     ),
     Mutation(
-        "asks again after a 503", "a second switchover", 1, seeing(Impatient), deeds=AMBIGUITY
+        "asks again after a 503",
+        "a second switchover",
+        14,
+        seeing(Impatient),
+        actions_only=AMBIGUITY,
     ),
-    Mutation("fights a failover", "which is fought for", 0, seeing(Stubborn), deeds=FAILOVERS),
+    Mutation(
+        "fights a failover", "which is fought for", 0, seeing(Stubborn), actions_only=FAILOVERS
+    ),
     Mutation("lifts a foreign pause", "somebody else has set", 18, possessive()),
     Mutation("patches without expecting", "without the value", 0, changing(without_expectation)),
-    Mutation("safe to power off too early", "told that it is safe", 2, changing(too_early)),
-    Mutation("leads on a node in maintenance", "node is in maintenance", 51, inattentive()),
-    Mutation("skips the version check", "not what was observed", 8, tamper=overwriting),
+    Mutation("safe to power off too early", "told that it is safe", 0, changing(too_early)),
+    Mutation(
+        "leads on a node in maintenance",
+        "node is in maintenance",
+        2,
+        inattentive(),
+        actions_only=MAINTENANCE,
+    ),
+    Mutation(
+        "leaves a Raft node that can't apply its log",
+        "not settled",
+        0,
+        without_rule("plan_raft"),
+        actions_only=("stuck_raft", *11 * ("repair",)),
+    ),
+    Mutation(
+        "has members that exit on a torn Raft journal",
+        "not settled",
+        0,
+        tamper=with_old_image,
+        actions_only=("torn_journal", *11 * ("repair",)),
+    ),
+    Mutation("skips the version check", "not what was observed", 11, tamper=overwriting),
 )
 
 

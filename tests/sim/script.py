@@ -10,21 +10,26 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tests.sim.nature import FAULTS
-from tests.sim.people import OUTSIDER, OWNER
+from tests.sim.faults import FAULTS, RAFT_FAULTS, lost_data, total_power_cut
+from tests.sim.user_actions import OUTSIDER, OWNER
 
 FAULTS_A_HISTORY = 50
-FEW_FAULTS = 12
+
 DELAYS_S = (0.01, 0.3, 1.0, 2.0, 4.0, 9.0)
 RESTARTS = ("kill", "kill at a call", "kill at a call", "stop")
-DEEDS = {deed.__name__: deed for deed in (*FAULTS, *OWNER, *OUTSIDER)}
+DEEDS = {
+    deed.__name__: deed
+    for deed in (*FAULTS, *RAFT_FAULTS, total_power_cut, lost_data, *OWNER, *OUTSIDER)
+}
+RAFT_RATE = 0.03
+"""The share of steps that damage a Raft node's files."""
 MOST_RUNS = 80
-"""How often a history is lived through again in search of a shorter one."""
+"""The number of repetitions of a history in search of a shorter one."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """After ``delay_s``, a deed by its name."""
+    """A step by its name, after ``delay_s``."""
 
     number: int
     delay_s: float
@@ -39,19 +44,34 @@ class Script:
     waits: bool
     steps: tuple[Step, ...]
 
+    def slowed(self, factor: float) -> Script:
+        """The same history with its troubles further apart."""
+        steps = (replace(step, delay_s=step.delay_s * factor) for step in self.steps)
+        return replace(self, steps=tuple(steps))
+
     def rng(self, step: Step) -> random.Random:
         return random.Random(f"{self.seed}/{step.number}")
 
 
-def make_script(seed: int, faults: int = FAULTS_A_HISTORY) -> Script:
+def make_script(seed: int, faults: int = FAULTS_A_HISTORY, *, raft: bool = True) -> Script:
+    """Without ``raft`` no Raft node's files are damaged."""
     rng = random.Random(f"history {seed}")
     waits = rng.random() < 0.85
     calmness = rng.choice((0.5, 1.0, 1.0, 2.5))
-    return Script(
-        seed,
-        waits,
-        tuple(Step(number, rng.choice(DELAYS_S) * calmness, draw(rng)) for number in range(faults)),
-    )
+    steps = (Step(number, rng.choice(DELAYS_S) * calmness, draw(rng)) for number in range(faults))
+    return Script(seed, waits, tuple(map(with_raft_faults(seed), steps) if raft else steps))
+
+
+def with_raft_faults(seed: int) -> Callable[[Step], Step]:
+    """Returns a function that puts a fault of Raft's files in the place of few steps."""
+    rng = random.Random(f"raft {seed}")
+
+    def change(step: Step) -> Step:
+        if rng.random() >= RAFT_RATE:
+            return step
+        return replace(step, deed=rng.choice(RAFT_FAULTS).__name__)
+
+    return change
 
 
 def draw(rng: random.Random) -> str:

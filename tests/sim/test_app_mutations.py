@@ -11,10 +11,12 @@ import pytest
 
 from tests.sim.app_mutations import MUTATIONS, AppMutation, catches, seed_that_catches
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_an_operator_worse_at_applications_is_caught(mutation: AppMutation) -> None:
-    """By its seed; or by another, which a warning then names (as in ``test_mutations``)."""
+    """Its seed catches it, or another, which a warning then names (as in ``test_mutations``)."""
     if catches(mutation, mutation.seed):
         return
     seed = seed_that_catches(mutation)

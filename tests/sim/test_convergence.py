@@ -1,14 +1,15 @@
-"""From nothing to the converged cluster, and the silence afterwards (spec: Deployment order)."""
+"""A first deployment to the converged cluster, and no writes after it (spec: Deployment order)."""
 
 from __future__ import annotations
 
 import anyio
 import pytest
 
-from tests.builders import FILE, MANIFEST, desired, manifest
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.sim.invariants import MEMBERS, Invariants
+from tests.sim.faults import MEMBERS
+from tests.sim.invariants import Invariants
+from tests.support.builders import FILE, MANIFEST, desired, manifest
 
 FIRST_DEPLOYMENT = [
     "label-node/node2",
@@ -24,7 +25,7 @@ FIRST_DEPLOYMENT = [
     "create-service/main_member-3",
 ]
 AFTERWARDS = ["create-service/main_proxy", "label-config/main_cluster", "label-config/main_cluster"]
-"""The anchor is noted twice: who leads, and that the cluster was whole."""
+"""The state config is written twice: for the leader, and for the cluster being whole."""
 
 
 def test_a_bare_swarm_becomes_a_cluster_in_the_contracts_order() -> None:
@@ -131,9 +132,9 @@ def test_a_rolling_change_goes_member_by_member_and_moves_the_leader_once() -> N
         await anyio.sleep(120)
         assert [kind for _, kind in world.patroni.verbs].count("switchover") == 1
         assert len(world.patroni_model.story) == 2
-        disturbed = [name for _, name in invariants.disturbed]
-        assert sorted(disturbed[:2]) == sorted({*MEMBERS} - {first.service})
-        assert disturbed[2:] == [first.service, first.service], "demoted, then restarted"
+        disrupted = [name for _, name in invariants.disrupted]
+        assert sorted(disrupted[:2]) == sorted({*MEMBERS} - {first.service})
+        assert disrupted[2:] == [first.service, first.service], "demoted, then restarted"
         assert all(world.service(name).value.stop_grace_s == 90 for name in MEMBERS)
         assert world.is_whole()
         assert invariants.violations == []

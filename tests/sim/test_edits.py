@@ -1,15 +1,15 @@
-"""Edits and the cause told for them: until carried out, across a restart, and taken back."""
+"""Edits and their records as a cause: until carried out, across a restart, and taken back."""
 
 from __future__ import annotations
 
 import anyio
 import pytest
 
-from queenright.core.resources import RETIRING_LABEL
-from tests.builders import FILE, MANIFEST, manifest
+from queenright.core.swarm.objects import RETIRING_LABEL
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
+from tests.support.builders import FILE, MANIFEST, manifest
 
 LAST_LINE = MANIFEST.count("\n") + 1
 EMPTY = "[]\n"
@@ -25,8 +25,8 @@ def test_every_step_of_a_rollout_is_told_with_the_edit_that_it_is_for() -> None:
         world.manifests.write(FILE, manifest(stopGracePeriod="90s"))
         await anyio.sleep(60)
         steps = world.audit.outcomes[known:]
-        kinds = [type(step.action).__name__ for step in steps if step.action.disturbs]
-        assert kinds == ["UpdateService", "UpdateService", "SwitchOver", "UpdateService"]
+        kinds = [type(step.action).__name__ for step in steps if step.action.disrupts]
+        assert kinds == ["UpdateService", "UpdateService", "Switchover", "UpdateService"]
         assert {(step.trigger.file, step.trigger.line) for step in steps} == {(FILE, LAST_LINE)}
         assert steps[-1].trigger.kind != "file", "something else woke the later steps"
 

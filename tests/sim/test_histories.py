@@ -1,19 +1,15 @@
-"""Random histories, each by its seed. QUEENRIGHT_SIM_HISTORIES sets how many, QUEENRIGHT_SIM_SEED
-the first, and QUEENRIGHT_SIM_FAULTS how many faults and edits each has (few by default, many in
-``make sim``); a failure prints the seed and the story of the shortest history found that fails."""
+"""Random histories, each by its seed (tests/sim/seeds.py: another first one for every commit); a
+failure prints the seed and the story of the shortest history found that fails."""
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
 from tests.sim.history import run
-from tests.sim.script import FEW_FAULTS, make_script, shortest
+from tests.sim.script import make_script, shortest
+from tests.sim.seeds import faults, first_seed, histories
 
-HISTORIES = int(os.environ.get("QUEENRIGHT_SIM_HISTORIES", "1000"))
-FIRST = int(os.environ.get("QUEENRIGHT_SIM_SEED", "0"))
-FAULTS = int(os.environ.get("QUEENRIGHT_SIM_FAULTS", str(FEW_FAULTS)))
+FIRST, HISTORIES, FAULTS = first_seed(), histories(), faults()
 SHARDS = max(60, HISTORIES // 100)
 
 
@@ -35,6 +31,7 @@ def test_random_histories_end_well(shard: int) -> None:
         assert not story, story
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_story() -> None:
     for seed in (3, 11):
         first, again = (run(make_script(seed)) for _ in range(2))

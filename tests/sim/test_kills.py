@@ -10,10 +10,12 @@ import anyio
 import pytest
 
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
-from tests.builders import desired
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
+from tests.support.builders import desired
+
+pytestmark = pytest.mark.slow
 
 EVERY_OBJECT = {
     "network/main_patroni",
@@ -50,7 +52,7 @@ async def deploy(killer: Killer) -> World:
         await killer.reached.wait()
         await operator.kill()
         operator = world.start_operator()
-    await world.until_whole()
+    await world.until_whole(3000)
     killer.until_whole = killer.count
     await anyio.sleep(10)
     assert set(world.swarm.created) == EVERY_OBJECT, killer.place
@@ -102,7 +104,7 @@ async def deploy_in_spite_of(breaker: Breaker) -> str:
     invariants = Invariants(world)
     world.swarm.boundary = breaker
     world.start_operator()
-    await world.until_whole()
+    await world.until_whole(3000)
     await anyio.sleep(40)
     assert set(world.swarm.created) == EVERY_OBJECT, breaker
     assert set(world.swarm.created.values()) == {1}, breaker

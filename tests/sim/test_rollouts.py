@@ -6,21 +6,23 @@ import dataclasses
 
 import anyio
 
-from queenright.core.resources import (
+from queenright.core.kinds.postgres_cluster.desired.services import NO_CHECK
+from queenright.core.swarm.objects import (
     APP_LABEL,
     FileReference,
     RestartPolicy,
     Secret,
     Service,
 )
-from tests.app_builders import APP_IMAGE, NEXT_IMAGE, WEB
-from tests.fakes.orchestrator import UNHEALTHY_S
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.sim.app_wishes import CRASHING_IMAGE, DEAF_IMAGE, IMAGES
+from tests.sim.app_documents import CRASHING_IMAGE, DEAF_IMAGE, IMAGES
 from tests.sim.app_world import AppWorld, with_app
+from tests.support.app_builders import APP_IMAGE, NEXT_IMAGE, WEB
 
 MONITOR_S = 30.0
+UNHEALTHY_S = 60.0 + 3 * 5.0
+"""The start period, and as many checks as the file's health check has retries."""
 
 
 async def deployed() -> World:
@@ -39,13 +41,14 @@ async def deployed() -> World:
 
 
 def one_job() -> Service:
-    """What the image's entry point lets run."""
+    """Return a job that the image's entry point accepts."""
     return Service(
         name="job",
         image=APP_IMAGE,
         mode="replicated-job",
         container_labels={APP_LABEL: "notes"},
         secrets=(FileReference("pw", "pw"),),
+        health_check=NO_CHECK,
         restart=RestartPolicy("none"),
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.support.sources import facts
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE_LINES = {"operator": 300, "tests": 400, "images": 300}
@@ -18,34 +20,32 @@ ANOTHER_PROJECT = ("images", "notes")
 """The notes application has rules and checks of its own."""
 SLACK = 1.1
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "base", "manager", "misc", "util", "helper"}
-REGISTRY_HOSTS = re.compile(
-    r"\b(?:"
-    + "|".join(
-        map(
-            re.escape,
-            (
-                "pypi" + ".org",
-                "pythonhosted" + ".org",
-                "npmjs" + ".org",
-                "npmjs" + ".com",
-                "deb.debian" + ".org",
-                "crates" + ".io",
-                "docker" + ".io/",
-                "quay" + ".io",
-                "gcr" + ".io",
-                "ghcr" + ".io",
-            ),
-        )
-    )
-    + r")"
+REGISTRY_HOSTS = (
+    "pypi" + ".org",
+    "pythonhosted" + ".org",
+    "npmjs" + ".org",
+    "npmjs" + ".com",
+    "deb.debian" + ".org",
+    "crates" + ".io",
+    "docker" + ".io/",
+    "quay" + ".io",
+    "gcr" + ".io",
+    "ghcr" + ".io",
 )
-SECRETS = re.compile(
-    r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+[A-Za-z0-9+/]{64}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
-    r"|\bgh[pousr]_[A-Za-z0-9]{36}\b"
-    r"|\bSWMTKN-1-[0-9a-z]{40,}"
-)
-LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+REGISTRIES = {host: rf"\b{re.escape(host)}" for host in REGISTRY_HOSTS}
+SECRETS = {
+    "-----BEGIN ": r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+[A-Za-z0-9+/]{64}",
+    "AKIA": r"\bAKIA[0-9A-Z]{16}\b",
+    **{f"gh{kind}_": rf"\bgh{kind}_[A-Za-z0-9]{{36}}\b" for kind in "pousr"},
+    "SWMTKN-1-": r"\bSWMTKN-1-[0-9a-z]{40,}",
+}
+"""Patterns by the text that each begins with: few files have it, and only those are searched."""
+
+
+def matches(patterns: Mapping[str, str], text: str) -> Iterator[str]:
+    for beginning, pattern in patterns.items():
+        if beginning in text and (match := re.search(pattern, text)):
+            yield match[0]
 
 
 @cache
@@ -84,14 +84,28 @@ def test_no_file_is_longer_than_a_room() -> None:
     assert not long
 
 
+def test_functions_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "some.py"
+    path.write_text(
+        "if a:\n    pass\nelse:\n    async def f():\n        def g():\n            'x'\n"
+        "class A:\n    def m(self): ...\n"
+        "match a:\n    case 1:\n        def h():\n            pass\n"
+        "try:\n    pass\nexcept A:\n    def i(): ...\nfinally:\n    def j(): ...\n"
+    )
+    found = facts(path)
+    assert {(name, lines) for _, name, lines in found.functions} == {
+        *(("f", 3), ("g", 2), ("m", 1), ("h", 2), ("i", 1), ("j", 1))
+    }
+    assert found.docstrings == ((6, "x"),)
+    assert not found.opens_with_docstring
+
+
 def test_no_function_is_longer_than_a_page() -> None:
     long = {}
     for path in python_files(*FILE_LINES):
-        for node in ast.walk(ast.parse(text_of(path))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > FUNCTION_LINES:
-                    long[f"{named(path)}:{node.lineno} {node.name}"] = lines
+        for line, name, lines in facts(path).functions:
+            if lines > FUNCTION_LINES:
+                long[f"{named(path)}:{line} {name}"] = lines
     assert not long
 
 
@@ -99,7 +113,7 @@ def test_every_module_opens_with_its_purpose() -> None:
     silent = [
         named(path)
         for path in python_files(*FILE_LINES)
-        if text_of(path).strip() and not ast.get_docstring(ast.parse(text_of(path)))
+        if not facts(path).opens_with_docstring and text_of(path).strip()
     ]
     assert not silent
 
@@ -113,40 +127,37 @@ def test_no_module_is_a_drawer_for_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "what"),
-    [(REGISTRY_HOSTS, "a registry's host"), (SECRETS, "a secret")],
+    ("patterns", "what"),
+    [(REGISTRIES, "a registry's host"), (SECRETS, "a secret")],
     ids=["registries", "secrets"],
 )
-def test_no_tracked_file_has(pattern: re.Pattern[str], what: str) -> None:
+def test_no_tracked_file_has(patterns: Mapping[str, str], what: str) -> None:
     found = {
-        f"{named(path)}: {match[0]}"
+        f"{named(path)}: {match}"
         for path in tracked()
-        if (match := pattern.search(text_of(path)))
+        for match in matches(patterns, text_of(path))
     }
     assert not found, what
 
 
-def test_links_between_documents_lead_somewhere() -> None:
-    broken = []
-    for path in tracked():
-        if path.suffix != ".md":
-            continue
-        for target in LINK.findall(text_of(path)):
-            file, _, anchor = target.partition("#")
-            if re.match(r"[a-z]+:", target):
-                continue
-            there = (path.parent / file).resolve() if file else path
-            if not there.exists() or (anchor and anchor not in anchors(there)):
-                broken.append(f"{named(path)}: {target}")
-    assert not broken
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "-----BEGIN " + "PRIVATE KEY-----\n" + "A" * 64,
+        "-----BEGIN " + "EC PRIVATE KEY-----\n" + "A" * 64,
+        "AKIA" + "0" * 16,
+        *(f"gh{kind}_" + "a" * 36 for kind in "pousr"),
+        "SWMTKN-1-" + "a" * 40,
+    ],
+)
+def test_a_secret_is_found(secret: str) -> None:
+    assert [*matches(SECRETS, f"x={secret}\n")] == [secret]
+    assert not [*matches(SECRETS, f"x={secret[:-1]}\n")]
 
 
-def anchors(path: Path) -> set[str]:
-    """Headings, as hosts of Markdown make anchors of them."""
-    if path.suffix != ".md":
-        return set()
-    headings = re.findall(r"^#+ +(.+?)\s*$", text_of(path), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+@pytest.mark.parametrize("host", REGISTRY_HOSTS)
+def test_a_registry_is_found(host: str) -> None:
+    assert host in {*matches(REGISTRIES, f"https://{host}/x")}
 
 
 def test_no_mock_stands_for_a_missing_port() -> None:

@@ -32,6 +32,27 @@ DONE, FAILED, USAGE, NOT_PRIMARY = 0, 1, 2, 3
 RESERVED_ROLES = ("postgres", "replicator")
 RESERVED_DATABASES = ("postgres", "template0", "template1")
 _NAME_BYTES = 63
+#: What each connection asks for at its start, which outranks ALTER ROLE … SET and ALTER DATABASE …
+#: SET: without it, a name means whatever stands first in a search path that others may have set.
+PINNED = {
+    "search_path": r"pg_catalog,\ pg_temp",
+    "role": "none",
+    "session_authorization": SUPERUSER,
+    "session_preload_libraries": "",
+    "local_preload_libraries": "",
+    "session_replication_role": "origin",
+    "row_security": "on",
+    "standard_conforming_strings": "on",
+    "client_min_messages": "warning",
+    "default_transaction_read_only": "off",
+    "default_transaction_deferrable": "off",
+    "default_tablespace": "",
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_session_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+OPTIONS = " ".join(f"-c {name}={value}" for name, value in PINNED.items())
 
 
 class CreateDbError(Exception):
@@ -140,7 +161,11 @@ def verifier_of(username: str, password: str, ports: Ports) -> str:
     """The SCRAM-SHA-256 verifier of a password, made by the client library as psql does."""
     try:
         connection = psycopg2.connect(
-            host=SOCKETS, port=ports.postgresql, user=SUPERUSER, dbname="postgres"
+            host=SOCKETS,
+            port=ports.postgresql,
+            user=SUPERUSER,
+            dbname="postgres",
+            options=OPTIONS,
         )
         try:
             connection.set_client_encoding("UTF8")
@@ -156,15 +181,15 @@ def sql(dbname: str, username: str, verifier: str) -> str:
     role, database = _identifier(username), _identifier(dbname)
     role_text, database_text = _literal(username), _literal(dbname)
     return f"""\\set ON_ERROR_STOP on
-SET client_min_messages = warning;
-SET standard_conforming_strings = on;
-SELECT format('CREATE ROLE %I LOGIN', {role_text})
- WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {role_text}) \\gexec
+SELECT pg_catalog.format('CREATE ROLE %I LOGIN', {role_text})
+ WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles
+  WHERE rolname OPERATOR(pg_catalog.=) {role_text}) \\gexec
 SET log_statement = 'none';
 ALTER ROLE {role} LOGIN PASSWORD '{verifier}';
 RESET log_statement;
-SELECT format('CREATE DATABASE %I OWNER %I', {database_text}, {role_text})
- WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE datname = {database_text}) \\gexec
+SELECT pg_catalog.format('CREATE DATABASE %I OWNER %I', {database_text}, {role_text})
+ WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database
+  WHERE datname OPERATOR(pg_catalog.=) {database_text}) \\gexec
 REVOKE ALL ON DATABASE {database} FROM PUBLIC;
 GRANT ALL ON DATABASE {database} TO {role};
 """  # noqa: S608 - names are quoted above, a verifier has no quotes
@@ -178,7 +203,7 @@ def run_file(script: str, ports: Ports) -> None:
         file.flush()
         command = ["psql", "-X", "-q", "-h", SOCKETS, "-p", str(ports.postgresql)]
         command += ["-U", SUPERUSER, "-d", "postgres"]
-        environ = {**os.environ, "PGCLIENTENCODING": "UTF8"}
+        environ = {**os.environ, "PGCLIENTENCODING": "UTF8", "PGOPTIONS": OPTIONS}
         result = subprocess.run(
             [*command, "-f", file.name], env=environ, capture_output=True, text=True, check=False
         )

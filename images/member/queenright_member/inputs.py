@@ -25,17 +25,22 @@ _HOST_PORT = re.compile(r"^[A-Za-z0-9._-]+:[0-9]{1,5}$")
 _ADDRESS = re.compile(r"^[A-Za-z0-9._-]+$")
 
 
-class StartError(Exception):
-    """The member cannot start; `reasons` has one line for each thing that is wrong."""
+OTHERWISE, NO_ROOM, RAFT_UNREADABLE = 1, 81, 82
+"""Exit statuses of the entry point: swarm shows a task's status to the operator, and no log."""
 
-    def __init__(self, *reasons: str) -> None:
+
+class StartError(Exception):
+    """The member cannot start; `reasons` has one line for each thing that is wrong, and `status` is
+    the exit status of the container."""
+
+    def __init__(self, *reasons: str, status: int = OTHERWISE) -> None:
         super().__init__("\n".join(reasons))
-        self.reasons = reasons
+        self.reasons, self.status = reasons, status
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where a member's things are, below a root that is / in the image."""
+    """The files and folders of a member, below a root that is / in the image."""
 
     template: Path
     secrets: Path

@@ -1,5 +1,5 @@
-"""Starts a member: checks, writes Patroni's configuration, sets permissions, waits for partners,
-becomes Patroni.
+"""Starts a member: checks, writes Patroni's configuration, sets permissions, sets damaged Raft
+files aside, waits for partners, becomes Patroni.
 
 Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
 orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
@@ -13,8 +13,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from .inputs import Paths, StartError, generate
+import yaml
+
+from .findings import is_full, look, with_tag
+from .inputs import NO_ROOM, OTHERWISE, Paths, StartError, generate
 from .partners import await_partners
+from .raft_files import RaftFiles
+from .raft_repair import RESET, Node, repair
+from .raft_status import asking
+from .raft_sync import sync_beside
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
@@ -22,7 +29,7 @@ PATRONI = "/opt/patroni/bin/patroni"
 
 
 def main() -> NoReturn:
-    """The image's entry point; exit status 1 with FATAL lines when the member cannot start."""
+    """The image's entry point; FATAL lines and a status of `inputs` when it cannot start."""
     paths = Paths.under(Path("/"))
     start(os.environ, paths, [PATRONI, str(paths.config)])
 
@@ -31,12 +38,43 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     """Prepare everything below `paths`, then become `command`."""
     try:
         prepare(environ, paths)
-        await_partners(environ["RAFT_SELF"], json.loads(environ["RAFT_PARTNERS"]), paths.raft)
+        say_finding(paths)
+        own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
+        node = Node(own, partners, asking(raft_password(paths.config)))
+        repair(RaftFiles.of(paths.raft, own), node, environ.get(RESET, "").strip())
+        await_partners(own, partners, paths.raft)
     except StartError as error:
         for reason in error.reasons:
             print(f"FATAL: {reason}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(error.status)
+    except OSError as error:
+        print(f"FATAL: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(NO_ROOM if is_full(error) else OTHERWISE)
+    try:
+        sync_beside(str(paths.raft))
+    except OSError as error:
+        print(f"WARNING: Raft's files are not synced: {error.strerror}", file=sys.stderr)
     os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
+
+
+def say_finding(paths: Paths) -> None:
+    """Have Patroni tell what will keep PostgreSQL from starting, if anything will."""
+    try:
+        finding = look(paths)
+    except OSError as error:
+        finding = ""
+        print(f"WARNING: {error.filename}: {error.strerror}", file=sys.stderr, flush=True)
+    if finding:
+        print(f"WARNING: PostgreSQL will not start: {finding}", file=sys.stderr, flush=True)
+        write_private(paths.config, with_tag(paths.config.read_text(encoding="utf-8"), finding))
+
+
+def raft_password(config: Path) -> str | None:
+    """Raft's password in the generated configuration; None where it has none."""
+    found = yaml.safe_load(config.read_text(encoding="utf-8")) or {}
+    raft = found.get("raft") if isinstance(found, dict) else None
+    password = raft.get("password") if isinstance(raft, dict) else None
+    return None if password is None else str(password)
 
 
 def prepare(environ: Mapping[str, str], paths: Paths) -> None:
@@ -61,6 +99,8 @@ def own_directory(path: Path) -> str | None:
             f"hand the volume over (chown {UID}:{GID}), or start the container once as root"
         )
     except OSError as error:
+        if is_full(error):
+            raise
         return f"directory {path} cannot be prepared: {error.strerror}"
     return None
 
@@ -73,7 +113,9 @@ def write_private(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise StartError(f"configuration {path} cannot be written: {error.strerror}") from None
+        status = NO_ROOM if is_full(error) else OTHERWISE
+        reason = f"configuration {path} cannot be written: {error.strerror}"
+        raise StartError(reason, status=status) from None
 
 
 def _leave_root(paths: Paths) -> None:

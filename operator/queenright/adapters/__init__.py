@@ -1,1 +1,1 @@
-"""The outside world: one technology a file, each behind one port."""
+"""Adapters: each implements one port with one technology."""

@@ -1,8 +1,8 @@
 """Logging: JSON lines for machines, coloured text for a person at a terminal.
 
-Decides from the settings and the stream how a log line looks. Every line, the libraries' own
-included, passes ``hide_secrets``; libraries speak from warning level on. Standard output is the
-log; nothing else of ``run`` writes there.
+The settings and the stream decide the form of a line. Every line, the libraries' own included,
+passes ``hide_secrets``; libraries log from warning level on. Standard output is the log; ``run``
+writes nothing else there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from queenright.core.redaction import redact
+from queenright.core.audit.redaction import redact
 from queenright.settings import LogFormat, LogLevel
 
 NOISY = ("httpx", "httpcore", "docker", "urllib3", "requests", "asyncio")
@@ -25,7 +25,7 @@ EventDict = MutableMapping[str, Any]
 def configure_logging(
     log_format: LogFormat = "auto", level: LogLevel = "info", stream: TextIO | None = None
 ) -> None:
-    """Set up logging for this process on ``stream`` (standard output), once or again."""
+    """Set up logging for this process on ``stream`` (standard output); may be called again."""
     out = sys.stdout if stream is None else stream
     on_console = log_format == "console" or (log_format == "auto" and out.isatty())
     threshold = logging.getLevelName(level.upper())
@@ -47,7 +47,7 @@ def configure_logging(
 
 
 def hide_secrets(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """The second line of defence: nothing that looks like a secret leaves in a log line."""
+    """Return the event with text that looks like a secret hidden, as a second protection."""
     redacted = redact(event)
     return redacted if isinstance(redacted, dict) else {}
 
@@ -69,17 +69,18 @@ def _console_renderers(*, colours: bool) -> list[structlog.typing.Processor]:
 
 
 def tell_audit_plainly(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """An audit record as a person reads it: what and why, without numbers and hashes."""
+    """Return an audit record in a form for people: object and reason, without numbers and
+    hashes."""
     if event.get("event") != "audit":
         return event
     if event.get("repeated"):
         raise structlog.DropEvent
-    told = {key: event[key] for key in ("timestamp", "level") if key in event}
+    line = {key: event[key] for key in ("timestamp", "level") if key in event}
     phase = str(event.get("phase", ""))
     action = event.get("action")
-    outcome = event.get("outcome", "will be tried" if phase == "intent" else phase)
+    outcome = event.get("outcome", "planned" if phase == "intent" else phase)
     subject = str(action["key"]) if isinstance(action, dict) else "audit trail"
-    told["event"] = f"{subject}: {outcome}"
+    line["event"] = f"{subject}: {outcome}"
     for key in (
         "cluster",
         "reason",
@@ -91,12 +92,12 @@ def tell_audit_plainly(_logger: object, _method: str, event: EventDict) -> Event
         "file",
     ):
         if event.get(key):
-            told[key] = event[key]
+            line[key] = event[key]
     if phase == "intent" and isinstance(changes := event.get("changes"), list) and changes:
-        told["changes"] = "; ".join(
+        line["changes"] = "; ".join(
             f"{change['path']}: {change['old']} -> {change['new']}" for change in changes
         )
-    return told
+    return line
 
 
 def _route_standard_logging(

@@ -1,9 +1,8 @@
-"""Asks replicas on ``/readyz``: the real adapter behind ``ports.readiness.ReadinessProbe``.
+"""Ask replicas on ``/readyz``: the real adapter behind ``ports.readiness.ReadinessProbe``.
 
-Where a node publishes the replica's port, straight; where only the application's own network
-reaches it, through a container on that network (``readiness_service``). Invariant: whatever
-happens, every target has an answer or a reason within ``ASK_S`` and the time that a container
-takes to start.
+If a node publishes the replica's port, the request goes there; if only the application's network
+reaches it, through a container on that network (``readiness_probe``). Invariant: every target has
+an answer or a reason within ``ASK_S`` plus the time that a container takes to start.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import anyio
-import httpx
 
-from queenright.adapters.readiness_service import ReadinessService
-from queenright.core.app.readiness import Readiness, Target, answer
+from queenright.adapters.docker.readiness_probe import ReadinessService
+from queenright.adapters.http_exchange import NotHttpError, NotSentError, Request, exchange
+from queenright.adapters.turns import Turns
 from queenright.core.observed import Known, Unknown
+from queenright.core.observed.readiness import Readiness, ReadinessTarget, answer
 
 ASK_S = 3.0
 PATH = "/readyz"
@@ -28,16 +28,16 @@ class ReadinessHttp:
     def __init__(self, service: ReadinessService, timeout_s: float = ASK_S) -> None:
         self._service = service
         self._timeout_s = timeout_s
-        self._client = httpx.AsyncClient(timeout=timeout_s, trust_env=False, follow_redirects=False)
+        self._turns = Turns()
 
-    async def ask(self, targets: Sequence[Target]) -> Mapping[str, Reading]:
+    async def ask(self, targets: Sequence[ReadinessTarget]) -> Mapping[str, Reading]:
         found: dict[str, Reading] = {}
-        within: dict[str, list[Target]] = {}
+        within: dict[str, list[ReadinessTarget]] = {}
         for target in targets:
             if target.network:
                 within.setdefault(target.network, []).append(target)
 
-        async def straight(target: Target) -> None:
+        async def straight(target: ReadinessTarget) -> None:
             found[target.task_id] = await self._asked(target)
 
         async def through(network: str) -> None:
@@ -51,25 +51,20 @@ class ReadinessHttp:
                 group.start_soon(through, network)
         return found
 
-    async def keep(self, targets: Sequence[Target]) -> None:
+    async def keep(self, targets: Sequence[ReadinessTarget]) -> None:
         await self._service.keep({target.network for target in targets if target.network})
 
-    async def _asked(self, target: Target) -> Reading:
-        url = httpx.URL(scheme="http", host=target.address, port=target.port, path=PATH)
+    async def _asked(self, target: ReadinessTarget) -> Reading:
+        where = f"{target.address}:{target.port}"
+        request = Request("GET", target.address, target.port, PATH)
         try:
-            with anyio.fail_after(self._timeout_s):
-                async with self._client.stream("GET", url) as response:
-                    body = b""
-                    async for part in response.aiter_bytes():
-                        body += part
-                        if len(body) >= MOST_BYTES:
-                            break
-                    return Known(answer(response.status_code, body.decode(errors="replace")))
+            async with self._turns.turn(self._timeout_s):
+                status, body = await exchange(request, MOST_BYTES, cut_off=True)
+            return Known(answer(status, body.decode(errors="replace")))
         except TimeoutError:
-            return Unknown(f"{url.host}:{url.port} did not answer in {self._timeout_s:g} s")
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return Unknown(f"{url.host}:{url.port}: {str(error) or type(error).__name__}")
+            return Unknown(f"{where} did not answer in {self._timeout_s:g} s")
+        except (NotSentError, NotHttpError) as error:
+            return Unknown(f"{where}: {error}")
 
     async def aclose(self) -> None:
-        await self._client.aclose()
         await self._service.aclose()

@@ -1,12 +1,16 @@
-"""The wall clock of this machine."""
+"""The clocks of this machine."""
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 
 class SystemClock:
-    """The only place that reads the time of day."""
+    """The real clock, the only place that reads the time of day."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)  # noqa: TID251 (this is the clock that the others go through)
+
+    def monotonic_s(self) -> float:
+        return time.monotonic()

@@ -1,7 +1,7 @@
-"""The command line's entry: names the commands, and turns every way out into an exit code.
+"""The command line's entry: the commands by name, and their exit codes.
 
-A command's module is imported when it is asked for, so that help and completion are quick and
-``run`` loads nothing that only people need.
+A command's module is imported when it is called, so that help and completion are quick and ``run``
+loads nothing that only people need.
 """
 
 from __future__ import annotations
@@ -15,50 +15,85 @@ from typing import Any, NoReturn
 import click
 
 from queenright import __version__
-from queenright.cli.exits import FAILURE, INTERRUPTED, OK, USAGE, CommandError
+from queenright.cli.exit_codes import FAILURE, INTERRUPTED, OK, USAGE, CommandError
 
 COMMANDS = {
-    "run": ("queenright.cli.run:run", "Keep the swarm as the files say, until told to stop."),
-    "plan": ("queenright.cli.plan:plan", "Show what would be done now, what is held, and why."),
-    "status": ("queenright.cli.status:status", "Show members, proxies, holds and last actions."),
-    "list": ("queenright.cli.members:list_members", "Show the members: role, state, lag."),
-    "switchover": ("queenright.cli.switchover:switchover", "Move the lead, losing nothing."),
-    "failover": ("queenright.cli.failover:failover", "Make a member the leader in an emergency."),
-    "pause": ("queenright.cli.pausing:pause", "Suspend Patroni's automatic management."),
-    "resume": ("queenright.cli.pausing:resume", "Resume it."),
-    "history": ("queenright.cli.history:history", "Show the changes of leader, with their causes."),
-    "edit-config": ("queenright.cli.edit_config:edit_config", "Change Patroni's settings by hand."),
-    "restart": ("queenright.cli.restart:restart", "Restart PostgreSQL where settings wait for it."),
-    "create-db": ("queenright.cli.create_db:create_db", "Make a database and its user."),
-    "validate": ("queenright.cli.validate:validate", "Check files: every problem, a line each."),
-    "render": ("queenright.cli.render:render", "Show the configs that would be deployed."),
-    "schema": ("queenright.cli.schema:schema", "Print a kind's JSON Schema, for editors."),
-    "audit": ("queenright.cli.audit:audit", "Verify or show the audit trail."),
-    "completion": ("queenright.cli.completion:completion", "Print a shell's completion script."),
-    "version": ("queenright.cli.version:version", "Print the version."),
+    "run": (
+        "run:run",
+        "Keep the swarm as the files describe it, until stopped.",
+    ),
+    "plan": (
+        "plan:plan",
+        "Show what the operator would do now, what is held, and why.",
+    ),
+    "status": (
+        "status:status",
+        "Show members, proxies, holds and last actions.",
+    ),
+    "explain": (
+        "explain:explain",
+        "Show why something was done, held or refused.",
+    ),
+    "list": ("list:list_members", "Show the members: role, state, lag."),
+    "switchover": (
+        "switchover:switchover",
+        "Make another member the leader, without losing data.",
+    ),
+    "failover": (
+        "failover:failover",
+        "Make a member the leader in an emergency.",
+    ),
+    "pause": ("pause:pause", "Suspend Patroni's automatic management."),
+    "resume": ("pause:resume", "Resume Patroni's automatic management."),
+    "history": (
+        "history:history",
+        "Show the changes of leader, with their causes.",
+    ),
+    "edit-config": (
+        "edit_config:edit_config",
+        "Change Patroni's settings by hand.",
+    ),
+    "restart": (
+        "restart:restart",
+        "Restart PostgreSQL where parameters need it.",
+    ),
+    "create-db": ("create_db:create_db", "Create a database and its user."),
+    "validate": (
+        "validate:validate",
+        "Check files: every problem on a line of its own.",
+    ),
+    "render": ("render:render", "Show the configs that would be deployed."),
+    "schema": ("schema:schema", "Print a kind's JSON Schema, for editors."),
+    "audit": ("audit:audit", "Verify or show the audit trail."),
+    "completion": (
+        "completion:completion",
+        "Print a shell's completion script.",
+    ),
+    "version": ("version:version", "Print the version."),
 }
 
 EPILOG = """\b
 Exit codes:
-  0   it went well (plan: nothing to do)
-  1   it failed or was refused, or the audit trail is broken
-  2   plan only: something is to be done or held
+  0   success (plan: nothing to do)
+  1   failed or refused, or the audit trail is broken
+  2   plan only: there are actions or holds
   64  the command line or an environment variable is wrong
   65  the manifests are not valid
-  69  the swarm can't be reached or worked with from here
+  69  the swarm can't be reached or used from here
 
 \b
 Examples:
   queenright validate cluster.yaml
   queenright plan
   queenright status --watch
+  queenright explain member-2
   queenright switchover --candidate member-2
   DOCKER_HOST=tcp://10.0.0.5:2375 queenright status
 """
 
 
 class Commands(click.Group):
-    """Commands by name, imported when needed; every way out has a documented exit code."""
+    """Commands by name, imported when needed; every result has a documented exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -67,7 +102,9 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = getattr(
+            importlib.import_module(f"queenright.cli.commands.{module}"), name
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,7 +117,7 @@ class Commands(click.Group):
 
 
 def exit_code_of(command: Callable[[], object]) -> int:
-    """Run a command; its result or its error as an exit code, the error told in plain words."""
+    """Run a command; return the exit code of its result or error, and print the error."""
     try:
         result = command()
         sys.stdout.flush()
@@ -96,8 +133,8 @@ def exit_code_of(command: Callable[[], object]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; keep the interpreter from flushing into it. (Where
-        # the pipe breaks earlier, click ends in the same way.)
+        # The reader of a pipe has closed it; keep the interpreter from flushing into it. (If the
+        # pipe breaks earlier, click ends in the same way.)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     return result if isinstance(result, int) else OK
@@ -113,5 +150,5 @@ def exit_code_of(command: Callable[[], object]) -> int:
 def main() -> None:
     """Queenright keeps replicated PostgreSQL clusters on Docker Swarm as your files describe them.
 
-    Edit the file, and the operator carries the edit out; its log is the audit trail.
+    Edit the file, and the operator applies the edit; its log is the audit trail.
     """

@@ -1,4 +1,4 @@
-"""Arguments and options that commands on a live cluster share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 
 class GivenPath(click.Path):
-    """A path that a person gives. An empty one, such as a variable of the shell that is not set,
-    would be the present directory."""
+    """A path from a person. An empty one, such as an unset variable of the shell, would otherwise
+    be the present directory."""
 
     def convert(
         self,
@@ -24,15 +24,15 @@ class GivenPath(click.Path):
 
 
 cluster_argument = click.argument("cluster", required=False)
-"""Which cluster; without it the only one that the files describe."""
+"""The cluster's name; without it the only cluster that the files describe."""
 
-force_option = click.option("--force", is_flag=True, help="Do it without asking.")
+force_option = click.option("--force", is_flag=True, help="Do not ask for confirmation.")
 
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 manifests_option = click.option(
     "--manifests",
     type=GivenPath(path_type=Path),
     metavar="PATH",
-    help="The files; without it, what QUEENRIGHT_MANIFESTS names.",
+    help="File or directory; by default QUEENRIGHT_MANIFESTS.",
 )

@@ -1,1 +1,1 @@
-"""What decides: pure functions of desired and observed state. No I/O, clock or randomness."""
+"""Pure functions of desired and observed state, without I/O, clock or randomness."""

@@ -1,1 +1,1 @@
-"""The asynchronous loop: observes, asks the core, executes, and records. Knows only ports."""
+"""The asynchronous loop: observe, plan in the core, execute, record. Imports only ports."""

@@ -1,8 +1,8 @@
-"""Writes five rows a second where clients write, and tells the gap of each change of leader.
+"""Write five rows a second where clients write, and report the gap of each change of leader.
 
-One task a cluster, beside the loop and never in its way: whatever befalls a canary, the loop goes
-on, and a canary that can't write says so once. Its password is made anew by each process, and
-exists nowhere but in its memory.
+One task a cluster, beside the loop: no fault of a canary stops the loop, and a canary that can't
+write logs that once. Each process sets a new password for it, which exists only in its memory.
+
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import anyio
 import anyio.abc
 import structlog
 
-from queenright.core import canary as place_of
-from queenright.core.canary import CanaryPlace, LeaderChange
-from queenright.core.write_gap import WINDOW_S, Acknowledged, shown_rows
+from queenright.core.kinds.postgres_cluster.canary import canary as place_of
+from queenright.core.kinds.postgres_cluster.canary.canary import CanaryPlace, LeaderChange
+from queenright.core.kinds.postgres_cluster.canary.write_gap import (
+    WINDOW_S,
+    Acknowledged,
+    shown_rows,
+)
 from queenright.engine.world import Ports
 from queenright.ports.database import Connection, Endpoint
 from queenright.ports.errors import PortError, RejectedError
@@ -31,10 +35,10 @@ RECONNECT_S = 0.05
 PRUNE_EVERY = 3000
 KEEP_ROWS = 3000
 SETTLED_S = 2.0
-"""How long after a change was seen its gap is told, at the earliest."""
+"""The least time between a change and the report of its gap."""
 REJECTED_MOST = 2
-"""After so many refusals in a row the role, the database or the table are made again: a failover
-may have taken them away, or the password that was set last."""
+"""After this many refusals in a row the role, the database or the table are created again: a
+failover may have lost them, or the last password."""
 
 
 @dataclass
@@ -50,13 +54,15 @@ class Canary:
     told_at_s: float = float("-inf")
     told_lost: set[int] = field(default_factory=set)
     complaint: str = ""
+    has_table: bool = False
+    """True if the table was seen since role and database were provided."""
 
     def changed(self, change: LeaderChange) -> None:
-        """The loop has seen another leader."""
+        """Take a change of leader from the loop."""
         self.changes.append((change, anyio.current_time()))
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Write until cancelled."""
         while True:
             try:
                 password = Password(randomness.token_urlsafe(32))
@@ -72,25 +78,22 @@ class Canary:
         self.complaint = text
 
     async def _provide(self, password: Password) -> None:
-        """Role, database and table, on whichever member leads."""
+        """Create role and database on the leader; the role itself creates the table."""
+        self.has_table = False
         superuser = await self.ports.secrets.read(self.place.superuser_secret)
         last = ""
         for host, port in self.place.servers:
             target = Endpoint(host, port, "postgres", SUPERUSER)
             try:
                 async with self.ports.database.connect(target, superuser) as connection:
-                    if (await connection.run("SELECT pg_is_in_recovery()"))[0][0]:
+                    if (await connection.run(place_of.IN_RECOVERY_SQL))[0][0]:
                         continue
                     await provide_database(connection, password)
-                own = Endpoint(host, port, place_of.DATABASE, SUPERUSER)
-                async with self.ports.database.connect(own, superuser) as connection:
-                    await connection.run(place_of.TABLE_SQL)
-                    await connection.run(place_of.OWN_SQL)
             except PortError as error:
                 last = str(error)
                 continue
             return
-        raise PortError(f"no member takes the canary's role and table: {last or 'none leads'}")
+        raise PortError(f"no member accepts the canary's role and database: {last or 'no leader'}")
 
     async def _write(self, password: Password) -> None:
         """Write through the proxies, one entry after the other, as clients do."""
@@ -113,8 +116,11 @@ class Canary:
                 await anyio.sleep(RECONNECT_S)
 
     async def _beat(self, connection: Connection) -> None:
+        if not self.has_table:
+            await connection.run(place_of.TABLE_SQL)
+            self.has_table = True
         last = int(str((await connection.run(place_of.LAST_SQL))[0][0]))
-        self.number = max(self.number, last)  # never one again that a failover has lost
+        self.number = max(self.number, last)  # never reuse a number that a failover has lost
         while True:
             due = anyio.current_time() + place_of.PERIOD_S
             self.number += 1
@@ -128,7 +134,7 @@ class Canary:
             await anyio.sleep(max(0.0, due - anyio.current_time()))
 
     async def _tell(self, connection: Connection) -> None:
-        """Tell each change that is over: what takes the writes is the new leader."""
+        """Report each change that is over: the member that accepts writes is the new leader."""
         now = anyio.current_time()
         due = [(change, seen_s) for change, seen_s in self.changes if now - seen_s >= SETTLED_S]
         if not due:
@@ -137,7 +143,7 @@ class Canary:
         after_s = self.told_at_s
         for change, seen_s in due:
             if timeline < change.timeline:
-                continue  # the former leader, that has not noticed yet
+                continue  # the former leader, which has not demoted itself yet
             measured = await self._measured(connection, seen_s, after_s)
             self.changes.remove((change, seen_s))
             self.told_at_s = now
@@ -155,8 +161,8 @@ class Canary:
     async def _measured(
         self, connection: Connection, seen_s: float, after_s: float
     ) -> dict[str, int | str | None]:
-        """The gap and the lost rows of a change, each told once; None for both where the canary
-        did not write yet when it came."""
+        """Return the gap and the lost rows of a change, each once; None for both if the canary did
+        not write yet at the time of the change."""
         if not self.acknowledged.reaches(seen_s):
             return {"write_gap_ms": None, "lost_rows": None, "lost": ""}
         rows = await connection.run(place_of.FIND_SQL, [[*self.acknowledged.numbers]])
@@ -172,18 +178,18 @@ class Canary:
 
 
 async def provide_database(connection: Connection, password: Password) -> None:
-    """The canary's role and database, made where they are missing; the password is always set."""
+    """Create the canary's role and database if missing; always set the password."""
     role, database = place_of.ROLE, place_of.DATABASE
-    if not await connection.run("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]):
+    if not await connection.run(place_of.ROLE_SQL, [role]):
         await connection.run(f"CREATE ROLE {role} LOGIN CONNECTION LIMIT {place_of.CONNECTIONS}")
     await connection.set_password(role, password)
-    if not await connection.run("SELECT 1 FROM pg_database WHERE datname = %s", [database]):
+    if not await connection.run(place_of.DATABASE_SQL, [database]):
         await connection.run(f"CREATE DATABASE {database} OWNER {role}")
     await connection.run(f"REVOKE ALL ON DATABASE {database} FROM PUBLIC")
 
 
 class Canaries:
-    """The canaries of all clusters: started, told of changes, and ended as the files say."""
+    """The canaries of all clusters: started, informed of changes, and ended as the files say."""
 
     def __init__(self, ports: Ports, group: anyio.abc.TaskGroup) -> None:
         self._ports = ports
@@ -212,6 +218,6 @@ async def run_within(canary: Canary, scope: anyio.CancelScope) -> None:
         while True:
             try:
                 await canary.run()
-            except Exception:  # whatever befalls a canary, the loop goes on, and so does it
+            except Exception:  # no fault of a canary may stop the loop or the canary
                 log.exception("canary", cluster=canary.place.cluster, broken=True)
             await anyio.sleep(AGAIN_S)

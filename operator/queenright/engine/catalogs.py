@@ -1,7 +1,7 @@
-"""Roles and databases: what the leader has of what is wished for, and what is done about it.
+"""Roles and databases: read what the leader has of the claimed ones, and change it.
 
-Decides nothing. Invariant: only a member that alone proves the leader lock is asked, and it says
-itself, on the connection, that it is a primary; no password is kept.
+Invariant: only the member that alone proves the leader lock is asked, and it confirms on the
+connection that it is a primary; no password is kept.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import assert_never
 from queenright.core.actions import (
     AlterDatabase,
     AlterRole,
+    AnySqlAction,
     CreateDatabase,
     CreateExtension,
     CreateRole,
-    SqlAction,
 )
-from queenright.core.catalog import Catalog, DesiredRole, Role, referred_roles
-from queenright.core.catalog_notes import read_catalog_note
-from queenright.core.desired import DesiredCluster, DesiredMember
+from queenright.core.kinds.postgres_cluster.databases.annotations import read_catalog_note
+from queenright.core.kinds.postgres_cluster.deployed import access_to
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
 from queenright.core.observed import Known, MemberStatus, NotAsked, SwarmState, Unknown
-from queenright.engine.judging import Judging
+from queenright.core.postgres.catalog import Catalog, DesiredRole, Role, referred_roles
+from queenright.engine.password_checks import Judging
 from queenright.engine.world import Ports
-from queenright.ports.catalogs import Found, Question, Server
+from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import LookOnlyError, PortError
 from queenright.ports.patroni import Password
 
@@ -39,18 +40,15 @@ async def observe_catalog(
     readings: MemberReadings,
     judging: Judging,
 ) -> CatalogReading | None:
-    """The leader's roles and databases; None where nothing is wished for, nor ever was."""
+    """Return the leader's roles and databases; None if none is, or ever was, claimed."""
     question = what_to_ask(cluster, swarm)
     if question is None:
         return None
     leader = sole_leader(cluster, readings)
     if leader is None:
-        return Unknown("there is no leader that every observation agrees on")
+        return Unknown("no leader on which all observations agree")
     try:
-        live = swarm.secret(cluster.superuser_secret)
-        superuser = await ports.secrets.read(cluster.superuser_secret, live.id if live else "")
-        server = Server(leader.address, cluster.postgresql_port, superuser)
-        found = await ports.catalogs.read(server, question)
+        found = await ports.catalogs.read(await server_of(ports, cluster, leader, swarm), question)
     except LookOnlyError as error:
         return NotAsked(str(error))
     except PortError as error:
@@ -58,18 +56,28 @@ async def observe_catalog(
     return Known(await judged(judging, cluster, swarm, found))
 
 
+async def server_of(
+    ports: Ports, cluster: DesiredCluster, leader: DesiredMember, swarm: SwarmState
+) -> Server:
+    """Return the leader's server with the password; raises the port's errors."""
+    access = access_to(cluster, leader, swarm)
+    live = swarm.secret(access.superuser_secret)
+    superuser = await ports.secrets.read(access.superuser_secret, live.id if live else "")
+    return Server(access.address, access.postgresql_port, superuser)
+
+
 def what_to_ask(cluster: DesiredCluster, swarm: SwarmState) -> Question | None:
-    """The names that matter: of the file, and those that it had."""
-    wished = cluster.catalog
-    anchor = swarm.config(cluster.anchor.name)
-    note = read_catalog_note(anchor.value.labels if anchor is not None else {})
-    if anchor is None or not (wished or note):
+    """Return the names to look for: the file's, and those that it had before."""
+    wanted = cluster.catalog
+    state_config = swarm.config(cluster.state_config.name)
+    note = read_catalog_note(state_config.value.labels if state_config is not None else {})
+    if state_config is None or not (wanted or note):
         return None
     return Question(
-        roles=tuple(sorted({role.name for role in wished.roles} | set(note.roles))),
-        referred=tuple(sorted(set(referred_roles(wished)))),
-        databases=tuple(sorted({found.name for found in wished.databases} | {*note.databases})),
-        extended=tuple(found.name for found in wished.databases if found.extensions),
+        roles=tuple(sorted({role.name for role in wanted.roles} | set(note.roles))),
+        referred=tuple(sorted(set(referred_roles(wanted)))),
+        databases=tuple(sorted({found.name for found in wanted.databases} | {*note.databases})),
+        extended=tuple(found.name for found in wanted.databases if found.extensions),
     )
 
 
@@ -86,22 +94,22 @@ def sole_leader(cluster: DesiredCluster, readings: MemberReadings) -> DesiredMem
 async def judged(
     judging: Judging, cluster: DesiredCluster, swarm: SwarmState, found: Found
 ) -> Catalog:
-    """The catalog with each wished password compared to the one that is set."""
+    """Return the catalog with each claimed password compared to the one that is set."""
     roles = []
     for role in found.catalog.roles:
-        wished = cluster.catalog.role(role.name)
-        roles.append(await with_verdict(judging, role, wished, found.verifiers, swarm))
+        wanted = cluster.catalog.role(role.name)
+        roles.append(await with_verdict(judging, role, wanted, found.verifiers, swarm))
     return dataclasses.replace(found.catalog, roles=tuple(roles))
 
 
 async def with_verdict(
     judging: Judging,
     role: Role,
-    wished: DesiredRole | None,
+    wanted: DesiredRole | None,
     verifiers: Mapping[str, Password],
     swarm: SwarmState,
 ) -> Role:
-    live = swarm.secret(wished.password_secret) if wished and wished.password_secret else None
+    live = swarm.secret(wanted.password_secret) if wanted and wanted.password_secret else None
     if live is None:
         return role
     verifier = verifiers.get(role.name)
@@ -110,8 +118,8 @@ async def with_verdict(
     return await judging.judged(role, live, verifier)
 
 
-async def perform_over_sql(ports: Ports, action: SqlAction) -> None:
-    """The deed on the leader; a role's password is read for it, and not kept."""
+async def perform_over_sql(ports: Ports, action: AnySqlAction) -> None:
+    """Execute the action on the leader; a role's password is read for it, and not kept."""
     superuser = await ports.secrets.read(action.secret)
     server, catalogs = Server(action.host, action.port, superuser), ports.catalogs
     match action:

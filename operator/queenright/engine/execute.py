@@ -1,7 +1,7 @@
-"""Carries out a plan: each action is recorded, tried, and its outcome recorded.
+"""Execute a plan: record each action, try it, record its outcome.
 
-Invariant: after a disturbing action, a conflict or a failure, or on an observation that is no
-longer fresh, nothing more of the plan is tried; the next pass observes again.
+Invariant: after a disruptive action, a conflict or a failure, or with an observation that is too
+old, nothing more of the plan is tried; the next pass observes again.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 import anyio
+import structlog
 
 from queenright.core.actions import (
-    Action,
     AdjustService,
     AlterDatabase,
     AlterRole,
+    AnyAction,
+    AnyPatroniAction,
+    AnyRaftAction,
+    AnySwarmAction,
     CreateConfig,
     CreateDatabase,
     CreateExtension,
@@ -25,38 +29,44 @@ from queenright.core.actions import (
     CreateSecret,
     CreateService,
     CreateUrlSecret,
-    FailOver,
+    Failover,
     LabelConfig,
     LabelNode,
+    NoteMembers,
     PatchSettings,
-    PatroniAction,
+    RaftRemove,
+    RaftTransfer,
+    Reinitialize,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
     RestartPostgres,
     RestartService,
-    SwarmAction,
-    SwitchOver,
+    Switchover,
     UpdateService,
 )
-from queenright.core.audit import Conflict, Done, Failed, Outcome, Trigger
-from queenright.core.plan import Plan
+from queenright.core.audit.record import Conflict, Done, Failed, Outcome, Trigger
+from queenright.core.planning.faults import fault_of
+from queenright.core.planning.plan import Plan
 from queenright.engine.catalogs import perform_over_sql
 from queenright.engine.world import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
+from queenright.ports.raft_membership import RaftMembership
 from queenright.ports.swarm import Swarm
 
+log = structlog.get_logger()
+
 FRESH_S = 5.0
-"""How old an observation may be, from when it began, when an action rests on it: another action, of
-this cluster or of another one, may have taken a minute since."""
+"""The greatest age of an observation, from its beginning, for an action that rests on it: an
+earlier action, of any cluster, may have taken a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a plan: the actions that were tried, each with its outcome."""
+    """The result of a plan: the actions that were tried, each with its outcome."""
 
-    tried: tuple[tuple[Action, Outcome], ...] = field(default=())
+    tried: tuple[tuple[AnyAction, Outcome], ...] = field(default=())
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -76,9 +86,9 @@ async def execute(
     *,
     fresh_s: float = FRESH_S,
 ) -> Result:
-    """Try the plan's actions in order; stop early, between two of them, when asked to or when what
-    was observed at ``seen_at_s`` is older than ``fresh_s``."""
-    tried: list[tuple[Action, Outcome]] = []
+    """Try the plan's actions in order; stop between two of them when asked to, or when the
+    observation of ``seen_at_s`` is older than ``fresh_s``."""
+    tried: list[tuple[AnyAction, Outcome]] = []
     for action in plan.actions:
         if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
             break
@@ -88,17 +98,17 @@ async def execute(
         duration_ms = (anyio.current_time() - began) * 1000
         ports.audit.outcome(plan, trigger, action, outcome, duration_ms)
         tried.append((action, outcome))
-        if action.disturbs or not isinstance(outcome, Done):
+        if action.disrupts or not isinstance(outcome, Done):
             break
     return Result(tuple(tried))
 
 
 def is_stale(seen_at_s: float, fresh_s: float = FRESH_S) -> bool:
-    """Whether an observation is too old to act on; the pass is followed by another."""
+    """Return True if an observation is too old to act on; another pass follows."""
     return anyio.current_time() - seen_at_s > fresh_s
 
 
-async def attempt(ports: Ports, action: Action) -> Outcome:
+async def attempt(ports: Ports, action: AnyAction) -> Outcome:
     try:
         await perform(ports, action)
     except ConflictError as error:
@@ -107,14 +117,26 @@ async def attempt(ports: Ports, action: Action) -> Outcome:
         return Failed(str(error), transient=False)
     except UnavailableError as error:
         return Failed(str(error))
+    except Exception as error:  # noqa: BLE001  # its outcome is recorded, and others go on
+        return own_fault(action, error)
     return Done()
 
 
-async def perform(ports: Ports, action: Action) -> None:
-    """The port call for an action; a new action that is not handled fails type checking."""
+def own_fault(action: AnyAction, error: Exception) -> Failed:
+    """Return the outcome of an action in which the operator itself failed; the log has the
+    stack."""
+    fault = fault_of(error)
+    log.error("fault", action=action.key, broken=True, error=str(fault), debug=[*fault.way])
+    return Failed(f"a fault in the operator ({fault}); the action may have taken effect")
+
+
+async def perform(ports: Ports, action: AnyAction) -> None:
+    """Call the port for an action; an action without a case fails type checking."""
     match action:
-        case PatchSettings() | SwitchOver() | FailOver() | RestartPostgres():
+        case PatchSettings() | Switchover() | Failover() | RestartPostgres() | Reinitialize():
             await perform_on_members(ports, action)
+        case RaftRemove() | RaftTransfer():
+            await perform_on_raft(ports.raft, action)
         case CreateRole() | AlterRole() | CreateDatabase() | AlterDatabase() | CreateExtension():
             await perform_over_sql(ports, action)
         case CreateUrlSecret(secret=secret, url=url, password_secret=password_secret):
@@ -124,24 +146,37 @@ async def perform(ports: Ports, action: Action) -> None:
             await perform_on_swarm(ports.swarm, action)
 
 
-async def perform_on_members(ports: Ports, action: PatroniAction) -> None:
-    """A verb of the members' REST API, with its password where it has one."""
+async def perform_on_members(ports: Ports, action: AnyPatroniAction) -> None:
+    """Send a request to the members' REST API, with its password if it has one."""
     patroni = ports.patroni
     password = await ports.secrets.read(action.secret) if action.secret else None
     match action:
         case PatchSettings(address=address, port=port, patch=patch, expected=expected):
             await patroni.patch_settings(address, port, patch, expected, password)
-        case SwitchOver(address=address, port=port, leader=leader, candidate=candidate):
+        case Switchover(address=address, port=port, leader=leader, candidate=candidate):
             await patroni.switch_over(address, port, leader, candidate, password)
-        case FailOver(address=address, port=port, candidate=candidate):
+        case Failover(address=address, port=port, candidate=candidate):
             await patroni.fail_over(address, port, candidate, password)
         case RestartPostgres(address=address, port=port):
             await patroni.restart(address, port, password)
+        case Reinitialize(address=address, port=port):
+            await patroni.reinitialize(address, port, password)
         case _:
             assert_never(action)
 
 
-async def perform_on_swarm(swarm: Swarm, action: SwarmAction) -> None:
+async def perform_on_raft(raft: RaftMembership, action: AnyRaftAction) -> None:
+    """Ask one Raft node for one change, once."""
+    match action:
+        case RaftRemove(address=address, port=port, voter=voter):
+            await raft.remove(address, port, voter)
+        case RaftTransfer(address=address, port=port, voter=voter):
+            await raft.transfer(address, port, voter)
+        case _:
+            assert_never(action)
+
+
+async def perform_on_swarm(swarm: Swarm, action: AnySwarmAction) -> None:
     match action:
         case LabelNode():
             await swarm.label_node(action)
@@ -153,7 +188,7 @@ async def perform_on_swarm(swarm: Swarm, action: SwarmAction) -> None:
             await swarm.create_secret(secret)
         case CreateConfig(config):
             await swarm.create_config(config)
-        case LabelConfig(config_id, version, config):
+        case LabelConfig(config_id, version, config) | NoteMembers(config_id, version, config):
             await swarm.label_config(config_id, version, config)
         case RemoveConfig(config_id):
             await swarm.remove_config(config_id)

@@ -1,7 +1,7 @@
-"""A password that a person gives, under a name that no swarm secret has.
+"""A password from a person, under a name that no swarm secret has.
 
-It stands beside the swarm's secrets for one command, so that what is done with it is done as with
-any other.
+It is available beside the swarm's secrets for one command, so that actions use it like any other.
+
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GIVEN = "(the command's)"
 
 @dataclass(frozen=True, slots=True)
 class GivenPassword:
-    """Typed by ``ports.secrets.Secrets``: the swarm's secrets, and this one."""
+    """The swarm's secrets, and this one (port: ``ports.secrets.Secrets``)."""
 
     ports: Ports
     password: Password
@@ -31,4 +31,4 @@ class GivenPassword:
         return await self.ports.secrets.matches(name, secret_id, verifier)
 
     async def aclose(self) -> None:
-        """The swarm's own are closed by whoever opened them."""
+        """Do nothing: the swarm's secrets are closed where they were opened."""

@@ -1,29 +1,39 @@
-"""The level-triggered loop: wake, pass, wait; until it is asked to stop.
+"""The level-triggered loop: wake up, run a pass, wait; until it is stopped.
 
-Nothing is carried from pass to pass that a restart would miss. A pass that acted is followed by
-another at once, since its deeds are the next one's observation.
+No pass depends on memory that a restart would lose. After a pass that acted another follows at
+once, to observe the result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 import anyio
 import structlog
 
-from queenright.core.app.readiness import Target, targets
-from queenright.core.audit import Trigger
-from queenright.core.canary import CanaryPlace, canary_place, leader_change
-from queenright.core.doctrine import DOCTRINE, Doctrine
-from queenright.core.notes import Notes, read_notes
+from queenright.core.audit.record import Trigger
+from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
+from queenright.core.kinds.postgres_cluster.canary.canary import (
+    CanaryPlace,
+    canary_place,
+    leader_change,
+)
+from queenright.core.kinds.postgres_cluster.deployed import access_to
+from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
+from queenright.core.kinds.registry import KINDS
+from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.observed import Known
+from queenright.core.observed.readiness import ReadinessTarget
+from queenright.engine.archiving import archive_figures
 from queenright.engine.canary import Canaries
-from queenright.engine.desired_state import DesiredState
-from queenright.engine.reconcile import Memory, PassResult, reconcile
-from queenright.engine.replicas import watch_replicas
-from queenright.engine.survey import Survey
-from queenright.engine.wakeup import Wakeup
+from queenright.engine.document_store import DesiredState
+from queenright.engine.faults import Faults
+from queenright.engine.observe_readiness import watch_replicas
+from queenright.engine.planning import PlannedPass
+from queenright.engine.reconcile import LoopState, PassResult, reconcile
+from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
 from queenright.engine.world import Ports, Tempo
 
@@ -33,23 +43,23 @@ SHORTEST_WAIT_S = 0.05
 
 
 class Loop:
-    """The operator's main loop. ``stop`` lets the step in hand finish."""
+    """The operator's main loop. After ``stop`` the current action is finished."""
 
     def __init__(
-        self, ports: Ports, state: DesiredState, tempo: Tempo, doctrine: Doctrine = DOCTRINE
+        self, ports: Ports, state: DesiredState, tempo: Tempo, ruleset: Ruleset = RULESET
     ) -> None:
         self._ports = ports
         self._state = state
         self._tempo = tempo
-        self._doctrine = doctrine
+        self._ruleset = ruleset
         self._wakeup = Wakeup()
-        self._memory = Memory()
+        self._memory = LoopState(absences=state.absences)
         self._members: tuple[MemberAddress, ...] = ()
-        self._replicas: tuple[Target, ...] = ()
+        self._replicas: tuple[ReadinessTarget, ...] = ()
         self._edit: Trigger | None = None
         self._stopping = False
         self._canaries: Canaries | None = None
-        self._notes: dict[str, Notes] = {}
+        self._notes: dict[str, Annotations] = {}
         self.passes = 0
 
     def stop(self) -> None:
@@ -57,7 +67,7 @@ class Loop:
         self._wakeup.notify(Trigger("command", "stop"))
 
     async def run(self) -> None:
-        """Passes until ``stop``; watchers run beside them and end with them."""
+        """Run passes until ``stop``; watchers run beside them and end with them."""
         async with anyio.create_task_group() as group:
             await self._state.restore()
             self._wakeup.notify(await self._state.refresh(Trigger("start")))
@@ -77,8 +87,8 @@ class Loop:
             group.cancel_scope.cancel()
 
     async def _passes(self, trigger: Trigger) -> PassResult | None:
-        """Passes until one has nothing to do or fails; the result of the last. One whose
-        observation was too old to act on is followed by another at once."""
+        """Run passes until one has nothing to do or fails, and return the last result. After a pass
+        whose observation was too old to act on, another follows at once."""
         result: PassResult | None = None
         while not self._stopping:
             result = await self._pass(trigger)
@@ -87,7 +97,7 @@ class Loop:
         return result
 
     async def _pass(self, trigger: Trigger) -> PassResult | None:
-        """One pass and its canonical line; None when it broke, which the next pass survives."""
+        """Run one pass and log its line; None if it broke, after which the loop goes on."""
         trigger = self._with_edit(trigger)
         began, calls = anyio.current_time(), self._ports.swarm.api_calls
         self.passes += 1
@@ -97,7 +107,8 @@ class Loop:
         documents = self._state.documents
 
         def is_over() -> bool:
-            """An edit ends the pass in hand before its next action: its own pass follows."""
+            """Return True after an edit: the pass ends before its next action, another one
+            follows."""
             return self._stopping or self._state.documents is not documents
 
         try:
@@ -107,28 +118,35 @@ class Loop:
                 trigger,
                 self._memory,
                 is_over,
-                doctrine=self._doctrine,
+                ruleset=self._ruleset,
             )
+            if result.is_converged:
+                self._edit = None
+            self._follow(result)
+            self._tell(result, trigger, began, calls)
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
-        if result.is_converged:
-            self._edit = None
-        self._members = deployed_members(result)
-        self._replicas = running_replicas(result)
-        self._keep_canaries(result)
-        self._tell(result, trigger, began, calls)
         return result
 
+    def _follow(self, result: PassResult) -> None:
+        """Update watchers and canaries for the next pass; a document's fault stays its own."""
+        faults = self._memory.faults
+        self._members = deployed_members(result, faults)
+        self._replicas = running_replicas(result, faults)
+        self._keep_canaries(result)
+
     def _keep_canaries(self, result: PassResult) -> None:
-        """The canaries that the files want, told of the leaders that have changed since."""
+        """Run the canaries of the files, and inform them of the leaders that have changed since."""
         if self._canaries is None:
             return
         now = self._ports.clock.now()
-        self._canaries.keep(canary_places(result.survey, now), undecided(result.survey))
-        noted = leader_notes(result.survey)
-        for name, notes in noted.items():
-            if (before := self._notes.get(name)) and (change := leader_change(name, before, notes)):
+        faults = self._memory.faults
+        leaders = leader_annotations(result.survey, faults)
+        places = canary_places(result.survey, leaders, now, faults)
+        self._canaries.keep(places, undecided(result.survey))
+        for name, seen in leaders.items():
+            if (before := self._notes.get(name)) and (change := leader_change(name, before, seen)):
                 log.info(
                     "leader",
                     cluster=name,
@@ -138,31 +156,35 @@ class Loop:
                     cause=change.cause,
                 )
                 self._canaries.changed(change)
-        self._notes |= noted
+        self._notes |= leaders
 
     def _with_edit(self, trigger: Trigger) -> Trigger:
-        """The trigger with the file and line of the last edit, until that is carried out: whatever
-        wakes the later steps of a rollout, it is the edit that they are for."""
+        """Return the trigger with the file and line of the last edit, until that is carried out:
+        later steps of a rollout belong to the edit, whatever event starts their pass."""
         if trigger.file:
             self._edit = trigger
         if trigger.file or self._edit is None:
             return trigger
-        return replace(trigger, file=self._edit.file, line=self._edit.line)
+        edit = self._edit
+        return replace(trigger, file=edit.file, line=edit.line, edits=edit.edits)
 
     def _tell(self, result: PassResult, trigger: Trigger, began: float, calls: int) -> None:
         views = result.survey.views
         holds = {hold.key: hold.reason for view in views for hold in view.plan.holds}
+        lists = {
+            kind.plural: [view.name for view in result.survey.of(kind)] for kind in KINDS.values()
+        }
         log.info(
             "pass",
             trigger=trigger.kind,
             trigger_detail=trigger.detail,
-            clusters=[view.name for view in result.survey.clusters],
-            apps=[view.name for view in result.survey.apps],
+            **lists,
             plan_ids=[view.plan.id for view in views],
             actions=sum(len(found.tried) for found in result.results),
             failures=list(result.failures),
             refusals=[refusal.reason for refusal in result.refusals],
             holds=holds,
+            **archive_figures(result.survey.observed),
             problems=[str(problem) for problem in self._state.problems],
             api_calls=self._ports.swarm.api_calls - calls,
             duration_ms=round((anyio.current_time() - began) * 1000, 1),
@@ -170,7 +192,7 @@ class Loop:
         )
 
     def _next_wait_s(self, result: PassResult | None) -> float:
-        """Until the timer, or earlier where time alone may change a hold or allow another try."""
+        """Return the wait until the timer, or until a hold or a retry may change by time alone."""
         if result is None:
             return self._tempo.resync_s
         due = [at for view in result.survey.views if (at := view.plan.recheck_at)]
@@ -185,56 +207,77 @@ def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:
     return max(SHORTEST_WAIT_S, min([*waits, limit_s]))
 
 
-def deployed_members(result: PassResult) -> tuple[MemberAddress, ...]:
-    """The members that a watcher can ask: those whose service is in the swarm."""
+def deployed_members(result: PassResult, faults: Faults) -> tuple[MemberAddress, ...]:
+    """Return the members that a watcher can ask: those whose service is in the swarm."""
     swarm = result.survey.observed.swarm
     if not isinstance(swarm, Known):
         return ()
-    return tuple(
-        (member.service.name, member.address, view.desired.rest_api_port)
-        for view in result.survey.clusters
-        if view.desired
-        for member in view.desired.members
-        if swarm.value.service(member.service.name)
+    found: list[MemberAddress] = []
+    for view in result.survey.of(POSTGRES_CLUSTER):
+        if view.desired is not None:
+            with faults.kept_from_others(view.key, "watching"):
+                for member in view.desired.members:
+                    if swarm.value.service(member.service.name):
+                        access = access_to(view.desired, member, swarm.value)
+                        found.append((member.service.name, access.address, access.rest_api_port))
+    return tuple(found)
+
+
+def running_replicas(result: PassResult, faults: Faults) -> tuple[ReadinessTarget, ...]:
+    """Return the replicas that a watcher can ask."""
+    swarm = result.survey.observed.swarm
+    if not isinstance(swarm, Known):
+        return ()
+    found: list[ReadinessTarget] = []
+    for view in result.survey.views:
+        if view.desired is not None:
+            with faults.kept_from_others(view.key, "watching"):
+                found += KINDS[view.key.kind].readiness(view.desired, swarm.value)
+    return tuple(found)
+
+
+def leader_annotations(survey: PlannedPass, faults: Faults) -> dict[str, Annotations]:
+    """Return the annotations of each deployed cluster with a document."""
+    if not isinstance(survey.observed.swarm, Known):
+        return {}
+    swarm, found = survey.observed.swarm.value, {}
+    for view in survey.of(POSTGRES_CLUSTER):
+        live = swarm.config(view.desired.state_config.name) if view.desired else None
+        if live is not None:
+            with faults.kept_from_others(view.key, "watching"):
+                found[view.name] = read_annotations(live.value.labels)
+    return found
+
+
+def undecided(survey: PlannedPass) -> frozenset[str]:
+    """Return the clusters with a document whose desired state this pass could not compute: a swarm
+    that can't be read is no reason to stop a canary."""
+    return frozenset(
+        v.name for v in survey.of(POSTGRES_CLUSTER) if v.document and v.desired is None
     )
 
 
-def running_replicas(result: PassResult) -> tuple[Target, ...]:
-    """The replicas that a watcher can ask."""
-    swarm = result.survey.observed.swarm
-    if not isinstance(swarm, Known):
-        return ()
-    desired = [view.desired for view in result.survey.apps if view.desired]
-    return tuple(target for app in desired for target in targets(app, swarm.value))
-
-
-def leader_notes(survey: Survey) -> dict[str, Notes]:
-    """The notes of each deployed cluster that is described."""
+def canary_places(
+    survey: PlannedPass, leaders: Mapping[str, Annotations], now: datetime, faults: Faults
+) -> dict[str, CanaryPlace]:
+    """Return the places where canaries write now: in clusters that have had a leader, and for which
+    the operator is not paused."""
     if not isinstance(survey.observed.swarm, Known):
         return {}
     swarm = survey.observed.swarm.value
-    anchors = {v.name: swarm.config(v.desired.anchor.name) for v in survey.clusters if v.desired}
-    return {name: read_notes(live.value.labels) for name, live in anchors.items() if live}
-
-
-def undecided(survey: Survey) -> frozenset[str]:
-    """Described clusters of which this pass could not tell how they should be: not seeing the swarm
-    is no reason to stop measuring."""
-    return frozenset(v.name for v in survey.clusters if v.document and v.desired is None)
-
-
-def canary_places(survey: Survey, now: datetime) -> dict[str, CanaryPlace]:
-    """Where canaries are to write now: in clusters that have had a leader, and whose owner has not
-    paused the operator."""
-    if not isinstance(survey.observed.swarm, Known):
-        return {}
-    nodes = {node.name: node.address for node in survey.observed.swarm.value.nodes}
-    led = {name for name, notes in leader_notes(survey).items() if notes.leader}
+    nodes = {node.name: node.address for node in swarm.nodes}
+    led = {name: lead.member for name, note in leaders.items() if (lead := note.leader)}
     found = {}
-    for view in survey.clusters:
+    for view in survey.of(POSTGRES_CLUSTER):
         if view.desired is None or view.name not in led:
             continue
-        place = canary_place(view.desired, nodes)
-        if place is not None and not view.desired.policy.reconcile.is_paused(now):
-            found[view.name] = place
+        with faults.kept_from_others(view.key, "watching"):
+            secrets = (
+                access_to(view.desired, member, swarm).superuser_secret
+                for member in view.desired.members
+                if member.name == led[view.name]
+            )
+            place = canary_place(view.desired, nodes, next(secrets, ""))
+            if place is not None and not view.desired.policy.reconcile.is_paused(now):
+                found[view.name] = place
     return found

@@ -1,173 +1,210 @@
-"""Reads the world: one concurrent, bounded look at the swarm and at every member.
+"""Read the world: one concurrent, bounded read of the swarm and of every member.
 
-Decides nothing. Invariant: a source that fails is Unknown with its reason; no failure of one
-source hides another.
+Invariant: a source that fails is Unknown with its reason; no failure of one source hides another.
+
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import anyio
+from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
-from queenright.core.app.desired import DesiredApp
-from queenright.core.app.planner import app_images_needed, expand_app_here
-from queenright.core.catalog import NO_CATALOG, DesiredCatalog
-from queenright.core.desired import DesiredCluster, DesiredMember
+from queenright.core.kinds.claims import claims_of
+from queenright.core.kinds.kind import Desired, Surroundings
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.registry import key_of, kind_of
+from queenright.core.manifest.document import Document
 from queenright.core.observed import (
     Attempt,
     ImageFound,
     ImageMissing,
     Known,
-    MemberStatus,
     Observed,
-    RaftStatus,
     SwarmState,
     Unknown,
 )
-from queenright.core.planner import expand_here, images_needed
-from queenright.core.preflight import engine_hold
-from queenright.core.spec.problems import Document
-from queenright.engine.catalogs import CatalogReading, observe_catalog
-from queenright.engine.judging import Judging
-from queenright.engine.outputs import OutputReading, observe_outputs
-from queenright.engine.replicas import ReadinessReading, observe_replicas
+from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.images import images_needed
+from queenright.core.planning.preflight import engine_hold
+from queenright.engine.execute import is_stale
+from queenright.engine.faults import Faults
+from queenright.engine.observe_cluster import (
+    Readings,
+    observe_cluster,
+)
+from queenright.engine.observe_job_output import OutputReading, ended_jobs, observe_output
+from queenright.engine.observe_readiness import ReadinessReading, observe_replicas
+from queenright.engine.password_checks import Judging
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
 REPLICAS_S = 3.0
-"""How long a second look waits for the replicas' word, which holds up what is theirs alone."""
+"""The time limit for the replicas' answers in a second observation."""
 
-MemberReading = Known[MemberStatus] | Unknown
-RaftReading = Known[RaftStatus] | Unknown
-SettingsReading = Known[Mapping[str, Any]] | Unknown
 ImageReading = Known[ImageFound | ImageMissing] | Unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
-    """What the members tell: each of itself, and the leader of the cluster."""
+class Look:
+    """The observation, and the documents' desired state in the observed swarm; a document whose
+    desired state can't be computed is not in ``desired``."""
 
-    members: dict[str, MemberReading]
-    settings: dict[str, SettingsReading]
-    catalogs: dict[str, CatalogReading]
+    observed: Observed
+    desired: Mapping[DocumentKey, Desired] = field(default_factory=dict)
+    began_s: float = 0.0
+    """When swarm and members began to be asked, by a clock that never jumps."""
+
+
+async def observe_fresh(
+    ports: Ports, documents: Sequence[Document], attempts: Mapping[str, Attempt], faults: Faults
+) -> Look:
+    """Everything that the rules may rest on. Where it took so long that nothing may rest on it any
+    more, what changes quickly is observed again."""
+    faults.begin()
+    began_s = anyio.current_time()
+    look = await observe(ports, documents, attempts, faults=faults)
+    if is_stale(began_s):
+        began_s = anyio.current_time()
+        look = await observe_anew(ports, documents, look.observed, faults)
+    return dataclasses.replace(look, began_s=began_s)
 
 
 async def observe(
     ports: Ports,
     documents: Sequence[Document],
     attempts: Mapping[str, Attempt],
-    wishes: Mapping[str, DesiredCatalog] | None = None,
     *,
     with_catalogs: bool = True,
-) -> Observed:
-    """Everything that the rules may rest on, as of now; ``wishes`` are the roles and databases that
-    applications need, by the cluster's name. Without ``with_catalogs`` what is there of them is not
-    looked at, which can take seconds."""
+    faults: Faults | None = None,
+) -> Look:
+    """Everything that the rules may rest on, as of now. Without ``with_catalogs`` no database is
+    asked for its roles, databases and archiving, which can take seconds. A fault in one document
+    goes to ``faults``."""
+    faults = Faults() if faults is None else faults
     try:
-        swarm = await ports.swarm.observe()
+        swarm = (await ports.swarm.observe()).in_order()
     except SwarmError as error:
-        return Observed(Unknown(str(error)), attempts=attempts)
+        return Look(Observed(Unknown(str(error)), attempts=attempts))
     if engine_hold(swarm.engine):
-        return Observed(Known(swarm), attempts=attempts)
-    desired = clusters_here(documents, swarm, wishes or {})
+        return Look(Observed(Known(swarm), attempts=attempts))
+    desired = await expand_all(documents, swarm, faults)
     judging = Judging(ports.secrets) if with_catalogs else None
-    members: dict[str, MemberReading] = {}
     images: dict[str, ImageReading] = {}
-    settings: dict[str, SettingsReading] = {}
-    raft: dict[str, RaftReading] = {}
-    catalogs: dict[str, CatalogReading] = {}
     readiness: dict[str, ReadinessReading] = {}
     outputs: dict[str, OutputReading] = {}
-    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
+    into = Readings()
+
+    async def ask_cluster(cluster: DesiredCluster) -> None:
+        await observe_cluster(ports, cluster, swarm, into, judging)
+
     async with anyio.create_task_group() as group:
-        for cluster in desired:
-            into = Readings(members, settings, catalogs)
-            group.start_soon(observe_cluster, ports, cluster, swarm, into, judging)
-            group.start_soon(observe_raft, ports, cluster, swarm, raft)
-        for reference in references_needed(desired, apps, swarm):
+        observe_clusters(group, desired, faults, ask_cluster)
+        for reference in references_needed(desired, swarm, faults):
             group.start_soon(observe_image, ports, reference, images)
-        group.start_soon(observe_replicas, ports, apps, swarm, readiness)
-        group.start_soon(observe_outputs, ports, swarm, outputs)
-    return Observed(
+        for service_id in ended_jobs(swarm):
+            group.start_soon(observe_output, ports, service_id, outputs)
+        await observe_replicas(ports, desired, swarm, readiness, faults)
+    observed = Observed(
         Known(swarm),
-        members,
+        into.members,
         images,
-        settings,
+        into.settings,
         attempts,
-        raft=raft,
-        catalogs=catalogs,
+        raft=into.raft,
+        catalogs=into.catalogs,
+        archiving=into.archiving,
         readiness=readiness,
         outputs=outputs,
+        history=into.history,
     )
+    return Look(observed, desired)
 
 
 async def observe_anew(
-    ports: Ports,
-    documents: Sequence[Document],
-    seen: Observed,
-    wishes: Mapping[str, DesiredCatalog],
-) -> Observed:
-    """The same with what can change at any moment read again: the swarm, and the word of members,
-    of their Raft nodes, and of replicas that answer soon. The rest stays as it was seen."""
+    ports: Ports, documents: Sequence[Document], seen: Observed, faults: Faults
+) -> Look:
+    """Return the observation with those parts read again that change at any moment: the swarm, the
+    members, their Raft nodes, and replicas that answer soon. The rest stays."""
     try:
-        swarm = await ports.swarm.observe()
+        swarm = (await ports.swarm.observe()).in_order()
     except SwarmError as error:
-        return dataclasses.replace(seen, swarm=Unknown(str(error)))
+        return Look(dataclasses.replace(seen, swarm=Unknown(str(error))))
     if engine_hold(swarm.engine):
-        return dataclasses.replace(seen, swarm=Known(swarm))
-    members: dict[str, MemberReading] = {}
-    settings: dict[str, SettingsReading] = {}
-    raft: dict[str, RaftReading] = {}
+        return Look(dataclasses.replace(seen, swarm=Known(swarm)))
     readiness: dict[str, ReadinessReading] = {}
-    apps = [expand_app_here(one, documents, swarm) for one in documents if one.is_app]
+    into = Readings()
+    desired = await expand_all(documents, swarm, faults)
 
-    async def ask(cluster: DesiredCluster) -> None:
-        readings = with_lags(await observe_members(ports, cluster, swarm))
-        members.update(readings)
-        settings[cluster.name] = await observe_settings(ports, cluster, readings)
-
-    async def ask_replicas() -> None:
-        with anyio.move_on_after(REPLICAS_S):
-            await observe_replicas(ports, apps, swarm, readiness)
+    async def ask_cluster(cluster: DesiredCluster) -> None:
+        await observe_cluster(ports, cluster, swarm, into, judging=None)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(ask_replicas)
-        for cluster in clusters_here(documents, swarm, wishes):
-            group.start_soon(ask, cluster)
-            group.start_soon(observe_raft, ports, cluster, swarm, raft)
-    return dataclasses.replace(
+        observe_clusters(group, desired, faults, ask_cluster)
+        with anyio.move_on_after(REPLICAS_S):
+            await observe_replicas(ports, desired, swarm, readiness, faults)
+    observed = dataclasses.replace(
         seen,
         swarm=Known(swarm),
-        members=members,
-        settings=settings,
-        raft=raft,
+        members=into.members,
+        settings=into.settings,
+        raft=into.raft,
         readiness=readiness,
+        history=into.history,
     )
+    return Look(observed, desired)
 
 
-def clusters_here(
-    documents: Sequence[Document], swarm: SwarmState, wishes: Mapping[str, DesiredCatalog]
-) -> list[DesiredCluster]:
-    """The clusters of the files, as they are to be in this swarm."""
-    found = (
-        expand_here(document, swarm, wishes.get(document.name, NO_CATALOG))
-        for document in documents
-        if document.is_cluster
-    )
-    return [cluster for cluster in found if cluster is not None]
+async def expand_all(
+    documents: Sequence[Document], swarm: SwarmState, faults: Faults
+) -> dict[DocumentKey, Desired]:
+    """Return the desired state of each document that this pass tries. Between two of them the event
+    loop runs whatever else is due."""
+    around = Surroundings(swarm, documents, claims_of(documents))
+    found = {}
+    for document in faults.asked(documents, swarm):
+        await checkpoint()
+        with faults.kept_from_others(key_of(document), "expanding"):
+            if (desired := kind_of(document).expand(document, around)) is not None:
+                found[key_of(document)] = desired
+    return found
+
+
+def observe_clusters(
+    group: TaskGroup,
+    desired: Mapping[DocumentKey, Desired],
+    faults: Faults,
+    ask_one: Callable[[DesiredCluster], Awaitable[None]],
+) -> None:
+    """Ask all clusters at once, in ``group``; a fault in one goes to ``faults`` and stops no
+    other."""
+
+    async def ask(key: DocumentKey, cluster: DesiredCluster) -> None:
+        with faults.kept_from_others(key, "observing"):
+            await ask_one(cluster)
+
+    for key, cluster in with_members(desired).items():
+        group.start_soon(ask, key, cluster)
+
+
+def with_members(desired: Mapping[DocumentKey, Desired]) -> dict[DocumentKey, DesiredCluster]:
+    """Those that have database members, which can be asked."""
+    return {key: one for key, one in desired.items() if isinstance(one, DesiredCluster)}
 
 
 def references_needed(
-    clusters: Sequence[DesiredCluster], apps: Sequence[DesiredApp], swarm: SwarmState
+    desired: Mapping[DocumentKey, Desired], swarm: SwarmState, faults: Faults
 ) -> set[str]:
-    """Image references that clusters and applications need looked up."""
-    return {ref for cluster in clusters for ref in images_needed(cluster, swarm)} | {
-        ref for app in apps for ref in app_images_needed(app, swarm)
-    }
+    """Image references that need to be looked up."""
+    found: set[str] = set()
+    for key, one in desired.items():
+        with faults.kept_from_others(key, "observing"):
+            found |= images_needed(one.services, swarm)
+    return found
 
 
 async def observe_image(ports: Ports, reference: str, found: dict[str, ImageReading]) -> None:
@@ -175,111 +212,3 @@ async def observe_image(ports: Ports, reference: str, found: dict[str, ImageRead
         found[reference] = Known(await ports.swarm.resolve_image(reference))
     except SwarmError as error:
         found[reference] = Unknown(str(error))
-
-
-async def observe_cluster(
-    ports: Ports,
-    cluster: DesiredCluster,
-    swarm: SwarmState,
-    into: Readings,
-    judging: Judging | None,
-) -> None:
-    """Each member's own word, and the settings, roles and databases as the leader knows them."""
-    readings = with_lags(await observe_members(ports, cluster, swarm))
-    into.members.update(readings)
-
-    async def ask_settings() -> None:
-        into.settings[cluster.name] = await observe_settings(ports, cluster, readings)
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(ask_settings)
-        if judging is None:
-            return
-        catalog = await observe_catalog(ports, cluster, swarm, readings, judging)
-        if catalog is not None:
-            into.catalogs[cluster.name] = catalog
-
-
-async def observe_settings(
-    ports: Ports, cluster: DesiredCluster, readings: Mapping[str, MemberReading]
-) -> SettingsReading:
-    """The settings as the leader knows them; where nobody leads, as a member does whose Raft node
-    has the quorum, or as a paused primary does that goes on without one."""
-    answered = [
-        (member, reading.value)
-        for member in cluster.members
-        if isinstance(reading := readings[member.service.name], Known)
-    ]
-    asked = [member for member, status in answered if status.is_leader]
-    if not asked:
-        raft: dict[str, RaftReading] = {}
-        await ask_raft(ports, cluster, [member for member, _ in answered], raft)
-        for member, _ in answered:
-            found = raft[member.service.name]
-            if isinstance(found, Known) and found.value.has_quorum:
-                asked.append(member)
-    if not asked:
-        asked = [m for m, status in answered if status.paused and status.role == "primary"]
-    if not asked:
-        return Unknown("there is no leader to ask")
-    return await ports.patroni.settings(asked[0].address, cluster.rest_api_port)
-
-
-async def observe_raft(
-    ports: Ports, cluster: DesiredCluster, swarm: SwarmState, found: dict[str, RaftReading]
-) -> None:
-    """What the Raft node of each deployed member says, by service name."""
-    deployed = [m for m in cluster.members if swarm.service(m.service.name) is not None]
-    await ask_raft(ports, cluster, deployed, found)
-
-
-async def ask_raft(
-    ports: Ports,
-    cluster: DesiredCluster,
-    members: Iterable[DesiredMember],
-    found: dict[str, RaftReading],
-) -> None:
-    async def ask(name: str, address: str) -> None:
-        found[name] = await ports.patroni.raft(address, cluster.raft_port)
-
-    async with anyio.create_task_group() as group:
-        for member in members:
-            group.start_soon(ask, member.service.name, member.address)
-
-
-async def observe_members(
-    ports: Ports, cluster: DesiredCluster, swarm: SwarmState
-) -> dict[str, MemberReading]:
-    """What each deployed member says of itself, by service name."""
-    readings: dict[str, MemberReading] = {}
-
-    async def ask(name: str, address: str) -> None:
-        readings[name] = await ports.patroni.status(address, cluster.rest_api_port)
-
-    async with anyio.create_task_group() as group:
-        for member in cluster.members:
-            if swarm.service(member.service.name) is None:
-                readings[member.service.name] = Unknown("its service is not in the swarm")
-            else:
-                group.start_soon(ask, member.service.name, member.address)
-    return readings
-
-
-def with_lags(readings: Mapping[str, MemberReading]) -> dict[str, MemberReading]:
-    """The readings with each replica's distance from the leader's WAL location, where both are
-    known. Patroni's own figure in ``/cluster`` is as old as the replica's last loop."""
-    leader = next((status for status in statuses(readings) if status.is_leader), None)
-
-    def place(reading: MemberReading) -> MemberReading:
-        if isinstance(reading, Unknown) or leader is None or reading.value.is_leader:
-            return reading
-        ahead, behind = leader.location, reading.value.location
-        if ahead is None or behind is None:
-            return reading
-        return Known(dataclasses.replace(reading.value, lag_bytes=max(0, ahead - behind)))
-
-    return {name: place(reading) for name, reading in readings.items()}
-
-
-def statuses(readings: Mapping[str, MemberReading]) -> Iterable[MemberStatus]:
-    return (reading.value for reading in readings.values() if isinstance(reading, Known))

@@ -1,73 +1,96 @@
-"""One pass: observe, plan, guard, execute. Reads as the architecture does."""
+"""One pass: observe, plan, guard, execute."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 import structlog
+from anyio.lowlevel import checkpoint
 
-from queenright.core.audit import Trigger
-from queenright.core.doctrine import DOCTRINE, Doctrine
-from queenright.core.guards import first_refusal
-from queenright.core.observed import Known
-from queenright.core.plan import Refusal
-from queenright.core.spec.problems import Document
-from queenright.engine.attempts import Attempts
+from queenright.core.audit.record import Trigger
+from queenright.core.kinds.registry import needed_by
+from queenright.core.kinds.ruleset import RULESET, Ruleset
+from queenright.core.manifest.document import Document
+from queenright.core.observed import Known, Observed
+from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.guards import refusal_by
+from queenright.core.planning.plan import Refusal
+from queenright.engine.absences import Absences
 from queenright.engine.execute import FRESH_S, Result, execute, is_stale
-from queenright.engine.survey import AppView, ClusterView, Survey, View, survey
+from queenright.engine.faults import Faults
+from queenright.engine.held import HeldSteps
+from queenright.engine.observe import observe_fresh
+from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
+from queenright.engine.retries import Attempts
+from queenright.engine.sightings import Sightings
 from queenright.engine.world import Ports
 
 STRICT_LOOKS = 2
-"""So many looks in a row that were too slow to act on are made again; after that, what can't be
-had sooner is taken for what it is."""
+"""The number of observations in a row that may be too slow and are made again; after that, data
+that can't be read sooner is used as it is."""
 MOST_DOUBLINGS = 4
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Memory:
-    """What the passes of one process hand on: attempts, and the refusals already recorded."""
+class LoopState:
+    """The state that a process keeps between passes: attempts, and recorded refusals."""
 
     attempts: Attempts = field(default_factory=Attempts)
+    faults: Faults = field(default_factory=Faults)
+    sightings: Sightings = field(default_factory=Sightings)
+    absences: Absences = field(default_factory=Absences)
+    holds: HeldSteps = field(default_factory=HeldSteps)
     refused: dict[str, Refusal] = field(default_factory=dict)
-    disturbed_at_s: dict[str, float] = field(default_factory=dict)
-    """When this process last disturbed each service, by a clock that never jumps."""
+    disrupted_at_s: dict[str, float] = field(default_factory=dict)
+    """The time at which this process last disrupted each service, by a monotonic clock."""
     slow_looks: int = 0
-    """How many observations in a row were older than ``FRESH_S`` when they were complete."""
+    """The number of observations in a row that were older than ``FRESH_S`` when complete."""
 
     def touched_s_ago(self) -> dict[str, float]:
         now = anyio.current_time()
-        return {name: now - at for name, at in self.disturbed_at_s.items()}
+        return {name: now - at for name, at in self.disrupted_at_s.items()}
 
-    def note(self, result: Result) -> None:
-        """These actions were just tried; one that failed may have taken effect all the same."""
+    def with_memory(self, seen: Observed, now_s: float) -> Observed:
+        """Return the observation with the values that only a running process knows."""
+        return replace(
+            seen,
+            touched_s_ago=self.touched_s_ago(),
+            seen_s_ago=self.sightings.note(seen, now_s),
+            absent_s=self.absences.of(seen, now_s),
+        )
+
+    def note(self, result: Result, now_s: float) -> None:
+        """Record the actions that were just tried; a failed one may still have taken effect."""
+        self.attempts.record(result.tried, now_s)
         for action, _ in result.tried:
-            if action.disturbs:
-                self.disturbed_at_s[action.disturbs] = anyio.current_time()
+            if action.disrupts:
+                self.disrupted_at_s[action.disrupts] = anyio.current_time()
 
     def fresh_s(self, seen_at_s: float) -> float:
-        """How old the observation of this pass may be. Where even a second look at nothing but the
-        swarm and the members is too slow, time and again, the bound doubles, since an operator that
-        never acts protects nobody; and that is said."""
+        """Return the greatest age for this pass's observation. If even a second observation of only
+        the swarm and the members is too slow, several times in a row, the limit doubles and a
+        warning is logged, because an operator that never acts protects nobody."""
         self.slow_looks = self.slow_looks + 1 if is_stale(seen_at_s) else 0
         doublings = min(max(0, self.slow_looks - STRICT_LOOKS), MOST_DOUBLINGS)
         if doublings:
             took_s = round(anyio.current_time() - seen_at_s, 1)
-            log.warning("swarm and members take too long to tell how they are", seconds=took_s)
+            log.warning("observation too old; age limit raised", seconds=took_s)
         return FRESH_S * 2.0**doublings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PassResult:
-    """What was seen, what was tried, and what a guard stopped. ``is_too_old`` is a pass that did
-    nothing of what it had to do, since what it saw was too old by then."""
+    """The observation, the actions that were tried, and a guard's refusals. ``is_too_old`` marks a
+    pass that did nothing because its observation was too old by then."""
 
-    survey: Survey
-    results: tuple[Result, ...]
-    refusals: tuple[Refusal, ...]
+    survey: PlannedPass
+    results: list[Result] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     is_too_old: bool = False
 
     @property
@@ -87,50 +110,62 @@ async def reconcile(
     ports: Ports,
     documents: Sequence[Document],
     trigger: Trigger,
-    memory: Memory,
+    memory: LoopState,
     is_stopping: Callable[[], bool],
     *,
-    doctrine: Doctrine = DOCTRINE,
+    ruleset: Ruleset = RULESET,
 ) -> PassResult:
-    """One pass over every cluster and every application. An application whose cluster was disturbed
-    in this very pass waits for the next one, which sees what has come of it."""
-    found = await survey(
-        ports, documents, memory.attempts.counted, doctrine, memory.touched_s_ago()
-    )
+    """One pass over every document. One that rests on what was disturbed in this very pass waits
+    for the next one, which sees what has come of it."""
+    memory.absences.note(documents, ports.clock.monotonic_s())
+    attempts = memory.attempts.as_of(ports.clock.monotonic_s())
+    look = await observe_fresh(ports, documents, attempts, memory.faults)
+    look = replace(look, observed=memory.with_memory(look.observed, ports.clock.monotonic_s()))
+    found = await plan_all(documents, look, ports.clock.now(), ruleset, memory.faults)
     fresh_s = memory.fresh_s(found.seen_at_s)
-    is_too_old = False
-    results, refusals = [], []
-    disturbed: set[str] = set()
+    result = PassResult(found)
+    disrupted: set[DocumentKey] = set()
     for view in found.views:
-        if isinstance(view, AppView) and view.desired and view.desired.cluster in disturbed:
+        await checkpoint()
+        if view.document is not None and needed_by(view.document) in disrupted:
             continue
-        if refusal := first_refusal(view.plan, found.observed, doctrine.guards):
-            refuse(ports, view, trigger, refusal, memory)
-            refusals.append(refusal)
-            continue
-        memory.refused.pop(view.name, None)
-        result = await execute(
-            ports, view.plan, trigger, is_stopping, found.seen_at_s, fresh_s=fresh_s
-        )
+        tried = Result()
+        with memory.faults.kept_from_others(view.key, "recording"):
+            now_s = ports.clock.monotonic_s()
+            memory.holds.note(view.key, view.plan, trigger, now_s, ports.audit)
+        with memory.faults.kept_from_others(view.key, "acting"):
+            if refusal := refusal_by(ruleset.guards, view.plan, found.observed):
+                refuse(ports, view, trigger, refusal, memory)
+                result.refusals.append(refusal)
+                continue
+            memory.refused.pop(view.name, None)
+            tried = await execute(
+                ports, view.plan, trigger, is_stopping, found.seen_at_s, fresh_s=fresh_s
+            )
         is_late = bool(view.plan.actions) and is_stale(found.seen_at_s, fresh_s)
-        is_too_old = is_too_old or (is_late and not result.tried)
-        memory.attempts.record(result.tried, ports.clock.now())
-        memory.note(result)
-        results.append(result)
-        if isinstance(view, ClusterView) and any(action.disturbs for action, _ in result.tried):
-            disturbed.add(view.name)
+        result.is_too_old |= is_late and not tried.tried
+        result.results.append(tried)
+        memory.note(tried, ports.clock.monotonic_s())
+        if any(action.disrupts for action, _ in tried.tried):
+            disrupted.add(view.key)
     remember(memory, found, ports)
-    return PassResult(found, tuple(results), tuple(refusals), is_too_old)
+    return result
 
 
-def refuse(ports: Ports, view: View, trigger: Trigger, refusal: Refusal, memory: Memory) -> None:
-    """Record a refusal once, not again for every pass in which it stands."""
+def refuse(
+    ports: Ports, view: PlannedObject[Any], trigger: Trigger, refusal: Refusal, memory: LoopState
+) -> None:
+    """Record a refusal once, not again in every pass that repeats it."""
+    if refusal.fault is not None:
+        memory.faults.note(view.key, refusal.fault, "judging")
     if memory.refused.get(view.name) != refusal:
         ports.audit.refused(view.plan, trigger, refusal)
     memory.refused[view.name] = refusal
 
 
-def remember(memory: Memory, found: Survey, ports: Ports) -> None:
+def remember(memory: LoopState, found: PlannedPass, ports: Ports) -> None:
+    memory.holds.forget_others({view.key for view in found.views})
     if isinstance(found.observed.swarm, Known):
+        memory.faults.is_whole = True
         plans = [view.plan for view in found.views]
-        memory.attempts.forget_satisfied(plans, ports.clock.now())
+        memory.attempts.forget_satisfied(plans, ports.clock.monotonic_s())

@@ -1,34 +1,42 @@
-"""What wakes the loop besides its timer: a file edit, a Docker event, a change at a member.
+"""Triggers of the loop besides its timer: a file edit, a Docker event, a change at a member.
 
-Watchers only wake; what a pass knows it observes itself. Invariant: no failure of a watcher ends
-it, and a watcher that hears nothing costs nothing but latency.
+Watchers only wake the loop; a pass observes everything itself. Invariant: no failure ends a
+watcher, and a watcher that misses events costs only latency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 
 import anyio
 import structlog
+from anyio.abc import TaskGroup
 
-from queenright.core.audit import Trigger
+from queenright.core.audit.record import Trigger
 from queenright.core.observed import Known, MemberStatus, Unknown
-from queenright.engine.desired_state import DesiredState
-from queenright.engine.wakeup import Wakeup
+from queenright.engine.document_store import DesiredState
+from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.world import Ports, Tempo
+from queenright.ports.patroni import Patroni
 from queenright.ports.swarm import SwarmError
 
 log = structlog.get_logger()
 
 LISTEN_AGAIN_S = 5.0
+MEMBER_S = 0.01
+"""Seconds per member between two requests to one member, if that is longer than the tempo: it
+limits the CPU time of watching, whatever the number of members."""
+GATHER_S = 0.25
+"""Answers that come within this time wake the loop together."""
 
 MemberAddress = tuple[str, str, int]
 """A member's service name, address and REST API port."""
 
 
 class Trouble:
-    """Tells a trouble once, not at every try; again when it is another or has been over."""
+    """Logs a trouble once, not at every try; again when it is another or has been over."""
 
     def __init__(self, event: str) -> None:
         self._event = event
@@ -45,9 +53,9 @@ class Trouble:
 
 
 async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None:
-    """Reads the files again once two looks in a row saw the same new state of them: a file that is
+    """Read the files again when two looks in a row found the same new state, so that a file that is
     still being written is left alone."""
-    trouble = Trouble("the files can't be watched; the timer goes on")
+    trouble = Trouble("files can't be watched; falling back to the timer")
     before: str | None = None
     while True:
         try:
@@ -62,9 +70,9 @@ async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None
 
 
 async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
-    """Listens to Docker's events, and listens again whenever the stream ends. A stream that can't
-    be had is told once, not at every try."""
-    trouble = Trouble("docker events are not heard; the timer goes on")
+    """Follow Docker's events, and follow again whenever the stream ends. A failure is logged once,
+    not at every try."""
+    trouble = Trouble("Docker event stream unavailable; falling back to the timer")
     while True:
         try:
             async with aclosing(ports.swarm.events()) as events:
@@ -79,50 +87,82 @@ async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
 async def watch_members(
     ports: Ports, wakeup: Wakeup, tempo: Tempo, members: Callable[[], Sequence[MemberAddress]]
 ) -> None:
-    """Asks every deployed member how it is, and wakes the loop when an answer is another, or the
-    first: what a pass saw of a member before may be older."""
-    trouble = Trouble("a member can't be watched; the timer goes on")
-    known: dict[str, tuple[object, ...]] = {}
-    while True:
-        await anyio.sleep(tempo.member_poll_s)
-        try:
-            found = await signatures(ports, members(), trouble)
-            changed = sorted(name for name in found if known.get(name) != found[name])
-            if changed:
-                wakeup.notify(Trigger("member", ", ".join(changed)))
-            known = found
-        except Exception as error:  # noqa: BLE001  # as above
-            trouble.tell(error)
+    """Ask every deployed member for its status, and wake the loop at the first answer and at every
+    changed one, because a pass may have seen an older status."""
+    await MemberWatch(ports.patroni_watch, wakeup, members).run(tempo)
 
 
-async def signatures(
-    ports: Ports, members: Sequence[MemberAddress], trouble: Trouble
-) -> dict[str, tuple[object, ...]]:
-    """Each member's signature; one that can't be asked is unknown and hides no other."""
-    found: dict[str, tuple[object, ...]] = {}
-    failures: list[Exception] = []
+@dataclass
+class MemberWatch:
+    """Independent requests to the members: a silent member delays no request to another one."""
 
-    async def ask(name: str, address: str, port: int) -> None:
+    patroni: Patroni
+    wakeup: Wakeup
+    members: Callable[[], Sequence[MemberAddress]]
+    known: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    failing: dict[str, Exception] = field(default_factory=dict)
+    """Members that can't be asked because of a fault in the operator."""
+    asked: dict[str, anyio.Event] = field(default_factory=dict)
+    """Members with an open request."""
+    changed: set[str] = field(default_factory=set)
+    is_gathering: bool = False
+
+    async def run(self, tempo: Tempo) -> None:
+        trouble = Trouble("member can't be watched; falling back to the timer")
+        async with anyio.create_task_group() as group:
+            while True:
+                await anyio.sleep(max(tempo.member_poll_s, len(self.known) * MEMBER_S))
+                try:
+                    await self._round(group)
+                    if self.failing:
+                        trouble.tell(min(self.failing.values(), key=str))
+                    else:
+                        trouble.is_over()
+                except Exception as error:  # noqa: BLE001  # as above
+                    trouble.tell(error)
+
+    async def _round(self, group: TaskGroup) -> None:
+        """Ask everyone without an open request; wake once for all quick answers."""
+        present = self.members()
+        names = {name for name, _, _ in present}
+        self.known = {name: answer for name, answer in self.known.items() if name in names}
+        self.failing = {name: error for name, error in self.failing.items() if name in names}
+        self.is_gathering = True
+        for member in present:
+            if member[0] not in self.asked:
+                self.asked[member[0]] = anyio.Event()
+                group.start_soon(self._ask, *member)
+        with anyio.move_on_after(GATHER_S):
+            for waited in list(self.asked.values()):
+                await waited.wait()
+        self.is_gathering = False
+        self._wake()
+
+    async def _ask(self, name: str, address: str, port: int) -> None:
         reading: Known[MemberStatus] | Unknown
         try:
-            reading = await ports.patroni.status(address, port)
+            reading = await self.patroni.status(address, port)
+            self.failing.pop(name, None)
         except Exception as error:  # noqa: BLE001  # as above
-            failures.append(error)
+            self.failing[name] = error
             reading = Unknown(str(error))
-        found[name] = signature(reading)
+        found = signature(reading)
+        if self.known.get(name) != found:
+            self.changed.add(name)
+        self.known[name] = found
+        self.asked.pop(name).set()
+        if not self.is_gathering:
+            self._wake()
 
-    async with anyio.create_task_group() as group:
-        for member in members:
-            group.start_soon(ask, *member)
-    if failures:
-        trouble.tell(min(failures, key=str))
-    else:
-        trouble.is_over()
-    return found
+    def _wake(self) -> None:
+        if self.changed:
+            self.wakeup.notify(Trigger("member", ", ".join(sorted(self.changed))))
+            self.changed.clear()
 
 
 def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:
-    """What of a member's status is worth a pass: not its WAL position, which always moves."""
+    """Return the part of a member's status that matters: not its WAL position, which always
+    moves."""
     if isinstance(reading, Unknown):
         return ("unknown",)
     status = reading.value
@@ -134,4 +174,5 @@ def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:
         status.holds_lock,
         status.paused,
         status.pending_restart,
+        status.synchronous,
     )

@@ -1,16 +1,18 @@
-"""The outside world as one value: the ports that everything in the engine is given."""
+"""The outside world as one value: the ports for the engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from queenright.ports.archiving import ArchiveStatus
 from queenright.ports.audit import Audit
-from queenright.ports.catalogs import Catalogs
 from queenright.ports.clock import Clock
 from queenright.ports.database import Database
-from queenright.ports.last_good import LastGood
+from queenright.ports.databases import Catalogs
+from queenright.ports.last_known_good import LastGood
 from queenright.ports.manifests import Manifests
 from queenright.ports.patroni import Patroni
+from queenright.ports.raft_membership import RaftMembership
 from queenright.ports.readiness import ReadinessProbe
 from queenright.ports.secrets import Secrets
 from queenright.ports.swarm import Swarm
@@ -18,13 +20,17 @@ from queenright.ports.swarm import Swarm
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """One implementation of each port."""
+    """One implementation of each port. ``patroni_watch`` asks between passes: its requests and
+    those of a pass do not wait for each other."""
 
     swarm: Swarm
     patroni: Patroni
+    patroni_watch: Patroni
+    raft: RaftMembership
     secrets: Secrets
     database: Database
     catalogs: Catalogs
+    archiving: ArchiveStatus
     readiness: ReadinessProbe
     manifests: Manifests
     last_good: LastGood
@@ -34,7 +40,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Tempo:
-    """How often the loop looks, in seconds. ``resync_s`` is only the net under the wake-ups."""
+    """Intervals of the loop, in seconds. ``resync_s`` is only the fallback for missed triggers."""
 
     resync_s: float = 15.0
     file_poll_s: float = 0.1

@@ -1,1 +1,1 @@
-"""Protocols of the outside world: what the engine needs, in the words of the core."""
+"""Protocols of the outside world, in the terms of the core."""

@@ -1,32 +1,38 @@
-"""The audit trail, as the engine needs it."""
+"""The port for writing the audit trail."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from queenright.core.actions import Action
-from queenright.core.audit import Outcome, Trigger
-from queenright.core.plan import Plan, Refusal
+from queenright.core.actions import AnyAction
+from queenright.core.audit.record import Outcome, Trigger
+from queenright.core.planning.plan import Hold, Plan, Refusal
 
 
 class Audit(Protocol):
-    """Append-only, hash-chained record of what was meant and what came of it."""
+    """An append-only, hash-chained record of the operator's actions."""
 
-    def intent(self, plan: Plan, trigger: Trigger, action: Action) -> None:
-        """Recorded before the action is tried; durable when it returns."""
+    def intent(self, plan: Plan, trigger: Trigger, action: AnyAction) -> None:
+        """Record an action before it is tried; the record is durable when this returns."""
         ...
 
     def outcome(
-        self, plan: Plan, trigger: Trigger, action: Action, outcome: Outcome, duration_ms: float
+        self, plan: Plan, trigger: Trigger, action: AnyAction, outcome: Outcome, duration_ms: float
     ) -> None:
-        """Recorded after the action was tried."""
+        """Record an action's result after it was tried."""
         ...
 
     def measured(self, cluster: str, details: Mapping[str, object]) -> None:
-        """What was measured of an event, beside its cause; nothing was done."""
+        """Record a measurement of an event with its cause, without an action."""
         ...
 
     def refused(self, plan: Plan, trigger: Trigger, refusal: Refusal) -> None:
-        """A guard stopped the plan: nothing of it was tried."""
+        """Record that a guard refused the plan, so that nothing of it was tried."""
+        ...
+
+    def held(
+        self, plan: Plan, trigger: Trigger, began: Sequence[Hold], ended: Sequence[str]
+    ) -> None:
+        """Record the holds of a document that began, and the keys of those that are over."""
         ...

@@ -1,4 +1,5 @@
-"""Wall-clock time. Waiting is the event loop's own, which simulation replaces whole."""
+"""The time of day and a monotonic clock. Waits use the event loop, which the simulation
+replaces."""
 
 from __future__ import annotations
 
@@ -8,5 +9,9 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The present moment, in UTC, timezone-aware."""
+        """Return the present moment in UTC, with its zone. It may jump by hours, either way."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Return seconds since some moment before this process began; they never jump."""
         ...

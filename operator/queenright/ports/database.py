@@ -1,7 +1,7 @@
-"""PostgreSQL, as the engine needs it: connections that run one statement at a time.
+"""The port for connections to PostgreSQL that run one statement at a time.
 
-Opening and running raise ``ports.errors``: RejectedError for what the server refuses for good
-(a wrong password, an unknown database, a statement that is wrong), UnavailableError for the rest.
+Opening and running raise ``ports.errors``: RejectedError for a permanent refusal by the server (a
+wrong password, an unknown database, a wrong statement), UnavailableError for the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to connect, and as whom. ``timeout_s`` bounds the connecting, and each statement."""
+    """Address and user of a connection. ``timeout_s`` limits the connecting, and each statement."""
 
     host: str
     port: int
@@ -31,11 +31,11 @@ class Connection(Protocol):
     """One connection; every statement is a transaction of its own."""
 
     async def run(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
-        """The rows of a statement with ``%s`` for its values; none where it returns none."""
+        """Return the rows of a statement with ``%s`` for its values; none if it returns none."""
         ...
 
     async def set_password(self, role: str, password: Password) -> None:
-        """Give a role a password: only its SCRAM verifier, made on this side, is sent."""
+        """Set a role's password: only its SCRAM verifier, computed on this side, is sent."""
         ...
 
 

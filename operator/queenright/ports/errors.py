@@ -1,29 +1,28 @@
-"""What a call to the outside world can meet with; every port's writes raise these.
+"""Errors of calls to the outside world, raised by every port's writes.
 
-``ConflictError``: somebody else wrote first. ``RejectedError``: refused for good. Anything else is
-``UnavailableError``, and whether the call took effect is then not known.
+``ConflictError``: another writer was first. ``RejectedError``: a permanent refusal. Anything else
+is ``UnavailableError``, and it is unknown if the call took effect.
 """
 
 from __future__ import annotations
 
 
 class PortError(Exception):
-    """A call that did not do what was asked; its text is for people, and has no secret in it."""
+    """A call that failed; its text is for people, and holds no secret."""
 
 
 class ConflictError(PortError):
-    """A stale version, a name that was taken meanwhile, or an object that is gone: observe
-    again."""
+    """A stale version, a name taken in the meantime, or an object that is gone: observe again."""
 
 
 class RejectedError(PortError):
-    """Understood and refused; the same call will be refused again."""
+    """A permanent refusal; the same call will be refused again."""
 
 
 class LookOnlyError(PortError):
-    """Not even tried: it takes something that a command which only looks does not make."""
+    """Not tried: the call would create something, and the command only reads."""
 
 
 class UnavailableError(PortError):
-    """No answer, or none in time: whether the call took effect is not known. Also a refusal that
-    passes by itself, like the removal of what a task still uses: the same call may work later."""
+    """No answer, or none in time; it is unknown if the call took effect. Also a temporary refusal,
+    such as the removal of an object that a task still uses: the same call may work later."""

@@ -1,6 +1,6 @@
-"""Patroni, as the engine needs it: what members say of themselves, and the few verbs that change.
+"""The port for Patroni: the members' status, and the few requests that change something.
 
-Reads never raise for a silent member. Writes raise ``ports.errors``' three, and are given the
+Reads never raise if a member is silent. Writes raise the errors of ``ports.errors``, and take the
 password of the REST API where it has one (spec: database-cluster §5.6).
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from queenright.core.observed import Known, LeaderChange, MemberStatus, RaftStatus, Unknown
+from queenright.core.observed import Known, MemberStatus, RaftStatus, TimelineEnd, Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """A secret's value; never shown, whatever prints it."""
+    """A secret's value; its text form hides it."""
 
     value: str = field(repr=False)
 
@@ -27,20 +27,20 @@ class Patroni(Protocol):
     """The members' REST API (spec: database-cluster §4.1) and Raft's own status command."""
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
-        """One member's own word (``/patroni``) and its ``/primary`` status: truth about a member
-        comes from that member, and not from what its peers remember (``/cluster``)."""
+        """Return a member's own status (``/patroni``) and its ``/primary`` status. Only the member
+        itself is asked, not the memory of its peers (``/cluster``)."""
         ...
 
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
-        """The cluster-wide settings (``/config``) as the member at ``address`` remembers them."""
+        """Return the cluster-wide settings (``/config``) as the member at ``address`` has them."""
         ...
 
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
-        """What the member's Raft node at ``address:port`` (5010) says of the quorum."""
+        """Return the quorum as the member's Raft node at ``address:port`` (5010) reports it."""
         ...
 
-    async def history(self, address: str, port: int) -> Known[Sequence[LeaderChange]] | Unknown:
-        """The changes of timeline (``/history``), oldest first, as the member remembers them."""
+    async def history(self, address: str, port: int) -> Known[Sequence[TimelineEnd]] | Unknown:
+        """Return the changes of timeline (``/history``), oldest first, as the member has them."""
         ...
 
     async def patch_settings(
@@ -51,8 +51,8 @@ class Patroni(Protocol):
         expected: Mapping[str, Any],
         password: Password | None,
     ) -> None:
-        """Merge ``patch`` into the settings (``PATCH /config``; None removes a key), if what it
-        changes still is as ``expected``: the same keys, with the values that were observed.
+        """Merge ``patch`` into the settings (``PATCH /config``; None removes a key) if they still
+        match ``expected``: the same keys, with the values that were observed.
 
         ConflictError when it is not, or Patroni lost its own compare-and-swap (409).
         UnavailableError when nobody answers in time: it may still be applied.
@@ -62,20 +62,26 @@ class Patroni(Protocol):
     async def switch_over(
         self, address: str, port: int, leader: str, candidate: str, password: Password | None
     ) -> None:
-        """``POST /switchover`` at the leader. RejectedError for a precondition (412, 400),
+        """Send ``POST /switchover`` to the leader. RejectedError for a precondition (412, 400),
         UnavailableError for anything ambiguous (503, no answer): it may still happen.
-        Returning means only that Patroni has ended the request: who leads is observed."""
+        A return means only that Patroni has ended the request; later passes observe the leader."""
         ...
 
     async def fail_over(
         self, address: str, port: int, candidate: str, password: Password | None
     ) -> None:
-        """``POST /failover`` without a leader's name: data may be lost. Errors as above."""
+        """Send ``POST /failover`` without a leader's name: data may be lost. Errors as above."""
         ...
 
     async def restart(self, address: str, port: int, password: Password | None) -> None:
-        """``POST /restart`` with ``restart_pending``: PostgreSQL alone, only if a restart is
-        pending there. Returns when it is up again; UnavailableError when that is not known."""
+        """Send ``POST /restart`` with ``restart_pending``: PostgreSQL alone, only if a restart is
+        pending there. Returns when it is up again; UnavailableError when that is unknown."""
+        ...
+
+    async def reinitialize(self, address: str, port: int, password: Password | None) -> None:
+        """Send ``POST /reinitialize`` with ``force``: the member empties its data directory and
+        begins its base backup anew, whatever it was at. ConflictError if it leads; otherwise errors
+        as above. A return means that it has begun; later passes observe its state."""
         ...
 
     async def aclose(self) -> None: ...

@@ -1,23 +1,25 @@
-"""The replicas of applications, asked whether they can serve."""
+"""The port for asking the replicas of applications if they are ready."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from queenright.core.app.readiness import Readiness, Target
 from queenright.core.observed import Known, Unknown
+from queenright.core.observed.readiness import Readiness, ReadinessTarget
 
 
 class ReadinessProbe(Protocol):
-    """Asks ``/readyz``, wherever the replica is. Never raises for a silent one."""
+    """Asks ``/readyz`` of replicas on any node. Never raises if one is silent."""
 
-    async def ask(self, targets: Sequence[Target]) -> Mapping[str, Known[Readiness] | Unknown]:
-        """Each replica's answer by task id, within a few seconds in all."""
+    async def ask(
+        self, targets: Sequence[ReadinessTarget]
+    ) -> Mapping[str, Known[Readiness] | Unknown]:
+        """Return each replica's answer by task id, within a few seconds in all."""
         ...
 
-    async def keep(self, targets: Sequence[Target]) -> None:
-        """These are all that there are: what was set up to ask others is taken down."""
+    async def keep(self, targets: Sequence[ReadinessTarget]) -> None:
+        """Remove what was set up to ask other replicas than these."""
         ...
 
     async def aclose(self) -> None: ...

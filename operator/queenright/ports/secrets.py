@@ -1,4 +1,4 @@
-"""Values of swarm secrets, which swarm gives to containers alone."""
+"""The port for values of swarm secrets, which swarm gives to containers alone."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from queenright.ports.patroni import Password
 
 
 class Secrets(Protocol):
-    """Reads the value of a secret, when something has to be done with it."""
+    """Reads the value of a secret where the operator has to use it."""
 
     async def read(self, name: str, secret_id: str = "") -> Password:
-        """The secret's value without surrounding whitespace (spec: database-cluster §2.3). With the
-        id that was just observed, a value that is held already costs no call.
+        """Return the secret's value without surrounding whitespace (spec: database-cluster §2.3).
+        With the id that was just observed, a value in memory costs no call.
 
         Raises UnavailableError when it can't be read now, RejectedError when there is none, and
-        LookOnlyError where reading it takes more than a look may do.
+        LookOnlyError if a read-only command would have to start a service for it.
         """
         ...
 
     async def read_once(self, name: str) -> Password:
-        """The same, and nothing of the value is kept."""
+        """Return the value as ``read`` does, and keep nothing of it."""
         ...
 
     async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
-        """Whether a SCRAM verifier was made of the secret's value. ``secret_id`` is swarm's own of
-        it: only the answer is remembered, for this id and verifier. Errors as above."""
+        """Return True if a SCRAM verifier was made from the secret's value. ``secret_id`` is
+        swarm's id of it; only the answer is kept, for this id and verifier. Errors as above."""
         ...
 
     async def aclose(self) -> None: ...

@@ -1,8 +1,8 @@
-"""The swarm, as the engine needs it: one bounded read, version-indexed writes, wake-ups.
+"""The port for the swarm: one bounded read, writes with a version index, wake-ups.
 
-Every write raises ``ConflictError`` when somebody else wrote first (or the name is taken),
-``RejectedError`` when the swarm refuses it for good, and ``UnavailableError`` when nobody answers
-or the swarm refuses it for now.
+Every write raises ``ConflictError`` if another writer was first (or the name is taken),
+``RejectedError`` for a permanent refusal by the swarm, and ``UnavailableError`` if there is no
+answer or the refusal is temporary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from queenright.core.actions import LabelNode
 from queenright.core.observed import ImageFound, ImageMissing, SwarmState
-from queenright.core.resources import Config, Network, Secret, Service
+from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 
@@ -26,24 +26,24 @@ class Swarm(Protocol):
 
     @property
     def api_calls(self) -> int:
-        """How many calls were made so far."""
+        """The number of API calls so far."""
         ...
 
     async def observe(self) -> SwarmState:
-        """The whole swarm, in a number of calls that does not depend on its size."""
+        """Return the whole swarm, in a number of calls that does not depend on its size."""
         ...
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
-        """What the registry knows of an image reference like ``host:5000/name:tag``.
+        """Return the registry's answer for an image reference like ``host:5000/name:tag``.
 
-        Missing is only what the registry itself denies knowing; one that can't be asked, or does
-        not let us in, is an UnavailableError in its own words.
+        ImageMissing only if the registry itself says that it has no such image; a registry that
+        can't be reached, or refuses access, is an UnavailableError with its message.
         """
         ...
 
     def events(self) -> AsyncGenerator[str, None]:
-        """One short text per change in the swarm. It may end or fall silent at any time: events
-        only wake, they never inform."""
+        """Yield one short text per change in the swarm. The stream may end or fall silent at any
+        time: events only start a pass, they carry no information."""
         ...
 
     async def label_node(self, action: LabelNode) -> None: ...
@@ -71,16 +71,16 @@ class Swarm(Protocol):
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
         """Write only the service's labels, replica count, update and rollback policies; the task
-        template and the endpoint stay to the byte as they are, so that no task is restarted.
+        template and the endpoint keep every byte, so that swarm restarts no task.
 
-        Rests on what the last ``observe`` saw: ConflictError when that was another version.
+        Uses the result of the last ``observe``: ConflictError if that was another version.
         """
         ...
 
     async def remove_service(self, service_id: str) -> None: ...
 
     async def service_output(self, service_id: str, lines: int) -> str:
-        """The last lines that a service's tasks wrote, standard error among them."""
+        """Return the last lines that a service's tasks wrote, standard error among them."""
         ...
 
     async def aclose(self) -> None: ...

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.running_operator import RunningOperator
-from tests.e2e.swarm_facts import eventually, is_whole, manifest
+from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
+from tests.e2e.swarm_facts import eventually, is_whole, quick_manifest
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
+
+WAKING = "wakes-the-operator"
+"""A config that is made and removed at once."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,43 @@ def images(lab: Lab) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
+def first_manifest(lab: Lab) -> str:
+    """The cluster to deploy; a module that is about the contract's timings has its own fixture."""
+    return quick_manifest(lab)
+
+
+@pytest.fixture(scope="module")
+def resync_s() -> float | None:
+    """The operator's resync interval; a module that is about events has its own fixture (None)."""
+    return QUICK_RESYNC_S
+
+
+@pytest.fixture(scope="module")
+def operator_command() -> list[str]:
+    """The operator's program; empty: the usual one."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def module_operator(
+    lab: Lab,
+    resync_s: float | None,
+    operator_command: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> RunningOperator:
+    """The module's operator, which is not started yet."""
+    directory = tmp_path_factory.mktemp("operator")
+    return RunningOperator(lab, directory, operator_command, resync_s=resync_s)
+
+
+@pytest.fixture(scope="module")
 def deployment(
-    lab: Lab, images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    lab: Lab, images: dict[str, str], first_manifest: str, module_operator: RunningOperator
 ) -> Iterator[Deployment]:
-    """From a bare swarm to the whole cluster; the operator ends with the module."""
+    """Deploy a whole cluster from a bare swarm; the operator ends with the module."""
     lab.reset()
-    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
-    operator.write(manifest(lab))
+    operator = module_operator
+    operator.write(first_manifest)
     with operator:
         took = operator.wait_converged()
         eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0")
@@ -46,18 +80,39 @@ def deployment(
 @pytest.fixture
 def settled(deployment: Deployment) -> Deployment:
     """The deployment, whole and converged again after whatever an earlier test did to it."""
-    last = len(list(deployment.operator.passes()))
-    deployment.operator.wait_converged(since=max(0, last - 1), timeout_s=180)
-    eventually(lambda: is_whole(deployment.lab), "a whole cluster", timeout_s=120)
+    well_again(deployment)
     return deployment
+
+
+def well_again(deployment: Deployment) -> None:
+    """Wait for a whole cluster, and for a pass from now on that finds everything as desired. The
+    former alone is true for a moment after a task was stopped: Patroni still lists its member."""
+    eventually(lambda: is_whole(deployment.lab), "a whole cluster", timeout_s=180)
+    since = len(list(deployment.operator.passes())) + 1  # one may have begun before
+    eventually(lambda: finds_all_well(deployment, since), "a converged pass", timeout_s=180)
+
+
+def finds_all_well(deployment: Deployment, since: int) -> bool:
+    """Return True if a pass after the first ``since`` ones finds everything as desired. Events of
+    Docker wake the operator, whose own interval may be long."""
+    operator, manager = deployment.operator, deployment.lab.manager
+    assert operator.is_running()
+    manager.docker("config", "create", WAKING, "-", text="nothing", check=False)
+    manager.docker("config", "rm", WAKING, check=False)
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
+        if any(found["converged"] for found in list(operator.passes())[since:]):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 @pytest.fixture
 def own_operator(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[RunningOperator]:
     """A bare swarm, and an operator that is not started yet, with the usual manifest."""
     lab.reset()
-    operator = RunningOperator(lab, tmp_path)
-    operator.write(manifest(lab))
+    operator = RunningOperator(lab, tmp_path, resync_s=QUICK_RESYNC_S)
+    operator.write(quick_manifest(lab))
     yield operator
     if operator.is_running():
         operator.stop()

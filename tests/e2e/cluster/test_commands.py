@@ -8,15 +8,15 @@ import sys
 import time
 from collections.abc import Mapping
 
-import httpx
 import pytest
 
-from queenright.core.status import MEMBER_COLUMNS
+from queenright.core.kinds.postgres_cluster.status.rows import MEMBER_COLUMNS
 from tests.e2e.cluster.conftest import Deployment
 from tests.e2e.cluster.test_day_two import MEMBER_OF, NODE_OF, other_than_the_leader, whole_again
 from tests.e2e.running_operator import ROOT
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, leader_node, patroni
 from tests.e2e.writer import writing
+from tests.support import web
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
@@ -39,7 +39,7 @@ def command(deployment: Deployment, *words: str) -> subprocess.CompletedProcess[
 
 def settings(deployment: Deployment) -> Mapping[str, object]:
     address = deployment.lab.node(leader_node(deployment.lab) or "node2").address
-    found: dict[str, object] = httpx.get(f"http://{address}:8008/config", timeout=5).json()
+    found: dict[str, object] = web.get(f"http://{address}:8008/config", timeout=5).json()
     return found
 
 
@@ -61,7 +61,7 @@ def test_a_switchover_moves_the_lead_once_and_stays(settled: Deployment) -> None
         began = time.monotonic()
         found = command(settled, "switchover", "--candidate", to, "--force")
         assert found.returncode == 0, found.stderr
-        assert f"{to} leads on timeline" in found.stdout
+        assert f"{to} is the leader on timeline" in found.stdout
         whole_again(settled)
         gap_s = writer.longest_gap_s(began)
     assert leader_node(settled.lab) == NODE_OF[to]
@@ -86,7 +86,7 @@ def test_a_pause_by_hand_reaches_every_member_and_is_left_alone(settled: Deploym
     assert command(settled, "pause").returncode == 0
     assert all(patroni(settled.lab, node).get("pause") for node in MEMBER_NODES)
     told = command(settled, "status").stdout
-    assert "not by the operator, which does not lift that" in told
+    assert "not by the operator, which does not resume it" in told
     refused = command(settled, "switchover", "--candidate", other_than_the_leader(settled))
     assert refused.returncode == 1
     assert "`queenright resume` lifts that" in refused.stderr
@@ -102,7 +102,7 @@ def test_an_edit_of_what_the_file_does_not_own_and_its_restart(settled: Deployme
     eventually(lambda: patroni(settled.lab, node).get("pending_restart"), "a pending restart", 60)
     found = command(settled, "restart", replica, "--force")
     assert found.returncode == 0, found.stderr
-    assert f"{replica} is back" in found.stdout
+    assert f"{replica} runs again" in found.stdout
     assert not patroni(settled.lab, node).get("pending_restart")
     assert command(settled, "edit-config", "--set", f"{name}=null", "--force").returncode == 0
     for restarting in MEMBER_OF.values():

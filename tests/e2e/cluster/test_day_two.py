@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-import httpx
 import psycopg
 import pytest
 
@@ -19,19 +18,27 @@ from tests.e2e.swarm_facts import (
     eventually,
     is_whole,
     leader_node,
-    manifest,
     patroni,
+    quick_manifest,
     read_secret,
     service,
 )
 from tests.e2e.writer import writing
 from tests.lab.settings import LabError
+from tests.support import web
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
 MEMBER_OF = {"node2": "member-1", "node3": "member-2", "node4": "member-3"}
 NODE_OF = {member: node for node, member in MEMBER_OF.items()}
 
+
+BUSY_S = 1.0
+"""A pause up to this long may be a machine on which other labs work; a leader that PostgreSQL
+restarts in place is away for longer."""
+
+AWAY_S = 28.0
+"""Longer than the life of the leader lock (20 s) and a round of Patroni's loop."""
 
 KEPT: dict[str, str] = {}
 """Fields that stay in the file once a test has set them: taking them out would roll it all back,
@@ -43,7 +50,7 @@ def edit(deployment: Deployment, **fields: str) -> int:
     number of audited outcomes before it."""
     operator = deployment.operator
     lines = [f"  {name}: {value}\n" for name, value in {**KEPT, **fields}.items()]
-    text = manifest(deployment.lab, "".join(lines))
+    text = quick_manifest(deployment.lab, "".join(lines))
     known, passes = len(operator.audit("outcome")), len(list(operator.passes()))
     if text != (operator.manifests / "cluster.yaml").read_text():
         operator.write(text)
@@ -81,6 +88,14 @@ def plain_at_the_end(deployment: Deployment) -> Iterator[None]:
     whole_again(deployment)
 
 
+def looks_again(deployment: Deployment, times: int) -> None:
+    """Wait for so many further passes that find all as desired or hold something."""
+    seen = len(list(deployment.operator.passes()))
+    deployment.operator.wait_for(
+        lambda: len(list(deployment.operator.passes())) > seen + times, f"{times} passes", 90
+    )
+
+
 def other_than_the_leader(deployment: Deployment) -> str:
     leading = leader_node(deployment.lab)
     return next(MEMBER_OF[node] for node in MEMBER_NODES if node != leading)
@@ -88,37 +103,38 @@ def other_than_the_leader(deployment: Deployment) -> str:
 
 @pytest.mark.quiet
 def test_the_lead_moves_to_the_wished_primary(settled: Deployment) -> None:
-    wished = other_than_the_leader(settled)
+    wanted = other_than_the_leader(settled)
     with writing(settled.lab, "node2", "wish") as writer:
         began = time.monotonic()
-        since = edit(settled, primary=wished)
-        leads(settled, wished)
+        since = edit(settled, primary=wanted)
+        leads(settled, wanted)
         whole_again(settled)
         gaps = writer.gaps_s(began)
     assert moves(settled, since) == 1
-    assert len(gaps) == 1
-    assert gaps[0] < 3
+    assert len(long(gaps)) <= 1, gaps
+    assert sum(gaps) < 3, gaps
     record = next(r for r in settled.operator.audit("intent") if "switchover" in r["action"]["key"])
     assert record["trigger"]["file"].endswith("cluster.yaml")
 
 
 def test_a_failover_is_not_fought(settled: Deployment) -> None:
-    lab, wished = settled.lab, MEMBER_OF[leader_node(settled.lab)]
-    edit(settled, primary=wished)
+    lab, wanted = settled.lab, MEMBER_OF[leader_node(settled.lab)]
+    edit(settled, primary=wanted)
     whole_again(settled)
     other = other_than_the_leader(settled)
     since = len(settled.operator.audit("outcome"))
     password = read_secret(lab, "pg_rest_pw")
-    httpx.post(
-        f"http://{lab.node(NODE_OF[wished]).address}:8008/switchover",
-        json={"leader": wished, "candidate": other},
+    web.post(
+        f"http://{lab.node(NODE_OF[wanted]).address}:8008/switchover",
+        json={"leader": wanted, "candidate": other},
         auth=("queenright", password),
         timeout=30,
     ).raise_for_status()
     leads(settled, other)
-    text = f"leader is {other}, wished {wished}, failback manual"
+    text = f"leader is {other}; spec.primary is {wanted}; no switchover because "
+    text += "failback.mode is manual"
     eventually(lambda: settled.operator.holds().get("primary/main") == text, "the hold", 60)
-    time.sleep(15)
+    looks_again(settled, 3)
     assert moves(settled, since) == 0
 
 
@@ -139,12 +155,17 @@ def test_an_image_change_rolls_with_one_move_of_the_lead(settled: Deployment) ->
     steps = [key for key in done(settled, since) if key.startswith(("update-", "switchover"))]
     assert len(steps) == 4
     assert steps.index("switchover/main") == 2
-    assert len(gaps) <= 1, gaps
+    assert len(long(gaps)) <= 1, gaps
     KEPT["stopGracePeriod"] = "90s"
 
 
+def long(gaps: list[float]) -> list[float]:
+    """The pauses that a busy machine alone does not explain."""
+    return [gap for gap in gaps if gap > BUSY_S]
+
+
 def told_of(gaps: list[float], what: str) -> str:
-    """What a rolling update of three members cost, in one line."""
+    """Return the cost of a rolling update of three members, in one line."""
     each = ", ".join(f"{gap:.2f}" for gap in gaps)
     return f"{what} rolled: {sum(gaps):.2f} s without a write in all ({each or 'no gap'})"
 
@@ -157,9 +178,10 @@ def grace_s(deployment: Deployment, name: str) -> int:
 @pytest.mark.quiet
 def test_a_parameter_that_needs_a_restart_is_rolled(settled: Deployment) -> None:
     lab = settled.lab
+    KEPT["postgresql"] = "{parameters: {max_connections: 210, work_mem: 5MB}}"
     with writing(lab, "node4", "restart") as writer:
         began = time.monotonic()
-        since = edit(settled, postgresql="{parameters: {max_connections: 210, work_mem: 5MB}}")
+        since = edit(settled)
         eventually(lambda: parameter(settled, "max_connections") == ["210"] * 3, "210", 240)
         whole_again(settled)
         gaps = writer.gaps_s(began)
@@ -167,9 +189,8 @@ def test_a_parameter_that_needs_a_restart_is_rolled(settled: Deployment) -> None
     assert parameter(settled, "work_mem") == ["5MB"] * 3
     assert done(settled, since).count("settings/main") == 1
     assert moves(settled, since) == 1
-    assert len(gaps) <= 1, gaps
+    assert len(long(gaps)) <= 1, gaps
     assert not [key for key in done(settled, since) if key.startswith("update-service/main_member")]
-    KEPT["postgresql"] = "{parameters: {max_connections: 210, work_mem: 5MB}}"
 
 
 def parameter(deployment: Deployment, name: str) -> list[str]:
@@ -195,7 +216,7 @@ def test_settings_of_the_running_cluster_follow_the_file(settled: Deployment) ->
     address = settled.lab.node("node2").address
 
     def config() -> dict[str, object]:
-        found: dict[str, object] = httpx.get(f"http://{address}:8008/config", timeout=3).json()
+        found: dict[str, object] = web.get(f"http://{address}:8008/config", timeout=3).json()
         return found
 
     eventually(lambda: config()["ttl"] == 24, "ttl 24", 60)
@@ -218,7 +239,7 @@ def test_two_nodes_are_powered_off_and_writes_go_on(settled: Deployment) -> None
         eventually(lambda: safe in settled.operator.holds().get("maintenance/main", ""), safe, 90)
         for node in away:
             lab.node(node).power_cut()
-        time.sleep(60)
+        time.sleep(AWAY_S)
         assert not writer.gaps_s(began, 1.0)
         for node in away:
             lab.node(node).start()
@@ -238,14 +259,14 @@ def paused_nodes(deployment: Deployment) -> list[str]:
 
 @pytest.mark.quiet
 def test_the_canary_tells_the_gap_of_a_move(settled: Deployment) -> None:
-    wished = other_than_the_leader(settled)
+    wanted = other_than_the_leader(settled)
     edit(settled, canary="{enabled: true}")
     eventually(lambda: canary_writes(settled), "the canary's rows", 60)
-    edit(settled, canary="{enabled: true}", primary=wished)
-    leads(settled, wished)
+    edit(settled, canary="{enabled: true}", primary=wanted)
+    leads(settled, wanted)
     eventually(lambda: settled.operator.audit("measured"), "the measurement", 60)
     found = settled.operator.audit("measured")[-1]
-    assert found["leader"] == wished
+    assert found["leader"] == wanted
     assert found["cause"] == "planned: primary"
     assert 200 <= found["write_gap_ms"] < 5000
     assert found["lost_rows"] == 0

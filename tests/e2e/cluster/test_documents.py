@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.cluster.conftest import Deployment
-from tests.e2e.swarm_facts import container_of, eventually, manifest, service, versions
+from tests.e2e.swarm_facts import (
+    QUICK_PROXIES,
+    container_of,
+    eventually,
+    quick_manifest,
+    service,
+    versions,
+)
 from tests.lab.lab import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
@@ -15,9 +22,19 @@ def objects(lab: Lab) -> dict[str, int]:
     return {key: at for key, at in versions(lab).items() if not key.startswith("node/")}
 
 
+@pytest.fixture(scope="module")
+def resync_s() -> None:
+    """Its own interval: these tests are about what the operator does at an event."""
+
+
+@pytest.fixture(scope="module")
+def first_manifest(lab: Lab) -> str:
+    return quick_manifest(lab, QUICK_PROXIES)
+
+
 def test_an_edit_is_told_with_its_file_and_line(settled: Deployment) -> None:
     operator, since = settled.operator, len(settled.operator.audit("intent"))
-    text = manifest(settled.lab, "    maxConnections: 400\n")
+    text = quick_manifest(settled.lab, QUICK_PROXIES + "    maxConnections: 400\n")
     before = len(list(operator.passes()))
     operator.write(text)
     operator.wait_for(lambda: len(operator.audit("intent")) > since, "the edit's first action", 10)
@@ -47,7 +64,7 @@ BAD_EDITS = {
 @pytest.mark.parametrize("case", BAD_EDITS)
 def test_an_invalid_edit_changes_nothing_that_runs(settled: Deployment, case: str) -> None:
     operator, good = settled.operator, (settled.operator.manifests / "cluster.yaml").read_text()
-    before, audited = objects(settled.lab), len(operator.audit())
+    before, audited = objects(settled.lab), len(operator.deeds())
     passes = len(list(operator.passes()))
     operator.write(BAD_EDITS[case](good))
     try:
@@ -57,7 +74,7 @@ def test_an_invalid_edit_changes_nothing_that_runs(settled: Deployment, case: st
         problem = list(operator.passes())[-1]["problems"][0]
         assert "cluster.yaml:" in problem
         assert objects(settled.lab) == before
-        assert len(operator.audit()) == audited
+        assert len(operator.deeds()) == audited
     finally:
         operator.write(good)
     operator.wait_for(lambda: not list(operator.passes())[-1]["problems"], "the file mended", 10)
@@ -91,7 +108,7 @@ def test_a_lost_service_is_repaired_while_the_file_is_invalid(settled: Deploymen
 def test_a_removed_document_is_held_until_its_policy_says_remove(settled: Deployment) -> None:
     """Last of this module: it ends with a bare swarm, but for volumes and secrets."""
     operator, lab = settled.operator, settled.lab
-    before, text = objects(lab), manifest(lab)
+    before, text = objects(lab), (operator.manifests / "cluster.yaml").read_text()
     passes = len(list(operator.passes()))
     operator.write(unrelated(lab))
     operator.wait_for(
@@ -130,7 +147,11 @@ def anchor_policy(lab: Lab) -> str:
 
 def unrelated(lab: Lab) -> str:
     """Another cluster's document, on a node that is not there: valid, and never deployed."""
-    text = manifest(lab).replace("name: main", "name: other").replace("node: node", "node: absent")
+    text = (
+        quick_manifest(lab)
+        .replace("name: main", "name: other")
+        .replace("node: node", "node: absent")
+    )
     secrets = "  secrets: {replication: other_a, superuser: other_b, restApi: other_c}\n"
     labels = "  nodeLabels: {member: other-node, proxy: other-proxy}\n"
     return text.replace("  proxies:\n", secrets + labels + "  proxies:\n")

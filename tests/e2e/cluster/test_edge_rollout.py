@@ -24,8 +24,8 @@ import pytest
 
 from tests.e2e.edge_load import Load
 from tests.e2e.notes_client import ADMIN, HOST, replica_nodes
-from tests.e2e.running_operator import RunningOperator
-from tests.e2e.swarm_facts import eventually, manifest, service
+from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
+from tests.e2e.swarm_facts import eventually, quick_manifest, service
 from tests.lab.builder import running_builder
 from tests.lab.lab import Lab
 from tests.lab.packages import ensure_programs
@@ -46,8 +46,8 @@ spec:
   database: {{cluster: main}}
   maxAttachment: {attachment}
   encryptionKey: {{backedUp: true}}
-  healthCheck: {{interval: 2s, timeout: 2s, startPeriod: 8s, retries: 2}}
-  update: {{monitor: 20s}}
+  healthCheck: {{interval: 2s, timeout: 6s, startPeriod: 8s, retries: 2}}
+  update: {{monitor: 8s}}
   upgrade: {{dump: none}}
   edge:
     image: {edge}
@@ -77,7 +77,7 @@ AUTHORITY_PORT = 9443
 
 @dataclass(frozen=True)
 class Address:
-    """Where an edge is."""
+    """The address of an edge."""
 
     address: str
     https: int = 443
@@ -138,7 +138,7 @@ class Site:
         self.pages = f"/api/v1/spaces/{made.json()['id']}/nodes"
 
     def update(self, name: str = WEB) -> dict[str, Any]:
-        """What swarm says of a service's last update."""
+        """Return swarm's report of a service's last update."""
         return dict(service(self.lab, name).get("UpdateStatus") or {})
 
     def image(self) -> str:
@@ -190,8 +190,8 @@ class Site:
 def site(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     images = publish(lab.registry, ["member", "proxy", "notes", "edge"], lab.settings)
     lab.reset()
-    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
-    operator.write(manifest(lab))
+    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"), resync_s=QUICK_RESYNC_S)
+    operator.write(quick_manifest(lab))
     site = Site(lab, operator, images, {})
     site.write()
     with operator:
@@ -228,7 +228,7 @@ def authority(site: Site, directory: Path) -> Iterator[Path]:
 
 
 def is_trusted(address: str, host: str, root: Path) -> bool:
-    """Whether the certificate that is shown for a host is one of this root's."""
+    """Return True if the certificate shown for a host was issued by this root."""
     context = ssl.create_default_context(cafile=str(root))
     try:
         with (
@@ -299,21 +299,26 @@ def test_a_broken_image_is_taken_back_under_load(served: Site, tmp_path: Path) -
     loads = served.under_load(lambda: served.write(broken), is_over)
     assert_no_request_failed(loads)
     assert served.image() == good
-    eventually(lambda: "swarm took back" in json.dumps(served.operator.holds()), "the log's story")
+    eventually(
+        lambda: "swarm rolled back" in json.dumps(served.operator.holds()), "the log's story"
+    )
 
 
 def test_the_edges_are_replaced_one_by_one_under_load(served: Site) -> None:
     """Their ports are the nodes' own, so each is away for a moment: its clients go to the other."""
+    before = served.update("notes_edge").get("StartedAt")
 
     def is_over() -> bool:
-        return served.update("notes_edge").get("State") == "completed"
+        update = served.update("notes_edge")
+        return update.get("State") == "completed" and update.get("StartedAt") != before
 
     change = partial(served.write, retry="11s")
     assert_no_request_failed(served.under_load(change, is_over, knows_both=True))
 
 
 def test_certificates_come_from_an_authority(served: Site, tmp_path: Path) -> None:
-    """By ACME: the main host's at the start, a space domain's once the application says yes."""
+    """ACME gives the main host's at the start, a space domain's once the application confirms
+    it."""
     node = served.lab.node("node2")
     with authority(served, tmp_path) as root:
         served.lab.manager.docker("secret", "create", "acme_root", str(root))

@@ -6,12 +6,13 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.running_operator import RunningOperator
-from tests.e2e.swarm_facts import eventually, is_whole, manifest, read_secret
+from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
+from tests.e2e.swarm_facts import eventually, is_whole, quick_manifest, read_secret
 from tests.lab.lab import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(900)]
@@ -22,7 +23,12 @@ BEFORE_AND_AFTER = (0, 1)
 
 def crash(lab: Lab, directory: Path, boundary: int) -> bool:
     """Start an operator that is killed at its ``boundary``; False when it converged instead."""
-    operator = RunningOperator(lab, directory, [sys.executable, str(CRASHING), str(boundary)])
+    operator = RunningOperator(
+        lab,
+        directory,
+        [sys.executable, str(CRASHING), str(boundary)],
+        resync_s=QUICK_RESYNC_S,
+    )
     operator.environment["PYTHONPATH"] = "operator:."
     operator.start()
     try:
@@ -41,23 +47,38 @@ def crash(lab: Lab, directory: Path, boundary: int) -> bool:
     return True
 
 
-def test_killed_at_each_action_boundary_it_always_converges(
-    lab: Lab, images: dict[str, str], own_operator: RunningOperator, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class Converged:
+    """The directory of operators of which so many were killed until one converged."""
+
+    directory: Path
+    killed: int
+
+
+@pytest.fixture(scope="module")
+def converged(
+    lab: Lab, images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Converged:
     """Each operator is killed at the first boundary that it meets, before and after the call in
     turn, so that every action of the first convergence has its kill at both; every one starts on
     what the killed one left."""
-    killed = 0
-    while crash(lab, tmp_path, BEFORE_AND_AFTER[killed % 2]):
+    lab.reset()
+    directory, killed = tmp_path_factory.mktemp("operator"), 0
+    RunningOperator(lab, directory).write(quick_manifest(lab))
+    while crash(lab, directory, BEFORE_AND_AFTER[killed % 2]):
         killed += 1
         assert killed < 100, "it never converges"
     print(f"operators killed during first convergence: {killed}")
     eventually(lambda: is_whole(lab), "a whole cluster")
+    return Converged(directory, killed)
+
+
+def test_killed_at_each_action_boundary_it_always_converges(lab: Lab, converged: Converged) -> None:
     # Labels on 3 nodes, network, 3 secrets, 5 configs, 3 members, proxy, who leads, and that the
     # cluster was whole: each killed once before its call, and once after it.
-    assert killed >= 2 * 17
+    assert converged.killed >= 2 * 17
     assert_nothing_twice(lab)
-    trail = tmp_path / "state" / "audit.jsonl"
+    trail = converged.directory / "state" / "audit.jsonl"
     said = trail.read_text()
     done = [json.loads(line) for line in said.splitlines() if '"create-secret' in line]
     intents = [r["action"]["key"] for r in done if r["phase"] == "intent"]
@@ -69,7 +90,7 @@ def test_killed_at_each_action_boundary_it_always_converges(
             "queenright",
             "audit",
             "verify",
-            str(tmp_path / "state/audit.jsonl"),
+            str(trail),
         ],
         check=False,
         capture_output=True,
@@ -90,6 +111,22 @@ def assert_nothing_twice(lab: Lab) -> None:
     assert networks.split().count("main_patroni") == 1
 
 
+def test_secrets_survive_a_restart_and_a_second_operator(
+    lab: Lab, converged: Converged, tmp_path: Path
+) -> None:
+    operator = RunningOperator(lab, converged.directory, resync_s=QUICK_RESYNC_S)
+    before = read_secret(lab, "pg_superuser_pw")
+    with operator:
+        operator.wait_converged()
+        assert not operator.audit("intent"), "a restarted operator has nothing to do"
+        second = RunningOperator(lab, tmp_path / "second", resync_s=QUICK_RESYNC_S)
+        second.write(quick_manifest(lab))
+        with second:
+            second.wait_converged(10)
+            assert not second.audit("intent"), "a converged world has nothing to do"
+    assert read_secret(lab, "pg_superuser_pw") == before
+
+
 def test_sigterm_finishes_the_step_in_hand_and_exits_0(
     lab: Lab, own_operator: RunningOperator
 ) -> None:
@@ -100,17 +137,3 @@ def test_sigterm_finishes_the_step_in_hand_and_exits_0(
     outcomes = [r["action"]["key"] for r in own_operator.audit("outcome")]
     assert intents == outcomes
     assert all(r["outcome"] == "done" for r in own_operator.audit("outcome"))
-
-
-def test_secrets_survive_a_restart_and_a_second_operator(
-    lab: Lab, own_operator: RunningOperator, tmp_path: Path
-) -> None:
-    with own_operator:
-        own_operator.wait_converged()
-        before = read_secret(lab, "pg_superuser_pw")
-        second = RunningOperator(lab, tmp_path / "second")
-        second.write(manifest(lab))
-        with second:
-            second.wait_converged(10)
-            assert not second.audit("intent"), "a converged world has nothing to do"
-    assert read_secret(lab, "pg_superuser_pw") == before

@@ -1,5 +1,5 @@
-"""Another version of the notes application, and another password: what comes first, what becomes
-of a version that does not run, and that nobody who comes through the edge notices any of it.
+"""An upgrade and a new password of the notes application: the order of steps, the fate of a version
+that does not run, and an edge whose clients notice nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import pytest
 
 from tests.e2e.edge_load import Load
 from tests.e2e.notes_client import APP, secrets_of
-from tests.e2e.running_operator import RunningOperator
+from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     connect,
     container_of,
     eventually,
     is_whole,
-    manifest,
+    quick_manifest,
     read_secret,
     service,
 )
@@ -37,13 +37,13 @@ WEB = "notes_web"
 EDGE_NODE = "node1"
 HTTPS = 8443
 DUMP_NODE = MEMBER_NODES[-1]
-QUIET_S = 5
-"""How long the load goes on after a change is done."""
+QUIET_S = 3
+"""The time for which the load goes on after a change is done."""
 
 
 @dataclass
 class Door:
-    """Where the edge is."""
+    """The address of the edge."""
 
     address: str
     https: int = HTTPS
@@ -70,7 +70,7 @@ class Notes:
         text = APP.format(image=self.images[image]).replace("  publish: host\n", "")
         self.operator.write(
             text
-            + "  healthCheck: {interval: 2s, startPeriod: 20s}\n  update: {monitor: 15s}\n"
+            + "  healthCheck: {interval: 2s, startPeriod: 12s}\n  update: {monitor: 8s}\n"
             + "  encryptionKey: {backedUp: true}\n"
             + f"  edge: {{image: {self.edge}, nodes: [{EDGE_NODE}], tls: internal, "
             + f"ports: {{http: 8080, https: {HTTPS}}}}}\n"
@@ -84,7 +84,7 @@ class Notes:
         return Load(door, readers=4, writers=0, read="/readyz")
 
     def runs(self, image: str) -> bool:
-        """Whether swarm is done, and all replicas that run are of this image."""
+        """Return True if swarm is done and all running replicas are of this image."""
         listed = self.lab.manager.docker(
             "service", "ps", WEB, "--no-trunc", "--filter", "desired-state=running",
             "--format", "{{.Image}} {{.CurrentState}}", check=False,
@@ -99,7 +99,7 @@ class Notes:
         )
 
     def reasons(self, action: str) -> list[str]:
-        """Why the operator did something, as its log tells it."""
+        """Return the reasons for an action in the operator's log."""
         return [
             str(record.get("reason", ""))
             for record in self.operator.audit("intent")
@@ -131,24 +131,18 @@ def variant(lab: Lab, image: str, tag: str, change: str) -> str:
 def notes(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notes]:
     images = publish(lab.registry, ["member", "proxy", "notes", "edge"], lab.settings)
     lab.reset()
-    made = {
-        "member": images["member"],
-        "first": images["notes"],
-        "second": variant(lab, images["notes"], "9.0.2", "LABEL version=2"),
-        "third": variant(lab, images["notes"], "9.0.3", "LABEL version=3"),
-        "broken": variant(
-            lab,
-            images["notes"],
-            "9.0.666",
-            'CMD ["sh", "-c", "sleep 1; echo out of order >&2; exit 7"]',
-        ),
-        "deaf": variant(lab, images["notes"], "9.0.667", 'CMD ["sleep", "3600"]'),
-    }
-    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"))
-    operator.write(manifest(lab))
+    first = images["notes"]
+    operator = RunningOperator(lab, tmp_path_factory.mktemp("operator"), resync_s=QUICK_RESYNC_S)
+    operator.write(quick_manifest(lab))
+    made = {"member": images["member"], "first": first}
     found = Notes(lab, operator, made, images["edge"])
     found.write("first")
-    with operator:
+    with operator:  # the further images are made while the first one is deployed
+        broken = 'CMD ["sh", "-c", "sleep 1; echo out of order >&2; exit 7"]'
+        made["second"] = variant(lab, first, "9.0.2", "LABEL version=2")
+        made["third"] = variant(lab, first, "9.0.3", "LABEL version=3")
+        made["broken"] = variant(lab, first, "9.0.666", broken)
+        made["deaf"] = variant(lab, first, "9.0.667", 'CMD ["sleep", "3600"]')
         eventually(lambda: found.runs("first"), "both replicas", 240)
         operator.wait_converged(240)
         yield found
@@ -167,7 +161,7 @@ def specifications(lab: Lab) -> str:
 
 
 def passwords(lab: Lab) -> list[str]:
-    """What the application's own secrets say, and the superuser's."""
+    """Return the values of the application's own secrets, and the superuser's."""
     found = [read_secret(lab, "pg_superuser_pw")]
     for node in lab.nodes:
         container = container_of(node, WEB)
@@ -231,7 +225,7 @@ def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
         began = time.monotonic()
         notes.write(image)
         eventually(
-            lambda: any("took back" in text for text in notes.operator.holds().values()),
+            lambda: any("rolled back" in text for text in notes.operator.holds().values()),
             "the operator to say so",
             180,
         )
@@ -240,7 +234,7 @@ def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
         time.sleep(QUIET_S)
     print(f"tried and taken back in {took_s:.1f} s; {load.summary}")
     assert load.failed == []
-    stories = [text for text in notes.reasons("label-config") if "took back" in text]
+    stories = [text for text in notes.reasons("label-config") if "rolled back" in text]
     (story,) = (text for text in stories if notes.images[image] in text)
     assert why in story
     tried = len(notes.reasons("update-service/notes_web"))
@@ -250,13 +244,16 @@ def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
     notes.operator.wait_for(
         lambda: "not tried again" in notes.operator.holds().get(held, ""), "the hold, remembered"
     )
-    time.sleep(10)
+    looks = len(list(notes.operator.passes()))
+    notes.operator.wait_for(
+        lambda: len(list(notes.operator.passes())) > looks + 3, "three more passes, and one begun"
+    )
     assert len(notes.reasons("update-service/notes_web")) == tried
     assert notes.runs(before)
     notes.write(good)
     eventually(lambda: notes.runs(good), "a good version", 180)
     notes.operator.wait_for(
-        lambda: not any("took back" in text for text in notes.operator.holds().values()),
+        lambda: not any("rolled back" in text for text in notes.operator.holds().values()),
         "nothing to be said of it any more",
     )
 

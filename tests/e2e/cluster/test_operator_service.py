@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.running_operator import ROOT
-from tests.e2e.swarm_facts import container_of, eventually, is_whole, manifest, service
+from tests.e2e.swarm_facts import container_of, eventually, is_whole, quick_manifest, service
 from tests.lab.lab import Lab
 from tests.lab.node import docker_command
 from tests.lab.product_images import publish
@@ -24,7 +24,7 @@ OPERATOR = "queenright_operator"
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """What ``queenright status --json`` says inside the operator's container."""
+    """Return the output of ``queenright status --json`` inside the operator's container."""
     container = container_of(lab.manager, OPERATOR)
     if not container:
         return {}
@@ -45,7 +45,7 @@ def test_the_stack_file_deploys_an_unprivileged_operator_that_converges(
     image = publish(lab.registry, ["operator"], lab.settings)["operator"]
     desired = tmp_path / "desired"
     desired.mkdir()
-    (desired / "cluster.yaml").write_text(manifest(lab))
+    (desired / "cluster.yaml").write_text(quick_manifest(lab))
     tmp_path.chmod(0o755)  # pytest makes it for root alone, and the operator is not
     environment = {
         **os.environ,

@@ -1,4 +1,4 @@
-"""What every test of the program starts from: its own environment, and a valid manifest."""
+"""Fixtures of every test of the program: its own environment, and a valid manifest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.unit.cli.program import ADDRESSED
+from tests.support.command_line import ADDRESSED
 
 
 @pytest.fixture(autouse=True)

@@ -11,15 +11,19 @@ from dataclasses import dataclass, field
 import anyio
 from structlog.testing import capture_logs
 
-from queenright.core import canary as place_of
-from queenright.core.canary import CanaryPlace, LeaderChange, canary_place
+from queenright.core.kinds.postgres_cluster.canary import canary as place_of
+from queenright.core.kinds.postgres_cluster.canary.canary import (
+    CanaryPlace,
+    LeaderChange,
+    canary_place,
+)
 from queenright.engine.canary import Canaries, Canary
 from queenright.ports.database import Connection, Endpoint, Row
 from queenright.ports.errors import RejectedError, UnavailableError
 from queenright.ports.patroni import Password
-from tests.builders import desired, manifest
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
+from tests.support.builders import desired, manifest
 
 PLACE = CanaryPlace("main", (("10.77.0.12", 5432),), (("10.77.0.12", 5000),), "pg_superuser_pw")
 
@@ -73,7 +77,7 @@ class Session:
                 self.server.rows = {number for number in self.server.rows if number >= before}
             case place_of.TIMELINE_SQL, _:
                 return [(self.server.timeline,)]
-            case "SELECT pg_is_in_recovery()", _:
+            case "SELECT pg_catalog.pg_is_in_recovery()", _:
                 return [(False,)]
             case _:
                 pass
@@ -87,7 +91,7 @@ class Session:
 
 @dataclass
 class Stage:
-    """A canary that runs, and what it told."""
+    """A running canary, and its reports."""
 
     world: World
     server: Server
@@ -189,7 +193,7 @@ def test_a_row_that_was_pruned_is_not_lost() -> None:
 
 
 def test_what_came_before_it_wrote_is_not_measured() -> None:
-    """As after a restart of the operator, or when reconciliation was paused meanwhile."""
+    """The like happens after a restart of the operator, or a pause of reconciliation."""
 
     async def main() -> None:
         world, server = World(), Server()
@@ -260,7 +264,7 @@ def test_one_that_can_not_write_says_so_once() -> None:
         with capture_logs() as lines:
             async with at_work(Server()) as stage:
                 stage.server.takes_writes = False
-                await anyio.sleep(1000)
+                await anyio.sleep(200)
         assert [line["problem"] for line in lines if line["event"] == "canary"] == [
             "cannot execute INSERT in a read-only transaction"
         ]

@@ -7,16 +7,16 @@ import dataclasses
 import anyio
 import pytest
 
-from queenright.core.actions import Action, CreateNetwork, CreateSecret
-from queenright.core.audit import Conflict, Done, Failed, Outcome, Trigger
-from queenright.core.plan import Plan
-from queenright.core.resources import Network, Secret
+from queenright.core.actions import AnyAction, CreateNetwork, CreateSecret
+from queenright.core.audit.record import Conflict, Done, Failed, Outcome, Trigger
+from queenright.core.planning.plan import Plan
+from queenright.core.swarm.objects import Network, Secret
 from queenright.engine.execute import Result, execute
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 
-ACTIONS: tuple[Action, ...] = (
+ACTIONS: tuple[AnyAction, ...] = (
     CreateNetwork(Network("one"), reason="a test"),
     CreateSecret(Secret("two"), reason="a test"),
     CreateNetwork(Network("three"), reason="a test"),
@@ -25,7 +25,7 @@ TRIGGER = Trigger("timer")
 
 
 async def carried_out(
-    world: World, actions: tuple[Action, ...] = ACTIONS, stops_after: int = 99
+    world: World, actions: tuple[AnyAction, ...] = ACTIONS, stops_after: int = 99
 ) -> Result:
     def is_stopping() -> bool:
         return len(world.audit.outcomes) >= stops_after
@@ -70,10 +70,10 @@ def test_an_error_ends_the_plan_and_is_told(error: SwarmError, outcome: Outcome)
     run_virtual(main)
 
 
-def test_nothing_follows_a_disturbance() -> None:
+def test_nothing_follows_a_disruption() -> None:
     async def main() -> None:
         world = World()
-        first = dataclasses.replace(ACTIONS[0], disturbs="somebody")
+        first = dataclasses.replace(ACTIONS[0], disrupts="somebody")
         result = await carried_out(world, (first, *ACTIONS[1:]))
         assert len(result.tried) == 1
 

@@ -1,4 +1,4 @@
-"""Watchers go on whatever happens in a round, and tell it once."""
+"""Watchers go on whatever happens in a round, and log it once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 from structlog.testing import capture_logs
 
-from queenright.core.audit import Trigger
+from queenright.core.audit.record import Trigger
 from queenright.core.observed import Known, MemberStatus
-from queenright.engine.wakeup import Wakeup
+from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import LISTEN_AGAIN_S, watch_files, watch_members, watch_swarm
 from queenright.engine.world import Tempo
 from tests.fakes.virtual_loop import run_virtual
@@ -55,7 +55,7 @@ class Stumbling:
 
 
 def heard(watcher: Any, wakeup: Wakeup, within_s: float) -> tuple[list[Trigger], list[Any]]:
-    """What a watcher wakes for in that time, and the warnings; it must still run at the end."""
+    """Return a watcher's triggers in that time, and the warnings; it must still run at the end."""
 
     async def main() -> tuple[list[Trigger], list[Any]]:
         found: list[Trigger] = []
@@ -95,7 +95,7 @@ def test_docker_is_listened_to_on() -> None:
 
 def test_one_member_that_cannot_be_asked_hides_no_other() -> None:
     stumbling = Stumbling(3)
-    ports: Any = SimpleNamespace(patroni=stumbling)
+    ports: Any = SimpleNamespace(patroni_watch=stumbling)
     wakeup = Wakeup()
     found, told = heard(watch_members(ports, wakeup, TEMPO, stumbling.members), wakeup, 6)
     assert found == [Trigger("member", "a, b"), Trigger("member", "a")]
@@ -104,7 +104,7 @@ def test_one_member_that_cannot_be_asked_hides_no_other() -> None:
 
 def test_members_are_watched_on_when_the_list_itself_fails() -> None:
     stumbling = Stumbling(0)
-    ports: Any = SimpleNamespace(patroni=stumbling)
+    ports: Any = SimpleNamespace(patroni_watch=stumbling)
     fails = [2]
 
     def members() -> list[tuple[str, str, int]]:
@@ -119,9 +119,28 @@ def test_members_are_watched_on_when_the_list_itself_fails() -> None:
     assert len(told) == 1
 
 
+def test_a_replica_that_begins_to_confirm_commits_begins_a_pass() -> None:
+    stumbling = Stumbling(0)
+    ports: Any = SimpleNamespace(patroni_watch=stumbling)
+    wakeup = Wakeup()
+    watcher = watch_members(ports, wakeup, TEMPO, stumbling.members)
+
+    async def later() -> None:
+        await anyio.sleep(3.5)
+        stumbling.member = replace(stumbling.member, synchronous="sync")
+
+    async def both() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(later)
+            await watcher
+
+    found, _ = heard(both(), wakeup, 6)
+    assert found == [Trigger("member", "a, b"), Trigger("member", "a, b")]
+
+
 def test_a_trouble_that_came_back_is_told_again() -> None:
     stumbling = Stumbling(2)
-    ports: Any = SimpleNamespace(patroni=stumbling)
+    ports: Any = SimpleNamespace(patroni_watch=stumbling)
     wakeup = Wakeup()
     watcher = watch_members(ports, wakeup, TEMPO, stumbling.members)
 
@@ -137,3 +156,42 @@ def test_a_trouble_that_came_back_is_told_again() -> None:
 
     _, told = heard(both(), wakeup, 8)
     assert len(told) == 2
+
+
+class OneSilent(Stumbling):
+    """The first member never answers in time, the second always at once."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.asked_at_s: dict[str, list[float]] = {}
+
+    async def status(self, address: str, port: int) -> Known[MemberStatus]:
+        self.asked_at_s.setdefault(address, []).append(anyio.current_time())
+        if address == "10.0.0.1":
+            await anyio.sleep(2)
+        return Known(self.member)
+
+
+def test_a_silent_member_delays_the_next_question_to_no_other() -> None:
+    silent = OneSilent()
+    ports: Any = SimpleNamespace(patroni_watch=silent)
+    wakeup = Wakeup()
+    found, _ = heard(watch_members(ports, wakeup, TEMPO, silent.members), wakeup, 10)
+    assert found == [Trigger("member", "b"), Trigger("member", "a")]
+    assert len(silent.asked_at_s["10.0.0.2"]) >= 7
+    assert len(silent.asked_at_s["10.0.0.1"]) in (3, 4)
+
+
+def test_many_members_are_asked_less_often_than_few() -> None:
+    silent = Stumbling(0)
+    asked: list[float] = []
+
+    async def status(address: str, port: int) -> Known[MemberStatus]:
+        asked.append(anyio.current_time())
+        return Known(silent.member)
+
+    ports: Any = SimpleNamespace(patroni_watch=SimpleNamespace(status=status))
+    members = [(f"m{number}", f"10.0.1.{number}", 8008) for number in range(600)]
+    wakeup = Wakeup()
+    heard(watch_members(ports, wakeup, TEMPO, lambda: members), wakeup, 61)
+    assert 9 * 600 <= len(asked) <= 12 * 600

@@ -20,7 +20,7 @@ ENVIRONMENT = {
 
 
 def lay_out(root: Path) -> Paths:
-    """Everything that a member needs to start."""
+    """Lay out everything that a member needs to start."""
     paths = Paths.under(root)
     for directory in (paths.template.parent, paths.secrets, paths.config.parent):
         directory.mkdir(parents=True)

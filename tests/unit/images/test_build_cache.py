@@ -1,4 +1,4 @@
-"""What makes an image stale: every input does, nothing else does."""
+"""The inputs of an image: a change of any of them makes it stale, nothing else does."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which replicas the edge sends requests to, whatever DNS and they say."""
+"""The replicas to which the edge sends requests, whatever DNS and they answer."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ READY, UNREADY, REFUSED, SILENT = (
 
 
 def after(*rounds: Mapping[str, Answer]) -> tuple[str, ...]:
-    """Who serves after these rounds; each lists whom it asks."""
+    """Return the serving replicas after these rounds; each lists the replicas asked."""
     known: dict[str, Replica] = {}
     for answers in rounds:
         known = judged(known, listed_now(known, frozenset(answers)), answers)

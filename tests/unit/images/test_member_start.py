@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pysyncobj.journal import FileJournal
 
 from images.member.queenright_member.inputs import Paths, StartError, generate
 from images.member.queenright_member.start import GID, UID, own_directory, write_private
@@ -193,7 +194,7 @@ def test_a_start_that_fails_says_fatal_and_exits_1(paths: Paths) -> None:
 
 def test_a_start_writes_the_configuration_and_becomes_patroni(reachable: Paths) -> None:
     reachable.raft.mkdir(parents=True)
-    (reachable.raft / "10.77.0.12:5010.journal").touch()  # no first start: waits for nobody
+    FileJournal(str(reachable.raft / "10.77.0.12:5010.journal"))  # no first start: waits for nobody
     for _ in range(2):
         result = as_process(reachable, dict(ENVIRONMENT))
         assert result.returncode == 0, result.stderr

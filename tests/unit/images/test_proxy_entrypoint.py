@@ -2,19 +2,25 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, SIGUSR1
 
 import pytest
 
-from tests.unit.programs import require
+from tests.support.programs import require
 
 ROOT = Path(__file__).resolve().parents[3]
 ENTRYPOINT = ROOT / "images/proxy/proxy-entrypoint"
 CONFIG = Path(__file__).with_name("haproxy.cfg")
-#: Plays HAProxy: accepts any configuration, then runs until it is told to stop, and exits 0 then.
+#: Plays HAProxy: accepts any configuration (where HOLD is, once that file is gone), then runs until
+#: a signal, and exits 0 then.
 HAPROXY = """#!/bin/sh
-[ "$1" != -c ] || exit 0
+if [ "$1" = -c ]; then
+  touch "$CHECKING"
+  while [ -e "$HOLD" ]; do sleep 0.05; done
+  exit 0
+fi
 trap 'exit 0' TERM USR1
 touch "$STARTED"
 while :; do sleep 0.05; done
@@ -27,8 +33,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     programs.mkdir(exist_ok=True)
     (programs / "haproxy").write_text(HAPROXY)
     (programs / "haproxy").chmod(0o755)
-    started = str(tmp_path / "started")
-    return os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "STARTED": started}
+    files = {name: str(tmp_path / name.lower()) for name in ("STARTED", "CHECKING", "HOLD")}
+    return os.environ | files | {"PATH": f"{programs}:{os.environ['PATH']}"}
 
 
 def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[str]:
@@ -45,7 +51,7 @@ def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[st
 
 def refusal(tmp_path: Path, config: Path) -> str:
     process = begin(tmp_path, config, ["sh"])
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 1
     return said
 
@@ -66,15 +72,21 @@ def test_a_server_without_address_and_port_is_named_by_line(tmp_path: Path, addr
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 @pytest.mark.parametrize(("number", "code"), [(SIGTERM, 143), (SIGUSR1, 138)])
+@pytest.mark.parametrize("when", ["checking", "started"])
 def test_a_stop_from_outside_is_a_failure(
-    tmp_path: Path, shell: list[str], number: int, code: int
+    tmp_path: Path, shell: list[str], number: int, code: int, when: str
 ) -> None:
+    hold = tmp_path / "hold"
+    if when == "checking":
+        hold.touch()
     process = begin(tmp_path, CONFIG, shell)
     try:
-        while not (tmp_path / "started").exists():
+        while not (tmp_path / when).exists():
             assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(number)
-        process.communicate(timeout=10)
+        hold.unlink(missing_ok=True)
+        process.communicate(timeout=60)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, SIGKILL)

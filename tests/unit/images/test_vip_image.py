@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from queenright.core.vip import NO_INTERFACE_STATUS
-from tests.unit.programs import require
-from tests.unit.render.test_keepalived_conf import render
-from tests.unit.spec.vip_error_cases import with_vip
+from queenright.core.kinds.postgres_cluster.desired.virtual_ip import NO_INTERFACE_STATUS
+from tests.support.programs import require
+from tests.support.vip_error_cases import with_vip
+from tests.unit.core.kinds.postgres_cluster.desired.test_keepalived_conf import render
 
 ROOT = Path(__file__).resolve().parents[3]
 ENTRYPOINT, CHECK = ROOT / "images/vip/vip-entrypoint", ROOT / "images/vip/check-proxy"
@@ -41,7 +41,7 @@ def start(
         capture_output=True,
         text=True,
         check=False,
-        timeout=10,
+        timeout=60,
     )
 
 
@@ -105,7 +105,7 @@ def test_a_missing_configuration_is_named(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=10,
+        timeout=60,
     )
     assert said.returncode == 1
     assert said.stderr == (
@@ -135,9 +135,9 @@ def listener(behave: Callable[[socket.socket], None] | None) -> Iterator[int]:
         thread.join(5)
 
 
-def check(port: int, questions: int = 2) -> int:
+def check(port: int, questions: int = 2, wait_s: str = "10") -> int:
     return subprocess.run(
-        [CHECK, "127.0.0.1", str(port), str(questions), "0.2"], check=False, timeout=10
+        [CHECK, "127.0.0.1", str(port), str(questions), wait_s], check=False, timeout=60
     ).returncode
 
 
@@ -157,7 +157,7 @@ def test_any_answer_of_haproxy_is_a_sign_of_life(status: bytes) -> None:
 
 def test_a_frozen_proxy_whose_kernel_still_accepts_is_no_sign_of_life() -> None:
     with listener(None) as port:
-        assert check(port) == 1
+        assert check(port, wait_s="0.2") == 1
 
 
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n"])

@@ -1,20 +1,23 @@
-"""A newer operator over a live, converged cluster of each release has nothing to do there.
+"""A newer operator over a live, converged cluster of each release stops no member there.
 
-The worlds are recorded on the lab (``tests/releases``). Where a release does change something of an
-older one's, its steps are written out here, and none of them stops a member.
+The worlds are recorded on the lab (``tests/releases``). The steps that the present release takes
+over an older one's are written out here: over every one of them a single patch of Patroni's
+settings, which restarts nothing.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from queenright import __version__
+from queenright.core.actions import PatchSettings
 from queenright.core.observed import Observed, Unknown
-from queenright.core.planner import make_plan
+from tests.releases.plan_text import told
 from tests.releases.recording import (
     COMMAND,
     FILE,
@@ -28,25 +31,26 @@ from tests.releases.recording import (
 )
 from tests.releases.replay import replay
 from tests.releases.scenes import scenes_of
-from tests.releases.telling import told
 from tests.releases.upgrade import followed
+from tests.support.plans import make_plan
 
 PROXIES_FOLLOW = (
     "create-config/main_haproxy",
     "create-config/main_route",
     "label-config/main_cluster",
 )
+SETTINGS = "settings/main"
+PATCH = {"check_timeline": True, "postgresql": {"basebackup": [{"checkpoint": "fast"}]}}
+"""The operator's own settings of Patroni, which no recorded cluster has yet."""
 UPGRADES: dict[tuple[str, str], list[set[str]]] = {
-    ("0.1.0", "usual"): [set(PROXIES_FOLLOW), {"update-service/main_proxy"}],
-    ("0.1.0", "tuned"): [
-        {*PROXIES_FOLLOW, "create-config/main_patroni", "settings/main"},
-        {"update-service/main_proxy"},
-    ],
+    ("0.1.0", "usual"): [{*PROXIES_FOLLOW, SETTINGS}, {"update-service/main_proxy"}],
+    ("0.1.0", "tuned"): [{*PROXIES_FOLLOW, SETTINGS}, {"update-service/main_proxy"}],
+    ("0.2.0", "day-two"): [{SETTINGS, "remove-config/main_patroni"}],
 }
 """By release and scene, the steps of each pass by which its cluster is brought up to date; every
-other recorded cluster is as the present release wants it. From 0.1.0: the proxies' script, the note
-of who leads, and, where the file has parameters of its own, that they are the file's (in a template
-for the first member, which is read at a bootstrap alone, and restarts nobody)."""
+other recorded cluster takes the one patch of Patroni's settings. From 0.1.0: the proxies' script,
+the note of who leads, and, where the file has parameters of its own, that they are the file's. From
+0.2.0 after an edit of parameters: a template that no member mounts, nor is to mount."""
 DIGEST = re.compile(r"-[0-9a-f]{12}$")
 AFTERWARDS = {"a minute": timedelta(minutes=1), "a month": timedelta(days=30)}
 SAME = [path for path in recordings() if (path.parent.name, path.stem) not in UPGRADES]
@@ -56,20 +60,28 @@ def named(path: Path) -> str:
     return f"{path.parent.name}-{path.stem}"
 
 
-@pytest.mark.parametrize("later", AFTERWARDS)
 @pytest.mark.parametrize("path", SAME, ids=named)
-async def test_nothing_is_to_be_done_over_a_recorded_cluster(path: Path, later: str) -> None:
+async def test_one_settings_patch_and_nothing_restarted(path: Path) -> None:
     world = await replay(read_recording(path))
     assert unknown(world.observed) == []
-    for document in world.documents:
-        plan = make_plan(document, world.observed, world.moment + AFTERWARDS[later]).plan
-        assert plan.is_converged, (
+    for document, (later, wait) in product(world.documents, AFTERWARDS.items()):
+        now = world.moment + wait
+        first, *rest = followed(document, world.observed, now)
+        why = (
             f"{later} after {named(path)} was recorded, the present code would do this:\n"
-            f"{told(plan, world.observed)}\n"
+            f"{told(first, world.observed)}\n"
             "A cluster in service sees it when its operator is updated. If it is meant, record "
             f"{path.parent.name} anew while it is not released ({COMMAND}), else write the steps "
             "into UPGRADES."
         )
+        (action, *others) = first.actions if document.kind == "PostgresCluster" else (None,)
+        assert not others, why
+        if action is not None:
+            assert isinstance(action, PatchSettings), why
+            assert (action.patch, action.disrupts) == (PATCH, ""), why
+        assert [*(plan.is_converged for plan in rest), not first.held] == [True] * (
+            2 if action is not None else 1
+        ), why
 
 
 @pytest.mark.parametrize("recorded", UPGRADES, ids="-".join)
@@ -79,17 +91,19 @@ async def test_an_upgrade_takes_these_steps_and_stops_no_member(recorded: tuple[
     (document,) = world.documents
     now = world.moment + AFTERWARDS["a minute"]
     *plans, last = followed(document, world.observed, now)
+    patches = [a for plan in plans for a in plan.actions if isinstance(a, PatchSettings)]
+    assert [set(PATCH) <= set(patch.patch) for patch in patches] == [True]
     steps = [{DIGEST.sub("", action.key) for action in plan.actions} for plan in plans]
     assert steps == UPGRADES[recorded], "\n\n".join(told(p, world.observed) for p in plans)
     assert last.is_converged, told(last, world.observed)
-    assert {action.disturbs for plan in plans for action in plan.actions} == {"", "main_proxy"}
+    assert {action.disrupts for plan in plans for action in plan.actions} <= {"", "main_proxy"}
     desired = make_plan(document, world.observed, now).desired
     assert desired is not None
     assert desired.proxy.update.parallelism == 1
 
 
 def unknown(observed: Observed) -> list[str]:
-    """Why a source is not known: without it, nothing to do would be no proof."""
+    """Return the reason why a source is unknown: an unknown source would make the test empty."""
     readings = (observed.members, observed.settings, observed.raft, observed.images)
     sources = [observed.swarm, *(source for found in readings for source in found.values())]
     return [source.why for source in sources if isinstance(source, Unknown)]

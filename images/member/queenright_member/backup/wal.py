@@ -1,0 +1,89 @@
+"""Two programs for PostgreSQL: `wal-archive PATH` (archive_command), `wal-restore NAME PATH`.
+
+`wal-archive` ends with 0 only once the repository has taken the file, and otherwise with 1, so that
+PostgreSQL keeps the file and tries again. (A status above 125 would end PostgreSQL's archiver.)
+`wal-restore` ends with 1 if the repository has not got the file, which is how a recovery finds its
+end; any other failure ends it with 255, at which PostgreSQL stops the recovery: it must not end
+before the WAL does because a server was away.
+
+The data directory is found from PATH, two levels above the file. PostgreSQL names it relative to
+its data directory, in which it runs the command. Patroni, which archives what a former leader has
+left before it rewinds that, names it in full and runs the command elsewhere.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .barman import PROGRAMS, Barman, BarmanError
+from .repository import SECRETS, RepositoryError, read_repository, system_identifier
+
+TIMEOUT_S = 300.0
+ABSENT = r"WAL file \S+ for server \S+ does not exist"
+"""Barman's line for a file that is not there. Its status is that of a missing bucket as well."""
+ABSENT_STATUS = 1
+STOP_RECOVERY = 255
+
+
+def archive_main() -> NoReturn:
+    """`wal-archive PATH`: archive the file that PostgreSQL names, relative to its own folder."""
+    sys.exit(archive(sys.argv[1:], os.environ))
+
+
+def restore_main() -> NoReturn:
+    """`wal-restore NAME PATH`: fetch a file for a recovery."""
+    sys.exit(restore(sys.argv[1:], os.environ))
+
+
+def archive(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    secrets: Path = SECRETS,
+    programs: Path = PROGRAMS,
+) -> int:
+    """Send one file to the repository, and return the exit status."""
+    if len(arguments) != 1:
+        print("usage: wal-archive PATH", file=sys.stderr)
+        return 1
+    path = Path(arguments[0]).absolute()
+    try:
+        repository = read_repository(environ, secrets)
+        barman = Barman(repository, system_identifier(data_of(path)), programs)
+        barman.run("wal-archive", repository.upload_options, [str(path)], timeout_s=TIMEOUT_S)
+    except (RepositoryError, BarmanError, OSError) as error:
+        print(f"WAL {path.name}: is not archived: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def restore(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    secrets: Path = SECRETS,
+    programs: Path = PROGRAMS,
+) -> int:
+    """Fetch one file, and return the exit status."""
+    if len(arguments) != 2:
+        print("usage: wal-restore NAME PATH", file=sys.stderr)
+        return STOP_RECOVERY
+    name, path = arguments[0], Path(arguments[1]).absolute()
+    try:
+        repository = read_repository(environ, secrets)
+        barman = Barman(repository, system_identifier(data_of(path)), programs)
+        found = barman.run(
+            "wal-restore",
+            arguments=[name, str(path)],
+            timeout_s=TIMEOUT_S,
+            absent=ABSENT,
+        )
+    except (RepositoryError, BarmanError, OSError) as error:
+        print(f"WAL {name}: is not restored: {error}", file=sys.stderr)
+        return STOP_RECOVERY
+    return 0 if found is not None else ABSENT_STATUS
+
+
+def data_of(path: Path) -> Path:
+    """Return the data directory of a file in its `pg_wal`."""
+    return path.parent.parent

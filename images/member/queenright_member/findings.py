@@ -1,0 +1,93 @@
+"""Finds what will keep a member's PostgreSQL from starting, and has Patroni say it in a tag.
+
+Patroni starts all the same: its Raft node votes, and whoever asks ``/patroni`` hears the cause
+beside the state. Each start of the container looks anew. Invariant: the member's data is read, and
+nothing in it is changed; beside it one small file is written and removed at once.
+"""
+
+import contextlib
+import errno
+import os
+import struct
+from pathlib import Path
+
+import yaml
+
+from .inputs import Paths
+
+TAG = "queenright_finding"
+NO_ROOM = "no-room"
+NO_VERSION_FILE = "no-version-file"
+NO_CONTROL_FILE = "no-control-file"
+DAMAGED_CONTROL_FILE = "damaged-control-file"
+INTERRUPTED_COPY = "interrupted-copy"
+
+PROBE = ".queenright-room"
+PROBE_BYTES = 65_536
+"""Less than PostgreSQL or Patroni writes at any start."""
+IDENTIFIER = struct.Struct("<Q")
+LEAST_DIGITS = 18
+"""Patroni takes a shorter system identifier for an invalid one, and waits."""
+
+
+def look(paths: Paths) -> str:
+    """The first finding; empty where there is none."""
+    if any(has_no_room(path) for path in (paths.data, paths.raft)):
+        return NO_ROOM
+    return damage_of(paths.data)
+
+
+def has_no_room(directory: Path) -> bool:
+    """Return True if the file system of a directory takes no small file more.
+
+    An empty one stays empty, as PostgreSQL's has to be for a first copy."""
+    if not any(directory.iterdir()):
+        found = os.statvfs(directory)
+        return found.f_bavail * found.f_frsize < PROBE_BYTES
+    probe = directory / PROBE
+    try:
+        with probe.open("wb") as file:
+            file.write(bytes(PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return is_full(error)
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink()
+    return False
+
+
+def is_full(error: OSError) -> bool:
+    """Return True if the disk, or the quota on it, has no room left."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
+
+
+def damage_of(data: Path) -> str:
+    """The damage for which Patroni would wait and start no PostgreSQL; empty where there is none,
+    or no data at all."""
+    if not any(data.iterdir()):
+        return ""
+    control = data / "global/pg_control"
+    if not control.exists():
+        return INTERRUPTED_COPY if (data / "backup_label").exists() else NO_CONTROL_FILE
+    if not (data / "PG_VERSION").exists():
+        return NO_VERSION_FILE
+    try:
+        found = control.read_bytes()[: IDENTIFIER.size]
+    except OSError:
+        return DAMAGED_CONTROL_FILE
+    is_whole = len(found) == IDENTIFIER.size
+    if not is_whole or len(str(IDENTIFIER.unpack(found)[0])) < LEAST_DIGITS:
+        return DAMAGED_CONTROL_FILE
+    return ""
+
+
+def with_tag(text: str, finding: str) -> str:
+    """Patroni's configuration with the finding among its tags."""
+    configuration = yaml.safe_load(text)
+    if not isinstance(configuration, dict):
+        return text  # Patroni says what is wrong with it
+    tags = configuration.get("tags")
+    configuration["tags"] = {**(tags if isinstance(tags, dict) else {}), TAG: finding}
+    return str(yaml.safe_dump(configuration, sort_keys=False))

@@ -1,0 +1,1 @@
+"""The audit trail on disk: write, rotate, read."""

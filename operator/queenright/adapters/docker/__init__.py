@@ -1,0 +1,1 @@
+"""Docker's SDK and command line: the swarm, its secrets, its events."""

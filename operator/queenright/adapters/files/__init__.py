@@ -1,0 +1,1 @@
+"""Manifests, last valid documents and mounted secrets as files."""

@@ -1,0 +1,1 @@
+"""Patroni's REST API and its Raft port."""

@@ -1,1 +1,0 @@
-"""One concern of an application each; rules never see each other."""

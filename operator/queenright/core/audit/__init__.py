@@ -1,0 +1,1 @@
+"""The audit trail: its records, their hash chain, and the redaction of secrets."""

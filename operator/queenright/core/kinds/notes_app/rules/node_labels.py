@@ -1,0 +1,81 @@
+"""Rule for the node labels that place the replicas and the edge.
+
+Invariant: a label is removed from a node only when no service of ours is placed by it any more, or
+while every replica serves: removing it stops the task that it placed. One that another document
+uses by now is that document's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.actions import AnyAction, FieldChange, LabelNode
+from queenright.core.kinds.notes_app.state import AppState
+from queenright.core.observed import LiveService, Node
+from queenright.core.planning.plan import Hold
+from queenright.core.swarm.diff import ABSENT
+
+
+def plan_nodes(state: AppState) -> Iterator[AnyAction | Hold]:
+    wanted = {item.node: item.labels for item in state.desired.node_labels}
+    for node in state.swarm.index.nodes_about(wanted, state.label_keys):
+        labels = wanted.get(node.name, {})
+        missing = {key: value for key, value in labels.items() if node.labels.get(key) != value}
+        if missing:
+            yield label(node, missing, f"the file places tasks on {node.name} by these labels")
+        for key in sorted(state.label_keys & node.labels.keys() - labels.keys()):
+            if (node.name, key) not in state.claimed:
+                yield from take_away(state, node, key)
+
+
+def take_away(state: AppState, node: Node, key: str) -> Iterator[AnyAction | Hold]:
+    name = f"label-node/{node.name}"
+    if key not in state.noted_label_keys:
+        yield Hold(
+            name,
+            f"node {node.name}: already has the label {key}={node.labels[key]}, which the operator "
+            f"did not set; remove it (docker node update --label-rm {key} {node.name}), or write "
+            "another key",
+            wants_attention=True,
+        )
+        return
+    placed = placed_by(state, node, key)
+    why = f"the file does not name {node.name}"
+    if placed is None:
+        yield label(node, {key: None}, why)
+    elif key not in state.desired_label_keys:
+        yield Hold(
+            name, f"node {node.name}: label {key} stays (it still places {placed.value.name})"
+        )
+    elif obstacle := state.why_not_whole():
+        yield Hold(
+            name,
+            f"node {node.name}: label {key} stays (it places {placed.value.name}, and {obstacle})",
+        )
+    else:
+        yield label(node, {key: None}, why, placed.value.name)
+
+
+def placed_by(state: AppState, node: Node, key: str) -> LiveService | None:
+    """The service whose task the node's label holds there."""
+    constraint = f"node.labels.{key}=={node.labels[key]}"
+    for live in state.services:
+        tasks = state.swarm.possible_tasks(live.id)
+        if constraint in live.value.constraints and any(t.node_id == node.id for t in tasks):
+            return live
+    return None
+
+
+def label(node: Node, labels: dict[str, str | None], why: str, disrupts: str = "") -> LabelNode:
+    return LabelNode(
+        node.name,
+        node.id,
+        node.version,
+        labels,
+        reason=why,
+        changes=tuple(
+            FieldChange(f"labels[{key}]", node.labels.get(key, ABSENT), value or ABSENT)
+            for key, value in sorted(labels.items())
+        ),
+        disrupts=disrupts,
+    )

@@ -1,0 +1,1 @@
+"""Archiving of the WAL."""

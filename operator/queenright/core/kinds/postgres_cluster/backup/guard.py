@@ -1,0 +1,141 @@
+"""Guard of base backups: from the observation alone, beside what the rule asks.
+
+One job at a time, beside a member that is well, in a cluster that is not paused; its data are
+mounted read-only, and nothing in it is secret but files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from queenright.core.actions import (
+    AnyAction,
+    CreateService,
+    Failover,
+    LabelConfig,
+    RemoveService,
+    RestartPostgres,
+    Switchover,
+)
+from queenright.core.kinds.postgres_cluster.annotations import (
+    MOVE_LABEL,
+    read_annotations,
+    state_config_name,
+)
+from queenright.core.kinds.postgres_cluster.desired.base_backup import BACKUP_ROLE, DATA_TARGET
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
+from queenright.core.observed import Known, LiveService, Observed
+from queenright.core.planning.assemble import sorted_holds
+from queenright.core.planning.disruption import peers, runs_alone, swarm_of
+from queenright.core.planning.plan import Hold, Plan, Refusal
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
+
+NAME = "backups-are-safe"
+
+
+def backups_are_safe(plan: Plan, observed: Observed) -> Refusal | None:
+    """Refuse to begin a base backup that could run beside another, or disturb the cluster."""
+    begun = [
+        action.service
+        for action in plan.actions
+        if isinstance(action, CreateService) and is_job(action.service)
+    ]
+    if not begun:
+        return None
+    if len(begun) > 1:
+        return Refusal(NAME, "two base backups would begin at once")
+    why = next(reasons(begun[0], plan, observed), None)
+    return Refusal(NAME, why) if why else None
+
+
+def is_job(service: Service) -> bool:
+    return service.labels.get(ROLE_LABEL) == BACKUP_ROLE
+
+
+def reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
+    swarm = swarm_of(observed)
+    if swarm is None:
+        yield "the swarm is unknown"
+        return
+    for live in swarm.index.services_labelled(CLUSTER_LABEL, plan.cluster):
+        if is_job(live.value):
+            yield f"{live.value.name} is there already"
+    anchor = swarm.config(state_config_name(plan.cluster))
+    if anchor is None or read_annotations(anchor.value.labels).move is not None:
+        yield "the leader may be moving, or nothing is noted of the cluster"
+    if why := why_disturbed(plan.actions, observed):
+        yield f"{why} is in the same plan"
+    settings = observed.settings.get(plan.cluster)
+    if isinstance(settings, Known) and pause_reason(settings.value):
+        yield "Patroni is paused by the operator"
+    yield from member_reasons(job, plan, observed)
+
+
+def why_disturbed(actions: Iterable[AnyAction], observed: Observed) -> str:
+    """Return what would end a backup that the same plan begins; empty where nothing would."""
+    swarm = swarm_of(observed)
+    for action in actions:
+        if isinstance(action, Switchover | Failover | RestartPostgres):
+            return "a change of the leader or a restart"
+        if action.disrupts:
+            return f"a disruption of {action.disrupts}"
+        if isinstance(action, LabelConfig) and MOVE_LABEL in action.config.labels:
+            live = swarm.config(action.config.name) if swarm else None
+            if live is None or MOVE_LABEL not in live.value.labels:
+                return "a move of the leader"
+    return ""
+
+
+def with_quiet_backups(plan: Plan, observed: Observed) -> Plan:
+    """Return the plan without a base backup that its other actions would end."""
+    begun = [a for a in plan.actions if isinstance(a, CreateService) and is_job(a.service)]
+    others = tuple(action for action in plan.actions if action not in begun)
+    why = why_disturbed(others, observed) if begun else ""
+    if not why:
+        return plan
+    held = (Hold(action.key, f"waits: {why} comes first; {action.reason}") for action in begun)
+    return replace(plan, actions=others, holds=sorted_holds((*plan.holds, *held)))
+
+
+def member_reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
+    """Reasons in the members' own answers, and in what the job mounts of one."""
+    mounts = [mount for mount in job.mounts if mount.kind != "tmpfs"]
+    if len(mounts) != 1 or not mounts[0].read_only or job.mode != "replicated-job":
+        yield "the job could write to a volume, or run more than once"
+        return
+    beside: LiveService | None = None
+    is_led = False
+    for peer in peers(plan, observed):
+        reading = observed.members.get(peer.value.name)
+        volumes = {m.source for m in peer.value.mounts if m.target == DATA_TARGET}
+        beside = peer if volumes == {mounts[0].source} else beside
+        if isinstance(reading, Known):
+            is_led |= reading.value.holds_lock
+            if reading.value.paused:
+                yield "Patroni is paused"
+    if not is_led:
+        yield "no member is known to hold the leader lock"
+    if beside is None or {*job.constraints} != {*beside.value.constraints}:
+        yield "the job is not beside the member whose data it copies"
+        return
+    reading = observed.members.get(beside.value.name)
+    is_well = isinstance(reading, Known) and reading.value.is_well
+    if not is_well or not runs_alone(beside, observed):
+        yield f"{beside.value.name} is not known to be well"
+    if not {*job.secrets} <= {*beside.value.secrets}:
+        yield f"the job has secrets that {beside.value.name} has not"
+
+
+def is_backup_job(action: RemoveService, observed: Observed) -> bool:
+    """True if the service is a base backup's job: what it has made is in the repository, and what
+    is not finished is not listed there."""
+    swarm = swarm_of(observed)
+    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
+    return bool(found) and all(
+        CLUSTER_LABEL in service.labels
+        and is_job(service)
+        and service.mode == "replicated-job"
+        and all(mount.kind == "tmpfs" or mount.read_only for mount in service.mounts)
+        for service in found
+    )

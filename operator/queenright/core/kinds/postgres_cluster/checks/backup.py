@@ -1,0 +1,104 @@
+"""Checks of `backup` that need more than one field.
+
+Decides from one valid `PostgresCluster`. What would leave a gap in the archive is an error.
+"""
+
+from collections.abc import Iterator
+
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVE_COMMAND
+from queenright.core.manifest.problems import Finding, Path, path_text
+from queenright.core.postgres.parameters import amount_of, is_on, parameters
+
+_BACKUP: Path = ("spec", "backup")
+_REPOSITORY: Path = (*_BACKUP, "repository")
+_PARAMETERS: Path = ("spec", "postgresql", "parameters")
+
+
+def _archives(cluster: PostgresCluster) -> Iterator[Finding]:
+    """No parameter takes the archiving away."""
+    if cluster.spec.backup is None:
+        return
+    found = cluster.spec.postgresql.parameters
+    involved = (_BACKUP,)
+    if not is_on(found["archive_mode"]):
+        message = (
+            "must be on while `backup` is there, so that the leader and no other member archives; "
+            "leave it out"
+        )
+        yield Finding((*_PARAMETERS, "archive_mode"), message, involves=involved)
+    if found["archive_command"] != ARCHIVE_COMMAND:
+        message = "is set by `backup`, and another command would archive elsewhere; leave it out"
+        yield Finding((*_PARAMETERS, "archive_command"), message, involves=involved)
+    if found.get("archive_library"):
+        message = "would archive in place of `backup`'s own command; leave it out"
+        yield Finding((*_PARAMETERS, "archive_library"), message, involves=involved)
+    if amount_of(parameters()["archive_timeout"], found["archive_timeout"]) == 0:
+        message = (
+            "0 archives a segment only when it is full (16MB), however long that takes; what is in "
+            "it is lost with the nodes. Write 1min, or leave it out"
+        )
+        yield Finding((*_PARAMETERS, "archive_timeout"), message, "warning", involved)
+
+
+def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The credentials' secret is nobody's password: the operator makes those itself."""
+    spec = cluster.spec
+    if spec.backup is None:
+        return
+    taken: dict[str, Path] = {
+        spec.secrets.replication: ("spec", "secrets", "replication"),
+        spec.secrets.superuser: ("spec", "secrets", "superuser"),
+        spec.secrets.rest_api: ("spec", "secrets", "restApi"),
+    }
+    if spec.vip is not None and spec.vip.has_password:
+        taken[spec.vip.secret] = ("spec", "vip", "secret")
+    for index, role in enumerate(spec.roles):
+        if role.password_secret:
+            taken[role.password_secret] = ("spec", "roles", index, "passwordSecret")
+    repository = spec.backup.repository
+    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
+        if name is None:
+            continue
+        path: Path = (*_REPOSITORY, field)
+        if name in taken:
+            message = f"is also {path_text(taken[name])}; name a secret of its own"
+            yield Finding(path, message, involves=(taken[name],))
+        taken.setdefault(name, path)
+
+
+def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The data are not sent in clear text, and an authority has a certificate to judge."""
+    if cluster.spec.backup is None:
+        return
+    repository = cluster.spec.backup.repository
+    if repository.endpoint is None or not repository.endpoint.startswith("http://"):
+        return
+    path: Path = (*_REPOSITORY, "endpoint")
+    message = "whoever is in the network between can read all data; write https"
+    yield Finding(path, message, "warning")
+    if repository.ca is not None:
+        message = "has no effect, as `endpoint` is http; write https, or leave it out"
+        yield Finding((*_REPOSITORY, "ca"), message, "warning", (path,))
+
+
+def _schedule(cluster: PostgresCluster) -> Iterator[Finding]:
+    """Backups are kept by a rule only where some are made."""
+    spec = cluster.spec.backup
+    if spec is None:
+        return
+    path: Path = (*_BACKUP, "retention")
+    if spec.retention is not None and spec.retention.count is None and spec.retention.days is None:
+        yield Finding(path, "keeps nothing by a rule; write count, days or both, or leave it out")
+    if spec.schedule is not None:
+        return
+    if spec.retention is not None:
+        message = "has no effect without `schedule`: Barman removes backups after one was made"
+        yield Finding(path, message, "warning")
+    if spec.source != "replica":
+        message = "has no effect without `schedule`, by which backups are made"
+        yield Finding((*_BACKUP, "from"), message, "warning")
+
+
+BACKUP_CHECKS = (_archives, _secrets, _transport, _schedule)
+"""Checks of the archive."""

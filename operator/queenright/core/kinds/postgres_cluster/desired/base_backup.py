@@ -1,0 +1,127 @@
+"""The job that makes a base backup beside one member: its service, from that member's as it runs.
+
+Decides the service's every property. Invariant: the job has the member's own image, repository,
+secrets and node, and its data read-only; its environment says nothing secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from queenright.core.kinds.postgres_cluster.desired.backup import CA_TARGET, CREDENTIALS_TARGET
+from queenright.core.kinds.postgres_cluster.desired.services import (
+    NO_CHECK,
+    POSTGRES_ID,
+    SUPERUSER_TARGET,
+    scratch,
+    service_labels,
+    service_name,
+)
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+from queenright.core.manifest.quantities import MEBI
+from queenright.core.swarm.objects import (
+    CLUSTER_LABEL,
+    STACK_LABEL,
+    Attachment,
+    Mount,
+    Resources,
+    RestartPolicy,
+    Service,
+)
+
+BACKUP_ROLE = "base-backup"
+PROGRAM = "base-backup"
+DATA_TARGET = "/home/postgres/pgdata"
+DUE_VARIABLE = "BACKUP_DUE"
+MEMBER_VARIABLE = "BACKUP_MEMBER"
+FILES = (SUPERUSER_TARGET, CREDENTIALS_TARGET, CA_TARGET)
+SCRATCH_BYTES = 256 * MEBI
+"""Parts of an upload: Barman keeps five of 5 MB."""
+MEMORY_BYTES = 768 * MEBI
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """The document's wishes for base backups; ``variables`` are the job's own."""
+
+    schedule: str
+    source: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def backup_plan(cluster: PostgresCluster) -> BackupPlan | None:
+    """Return what the document asks; None where it has no schedule."""
+    spec = cluster.spec.backup
+    if spec is None or spec.schedule is None:
+        return None
+    kept = spec.retention
+    variables = {
+        "BACKUP_KEEP_COUNT": str(kept.count) if kept and kept.count else "",
+        "BACKUP_KEEP_DAYS": str(kept.days) if kept and kept.days else "",
+    }
+    return BackupPlan(spec.schedule, spec.source, {k: v for k, v in variables.items() if v})
+
+
+def job_name(cluster: str) -> str:
+    """One name for all of them: the swarm itself takes no second job beside the first."""
+    return service_name(cluster, "base_backup")
+
+
+def backup_job(
+    plan: BackupPlan, cluster: str, member: Service, reach: tuple[str, int], due: datetime
+) -> Service:
+    """The job beside a member; ``member`` is its service as it runs, ``reach`` its address and
+    port."""
+    address, port = reach
+    own = {
+        name: text
+        for name, text in member.environment.items()
+        if name in {"BACKUP_URL", "BACKUP_ENDPOINT", "BACKUP_REGION", "BACKUP_COMPRESSION"}
+    }
+    data = next(mount.source for mount in member.mounts if mount.target == DATA_TARGET)
+    return Service(
+        name=job_name(cluster),
+        image=member.image,
+        mode="replicated-job",
+        labels=service_labels(cluster, BACKUP_ROLE),
+        container_labels={CLUSTER_LABEL: cluster, STACK_LABEL: cluster},
+        command=(PROGRAM,),
+        environment={
+            **own,
+            **plan.variables,
+            "BACKUP_HOST": address,
+            "BACKUP_PORT": str(port),
+            DUE_VARIABLE: due.isoformat(),
+            MEMBER_VARIABLE: member.hostname,
+        },
+        user=f"{POSTGRES_ID}:{POSTGRES_ID}",
+        init=True,
+        read_only=True,
+        capabilities_dropped=("ALL",),
+        networks=tuple(Attachment(one.network) for one in member.networks),
+        constraints=member.constraints,
+        mounts=tuple(
+            sorted(
+                (
+                    Mount(DATA_TARGET, source=data, read_only=True),
+                    scratch("/tmp", SCRATCH_BYTES),  # noqa: S108  # its tmpfs
+                )
+            )
+        ),
+        secrets=tuple(file for file in member.secrets if file.target in FILES),
+        health_check=NO_CHECK,
+        resources=Resources(memory_limit_bytes=MEMORY_BYTES),
+        restart=RestartPolicy(condition="none"),
+    )
+
+
+def why_no_job(member: Service) -> str | None:
+    """Reason why no job can be made beside a member as it runs; None when one can."""
+    if not any(mount.target == DATA_TARGET and mount.source for mount in member.mounts):
+        return "its service mounts no volume with the data"
+    targets = {file.target for file in member.secrets}
+    if "BACKUP_URL" not in member.environment or not {*FILES[:2]} <= targets:
+        return "its service has not got the repository and its secrets yet"
+    return None

@@ -1,0 +1,1 @@
+"""Words and choices for what a member or a cluster has lost."""

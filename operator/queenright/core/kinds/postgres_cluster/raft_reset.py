@@ -1,0 +1,60 @@
+"""Raft nodes that vote and know nothing, and the request to a member to set its Raft log aside.
+
+A node whose dump is lost, or whose log holds an entry that it can't apply, connects, votes and
+leads, and its Patroni waits for ever; where it leads, no key expires, and no failover takes place.
+The request is a variable of the member's service: the image's entry point obeys each value once,
+when the other nodes are a quorum without it. Invariant: an operator's request is no drift; the
+desired service keeps the one that is deployed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.observed import LiveService, RaftStatus, SwarmState
+from queenright.core.swarm.objects import RAFT_RESET_VARIABLE, Service
+
+STUCK = timedelta(seconds=15)
+"""A node that applies nothing for longer than this, and is behind, will not go on by itself: even
+a whole dump and journal are applied within a second or two of a start."""
+
+
+def is_stuck(status: RaftStatus, seen_s: float | None) -> bool:
+    """Return True for a node that has been behind for long; ``seen_s`` are the seconds for which
+    this process has seen it behind at the same entry. One that has just started is given time."""
+    least_s = STUCK.total_seconds()
+    seen_long = seen_s is not None and seen_s >= least_s
+    return status.is_behind and seen_long and status.uptime_s >= least_s
+
+
+def with_request(live: LiveService) -> Service:
+    """Return the service with a request of its own: the version index of the swarm, which is never
+    had twice."""
+    asked = {**live.value.environment, RAFT_RESET_VARIABLE: str(live.version)}
+    return dataclasses.replace(live.value, environment=asked)
+
+
+def with_deployed_requests(desired: DesiredCluster, swarm: SwarmState) -> DesiredCluster:
+    """Return the same cluster with the requests that its members were deployed with."""
+    found = {
+        member.service.name: asked
+        for member in desired.members
+        if (live := swarm.service(member.service.name)) is not None
+        and (asked := live.value.environment.get(RAFT_RESET_VARIABLE)) is not None
+    }
+    if not found:
+        return desired
+    members = tuple(
+        dataclasses.replace(member, service=_asked(member.service, found.get(member.service.name)))
+        for member in desired.members
+    )
+    return dataclasses.replace(desired, members=members)
+
+
+def _asked(service: Service, value: str | None) -> Service:
+    if value is None:
+        return service
+    given = {**service.environment, RAFT_RESET_VARIABLE: value}
+    return dataclasses.replace(service, environment=given)

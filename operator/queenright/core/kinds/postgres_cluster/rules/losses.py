@@ -1,0 +1,26 @@
+"""Rule for members that have lost something: a hold for each that does not come up by itself.
+
+``losses.damage`` and ``losses.lone_raft`` find the words. What can be repaired without a choice is
+repaired by others: by the member image (Raft's files), Patroni (an empty data directory, a rewind),
+``rules.raft`` and ``topology`` (a copy that was interrupted).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.actions import AnyAction
+from queenright.core.kinds.postgres_cluster.losses.damage import damage_holds
+from queenright.core.kinds.postgres_cluster.losses.lone_raft import (
+    lone_raft_holds,
+    lost_quorum_holds,
+)
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.planning.plan import Hold
+
+
+def plan_losses(state: ClusterState) -> Iterator[AnyAction | Hold]:
+    if state.is_deployed and state.is_bootstrapped:
+        yield from damage_holds(state)
+        yield from lone_raft_holds(state)
+        yield from lost_quorum_holds(state)

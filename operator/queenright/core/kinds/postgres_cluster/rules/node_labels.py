@@ -1,0 +1,82 @@
+"""Rule for node labels: they place the tasks, so moving a label moves a database.
+
+Invariant: a label is removed from a node only when no leader, and no member that does not answer,
+runs there by it (removing a label stops the task that it placed), and a proxy's only when every
+proxy node of the file is in the swarm: a name that is not may be this node's, misspelt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.actions import AnyAction, FieldChange, LabelNode
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import Node
+from queenright.core.planning.plan import Hold
+from queenright.core.swarm.diff import ABSENT
+
+
+def plan_nodes(state: ClusterState) -> Iterator[AnyAction | Hold]:
+    desired = state.desired
+    owned = (desired.member_label, desired.proxy_label)
+    wanted = {item.node: item.labels for item in desired.node_labels}
+    unsure = any(state.swarm.node(name) is None for name in desired.proxy_nodes)
+    for node in state.swarm.index.nodes_about(wanted, owned):
+        labels = wanted.get(node.name, {})
+        different = {
+            key: labels.get(key)
+            for key in owned
+            if node.labels.get(key) != labels.get(key)
+            and not (unsure and key == desired.proxy_label and key not in labels)
+        }
+        if not different:
+            continue
+        placed = member_placed_by(state, node) if desired.member_label in different else None
+        if placed and (obstacle := state.why_not_disrupt(placed)):
+            yield Hold(
+                f"label-node/{node.name}",
+                f"node {node.name}: label {desired.member_label}="
+                f"{node.labels[desired.member_label]} stays for now (it places {placed.name}, and "
+                f"{obstacle}); to change it anyway: "
+                f"{by_hand(node.name, desired.member_label, different[desired.member_label])}",
+                wants_attention=True,
+            )
+            continue
+        loses_proxy = desired.proxy_label in different and different[desired.proxy_label] is None
+        yield LabelNode(
+            node.name,
+            node.id,
+            node.version,
+            different,
+            reason=f"the file places tasks on {node.name} by these labels"
+            if labels
+            else f"the file does not name {node.name}",
+            changes=tuple(
+                FieldChange(f"labels[{key}]", node.labels.get(key, ABSENT), value or ABSENT)
+                for key, value in sorted(different.items())
+            ),
+            disrupts=placed.service.name
+            if placed
+            else desired.proxy.name
+            if loses_proxy and state.swarm.service(desired.proxy.name)
+            else "",
+        )
+
+
+def by_hand(node: str, key: str, value: str | None) -> str:
+    change = f"--label-rm {key}" if value is None else f"--label-add {key}={value}"
+    return f"docker node update {change} {node}"
+
+
+def member_placed_by(state: ClusterState, node: Node) -> DesiredMember | None:
+    """The member whose running task the node's present label holds there."""
+    label = state.desired.member_label
+    constraint = f"node.labels.{label}=={node.labels.get(label)}"
+    for member in state.desired.members:
+        live = state.swarm.service(member.service.name)
+        if live is None or constraint not in live.value.constraints:
+            continue
+        if any(task.node_id == node.id for task in state.swarm.possible_tasks(live.id)):
+            return member
+    return None

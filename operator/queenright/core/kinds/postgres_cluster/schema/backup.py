@@ -1,0 +1,165 @@
+"""Field for the backups' place: S3-compatible storage, where each member archives its WAL.
+
+The contract has no backups (spec: database-cluster §1.8), so without this field nothing is
+rendered. No field here holds a credential: `credentials` and `ca` name swarm secrets.
+"""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from queenright.core.manifest.cron import Schedule
+from queenright.core.manifest.model import Part
+from queenright.core.manifest.names import SecretName
+from queenright.core.manifest.suggestions import UnfitValueError, describe
+
+_HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
+ENDPOINT = rf"^https?://{_HOST}(?::[0-9]{{1,5}})?(?:/[A-Za-z0-9._/-]*)?$"
+BUCKET = r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"
+_FOLDER = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+PREFIX = rf"^{_FOLDER}(/{_FOLDER})*$"
+PREFIX_MOST = 200
+REGION = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+
+
+def _endpoint(value: str) -> str:
+    if "@" in value or "?" in value:
+        # What stands before an @ may be a password: it is not repeated.
+        raise UnfitValueError(
+            "must be an address alone, such as https://s3.example.org:9000; the credentials are in "
+            "the secret that `credentials` names"
+        )
+    if not re.fullmatch(ENDPOINT, value):
+        raise UnfitValueError(
+            f"{describe(value)} is not the address of an S3 server such as "
+            "https://s3.example.org:9000 (http or https, without the bucket)"
+        )
+    return value
+
+
+def _bucket(value: str) -> str:
+    if not re.fullmatch(BUCKET, value):
+        raise UnfitValueError(
+            f"{describe(value)} is not a bucket's name: 3 to 63 lower-case letters, digits, dots "
+            "and hyphens, a letter or digit first and last; folders in it go to `prefix`"
+        )
+    return value
+
+
+def _prefix(value: str) -> str:
+    if len(value) > PREFIX_MOST or not re.fullmatch(PREFIX, value):
+        raise UnfitValueError(
+            f"{describe(value)} is not a folder such as clusters/berlin: letters, digits, dots, "
+            f"hyphens and underscores between slashes, at most {PREFIX_MOST} characters, no slash "
+            "first or last, no dot or hyphen first in a part"
+        )
+    return value
+
+
+def _region(value: str) -> str:
+    if not re.fullmatch(REGION, value):
+        raise UnfitValueError(
+            f"{describe(value)} is not a region such as eu-central-1: lower-case letters, digits "
+            "and hyphens"
+        )
+    return value
+
+
+Endpoint = Annotated[
+    str,
+    AfterValidator(_endpoint),
+    WithJsonSchema({"type": "string", "pattern": ENDPOINT}),
+]
+Bucket = Annotated[
+    str, AfterValidator(_bucket), WithJsonSchema({"type": "string", "pattern": BUCKET})
+]
+Prefix = Annotated[
+    str,
+    AfterValidator(_prefix),
+    WithJsonSchema({"type": "string", "pattern": PREFIX, "maxLength": PREFIX_MOST}),
+]
+Region = Annotated[
+    str, AfterValidator(_region), WithJsonSchema({"type": "string", "pattern": REGION})
+]
+
+
+class BackupRepository(Part):
+    """A bucket in S3-compatible storage. The cluster's folder in it is named after the cluster, and
+    has one folder for each database system, so that a cluster that is deployed anew overwrites
+    nothing."""
+
+    bucket: Bucket = Field(
+        description="Name of the bucket. It has to be there: nothing makes it.",
+        examples=["backups"],
+    )
+    credentials: SecretName = Field(
+        description="Swarm secret with a credentials file as Amazon's tools read it: `[default]`, "
+        "`aws_access_key_id = …`, `aws_secret_access_key = …`, a line each. It has to be there.",
+        examples=["main_backup_credentials"],
+    )
+    endpoint: Endpoint | None = Field(
+        default=None,
+        description="Address of the S3 server, as the members reach it. Default: Amazon's own.",
+        examples=["https://s3.example.org:9000"],
+    )
+    prefix: Prefix | None = Field(
+        default=None,
+        description="Folder in the bucket, around the cluster's own. Default: none.",
+        examples=["clusters/berlin"],
+    )
+    region: Region = Field(default="us-east-1", description="The bucket's region.")
+    ca: SecretName | None = Field(
+        default=None,
+        description="Swarm secret with the certificate (PEM) of the authority that signed the "
+        "server's. It has to be there. Default: the authorities that the member image trusts.",
+        examples=["s3_ca"],
+    )
+
+
+class Retention(Part):
+    """Backups that are kept: all that `count` or `days` names, and what those need. Barman removes
+    the others after each backup that was made, with the WAL that no kept one needs; a backup that
+    `barman-cloud-backup-keep` keeps stays."""
+
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="The newest backups, at least so many. Default: those that `days` needs.",
+        examples=[7],
+    )
+    days: int | None = Field(
+        default=None,
+        ge=1,
+        le=3650,
+        description="Any moment of so many days can be restored: the backups of that time stay, "
+        "and the last one before it. Default: those that `count` names.",
+        examples=[30],
+    )
+
+
+class BackupSpec(Part):
+    """Continuous archiving of the WAL by whichever member leads: PostgreSQL's `archive_mode` is on,
+    and a segment that nothing fills is archived after `archive_timeout` (1min, unless
+    `postgresql.parameters` has another)."""
+
+    repository: BackupRepository = Field(description="The place of backups and WAL.")
+    compression: Literal["gzip", "none"] = Field(
+        default="gzip", description="Compression of what is stored."
+    )
+    schedule: Schedule | None = Field(
+        default=None,
+        description="When base backups are made: minute, hour, day of the month, month, day of the "
+        "week, as cron has them, in UTC. The first is made at once. Default: none is made.",
+        examples=["30 2 * * *"],
+    )
+    source: Literal["replica", "leader"] = Field(
+        default="replica",
+        alias="from",
+        description="Member whose data are copied. `replica`: one that is well; the leader where "
+        "none has been for ten minutes.",
+    )
+    retention: Retention | None = Field(
+        default=None, description="Backups that are kept. Default: all; nothing is removed."
+    )

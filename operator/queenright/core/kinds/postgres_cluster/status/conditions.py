@@ -1,0 +1,171 @@
+"""Status lines of a cluster: leader, promotion, maintenance, restarts, virtual address.
+
+Decides from the plan's holds, Patroni's settings, the annotations and every member's answer.
+Invariant: unknown values are shown as "unknown"; a pause is shown with its owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
+from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text
+from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
+from queenright.core.kinds.postgres_cluster.backup.told import base_backup_text
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
+from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
+from queenright.core.manifest.moments import Pausing, format_moment
+from queenright.core.observed import Known, MemberStatus, Observed, SwarmState
+from queenright.core.planning.plan import Plan
+from queenright.core.planning.status import Line
+
+TOLD_HERE = (
+    *("primary", "failover", "promotion", "maintenance", "reconcile", "replication"),
+    "backup",
+)
+"""Kinds of holds that a status line shows."""
+
+
+def conditions(
+    desired: DesiredCluster, plan: Plan, observed: Observed, swarm: SwarmState, now: datetime
+) -> tuple[Line, ...]:
+    """The lines; none for what is as it always is."""
+    return (
+        *leader_lines(desired, plan, observed, swarm),
+        *promotion_lines(desired, plan, observed, now),
+        *held_lines("Maintenance", "maintenance", plan),
+        *held_lines("Reconcile", "reconcile", plan),
+        *replication_lines(desired, plan, observed),
+        *backup_lines(desired, plan, observed),
+        *base_backup_lines(desired, swarm, now),
+        *restart_lines(desired, observed),
+        *vip_lines(desired, swarm),
+    )
+
+
+def vip_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Line]:
+    """On which nodes keepalived runs. Which of them has the address, only they know."""
+    if desired.vip is None:
+        return
+    live = swarm.service(desired.vip.service.name)
+    tasks = swarm.tasks_of(live.id) if live else ()
+    up = {t.node_id for t in tasks if t.state == "running" and swarm.runs(t)}
+    names = sorted(node.name for node in swarm.nodes if node.id in up)
+    text = f"keepalived runs on {', '.join(names)}" if names else "keepalived runs on no node"
+    yield Line("Virtual IP", f"{desired.vip.address}, {text}", wants_attention=not names)
+
+
+def told_here(key: str) -> bool:
+    """True if a status line shows a hold of this key."""
+    return key.partition("/")[0] in TOLD_HERE
+
+
+def held_lines(about: str, kind: str, plan: Plan) -> Iterator[Line]:
+    for hold in plan.holds:
+        if hold.key.partition("/")[0] == kind:
+            yield Line(about, hold.reason, hold.wants_attention)
+
+
+def leader_lines(
+    desired: DesiredCluster, plan: Plan, observed: Observed, swarm: SwarmState
+) -> Iterator[Line]:
+    annotations = notes_of(desired, swarm)
+    wanted = [*held_lines("Leader", "primary", plan), *held_lines("Leader", "failover", plan)]
+    if wanted:
+        yield from wanted
+    elif desired.policy.primary and any(status.is_leader for status in known(desired, observed)):
+        text = f"leader is {desired.policy.primary}, which is spec.primary"
+        if leads(desired, observed, desired.policy.primary):
+            yield Line("Leader", f"{text}; failback.mode is {desired.policy.failback.mode}")
+    if annotations.move is not None:
+        move = annotations.move
+        text = f"from {move.leader} to {move.candidate}, requested at {format_moment(move.at)}"
+        yield Line("Move", f"{text} ({move.kind})")
+
+
+def leads(desired: DesiredCluster, observed: Observed, name: str) -> bool:
+    reading = observed.members.get(f"{desired.name}_{name}")
+    return isinstance(reading, Known) and reading.value.is_leader
+
+
+def promotion_lines(
+    desired: DesiredCluster, plan: Plan, observed: Observed, now: datetime
+) -> Iterator[Line]:
+    """Patroni's pause: whose it is, until when, and what it means."""
+    policy = desired.policy.promotion
+    held = [*held_lines("Promotion", "promotion", plan)]
+    if held:
+        end = until(policy) if policy.is_paused(now) else ""
+        yield from (Line(line.about, line.text + end, line.wants_attention) for line in held)
+        return
+    said = [*known(desired, observed)]
+    paused = [status for status in said if status.paused]
+    settings = observed.settings.get(desired.name)
+    if not isinstance(settings, Known):
+        if paused:
+            yield Line("Promotion", "paused by an unknown owner", wants_attention=True)
+    elif reason := pause_reason(settings.value):
+        late = "" if len(paused) == len(said) else "; not every member reports it yet"
+        yield Line("Promotion", f"paused by the operator, for {reason}{late}")
+    elif paused and not settings.value.get("pause"):
+        yield Line("Promotion", "resumed; not every member reports it yet")
+
+
+def replication_lines(desired: DesiredCluster, plan: Plan, observed: Observed) -> Iterator[Line]:
+    """The replicas that confirm commits, and what is not in force yet."""
+    for text in replication_texts(desired, observed):
+        yield Line("Replication", text)
+    yield from held_lines("Replication", "replication", plan)
+
+
+def backup_lines(desired: DesiredCluster, plan: Plan, observed: Observed) -> Iterator[Line]:
+    """The last archived file and what waits, with the hold that says why."""
+    leaders = [m.name for m in desired.members if leads(desired, observed, m.name)]
+    match observed.archiving.get(desired.name):
+        case Known(found) if found.is_on and leaders:
+            yield Line("Backup", archived_text(found, leaders[0]))
+        case _:
+            pass
+    yield from held_lines("Backup", "backup", plan)
+
+
+def base_backup_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
+    """The last base backup, and the next one."""
+    state_config = swarm.config(desired.state_config.name)
+    if desired.base_backups is not None and state_config is not None:
+        note = read_backup_note(state_config.value.labels, now)
+        yield Line("Backup", base_backup_text(desired.base_backups, note, now))
+
+
+def until(pausing: Pausing) -> str:
+    return f" (until {format_moment(pausing.until)})" if pausing.until else ""
+
+
+def restart_lines(desired: DesiredCluster, observed: Observed) -> Iterator[Line]:
+    """Members whose PostgreSQL waits for a restart, and for what."""
+    for member in desired.members:
+        reading = observed.members.get(member.service.name)
+        if isinstance(reading, Known) and reading.value.pending_restart:
+            what = format_changes(reading.value.pending_changes)
+            yield Line("Restart", f"{member.name} waits for a restart{what}")
+
+
+def format_changes(changes: Mapping[str, tuple[str, str]]) -> str:
+    parts = [f"{name} {old} -> {new}" for name, (old, new) in sorted(changes.items())]
+    return f": {', '.join(parts)}" if parts else ""
+
+
+def known(desired: DesiredCluster, observed: Observed) -> Iterator[MemberStatus]:
+    for member in desired.members:
+        reading = observed.members.get(member.service.name)
+        if isinstance(reading, Known):
+            yield reading.value
+
+
+def notes_of(desired: DesiredCluster, swarm: SwarmState) -> Annotations:
+    state_config = swarm.config(desired.state_config.name)
+    return (
+        read_annotations(state_config.value.labels) if state_config is not None else Annotations()
+    )

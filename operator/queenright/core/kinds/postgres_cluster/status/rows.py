@@ -1,0 +1,238 @@
+"""Status rows of a cluster: members, proxies, and whether anything is left to do.
+
+Decides from one observation, the desired state and the plan made of it. Invariant: only a member
+that proves the leader lock is shown as the leader, and what is not known is never shown as a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
+from queenright.core.kinds.postgres_cluster.status.conditions import conditions, told_here
+from queenright.core.observed import (
+    Known,
+    LiveService,
+    MemberStatus,
+    Node,
+    Observed,
+    SwarmState,
+    Task,
+    Unknown,
+)
+from queenright.core.planning.plan import NOT_COMPARED, Hold, Plan, summary
+from queenright.core.planning.status import Block, Line, Lines, Table
+
+BYTES_A_MEGABYTE = 1 << 20
+MEMBER_COLUMNS = ("Member", "Host", "Role", "State", "TL", "Lag in MB")
+"""The member list's columns (spec: database-cluster §2.1)."""
+PROXY_COLUMNS = ("Proxy node", "Address", "Task")
+
+UNKNOWN = "unknown"
+REPLICA_ROLES = {"": "Replica", "sync": "Sync Standby", "quorum": "Quorum Standby"}
+"""A replica's role by its part in a commit, in the words of ``patronictl list``."""
+PRIMARY_ROLES = frozenset({"primary", "master", "leader"})
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """One member (spec: §2.1).
+
+    ``role`` is ``Leader``, one of ``REPLICA_ROLES``, or empty where neither is proven; ``state`` is
+    Patroni's, or ``unknown``. ``lag_mb`` is None for a leader, and where it is not known;
+    ``remark`` is for people.
+    """
+
+    member: str
+    host: str
+    role: str
+    state: str
+    timeline: int | None = None
+    lag_mb: int | None = None
+    remark: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "member": self.member,
+            "host": self.host,
+            "role": self.role or None,
+            "state": self.state,
+            "tl": self.timeline,
+            "lag_mb": self.lag_mb,
+            "remark": self.remark or None,
+        }
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row under ``MEMBER_COLUMNS``; the lag of a leader is empty."""
+        timeline = "" if self.timeline is None else str(self.timeline)
+        lag = str(self.lag_mb) if self.lag_mb is not None else ""
+        if self.role in REPLICA_ROLES.values() and self.lag_mb is None:
+            lag = UNKNOWN
+        return (self.member, self.host, self.role, self.state, timeline, lag)
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRow:
+    """The proxy on one node; ``task`` is swarm's state of its newest task."""
+
+    node: str
+    address: str
+    task: str
+    remark: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        remark = self.remark or None
+        return {"node": self.node, "address": self.address, "task": self.task, "remark": remark}
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row under ``PROXY_COLUMNS``."""
+        return (self.node, self.address, self.task)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStatus:
+    """Status of one cluster.
+
+    ``plan`` is what would be done next, ``summary`` its short form, ``lines`` the status lines.
+    """
+
+    name: str
+    members: tuple[MemberRow, ...]
+    proxies: tuple[ProxyRow, ...]
+    plan: Plan
+    lines: tuple[Line, ...] = ()
+    is_compared: bool = True
+    """False where no valid file describes it."""
+
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        """The holds, without those that a status line shows."""
+        return self._besides_lines(self.plan.held)
+
+    @property
+    def notes(self) -> tuple[Hold, ...]:
+        """The news, without those that a status line shows."""
+        return self._besides_lines(self.plan.notes)
+
+    def _besides_lines(self, holds: tuple[Hold, ...]) -> tuple[Hold, ...]:
+        if not self.lines:
+            return holds
+        return tuple(hold for hold in holds if not told_here(hold.key))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        members = [f"{row.member}: {row.remark}" for row in self.members if row.remark]
+        return (
+            *members,
+            *(f"proxy on {row.node}: {row.remark}" for row in self.proxies if row.remark),
+        )
+
+    @property
+    def summary(self) -> str:
+        return summary(self.plan) if self.is_compared else NOT_COMPARED
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The member table, the proxies, and the lines."""
+        return (
+            Table(MEMBER_COLUMNS, tuple(row.cells for row in self.members)),
+            Table(PROXY_COLUMNS, tuple(row.cells for row in self.proxies)),
+            Lines(self.lines),
+        )
+
+    def details(self) -> Mapping[str, object]:
+        return {
+            "members": [row.as_json() for row in self.members],
+            "proxies": [row.as_json() for row in self.proxies],
+            "standing": [line.as_json() for line in self.lines],
+        }
+
+
+def cluster_status(
+    name: str, desired: DesiredCluster | None, plan: Plan, observed: Observed, now: datetime
+) -> ClusterStatus:
+    """The cluster's rows; without a desired state (no file describes it) there are none."""
+    if desired is None or isinstance(observed.swarm, Unknown):
+        return ClusterStatus(name, (), (), plan)
+    swarm = observed.swarm.value
+    members = tuple(member_row(member, observed) for member in desired.members)
+    lines = conditions(desired, plan, observed, swarm, now)
+    return ClusterStatus(name, members, tuple(proxy_rows(desired, swarm)), plan, lines)
+
+
+def member_row(member: DesiredMember, observed: Observed) -> MemberRow:
+    match observed.members.get(member.service.name):
+        case Known(status):
+            return answered(member.name, member.address, status)
+        case Unknown(why):
+            remark = "; ".join(filter(None, (why, raft_remark(member, observed))))
+            return MemberRow(member.name, member.address, "", UNKNOWN, remark=remark)
+        case None:
+            return MemberRow(member.name, member.address, "", UNKNOWN, remark="not asked yet")
+
+
+def raft_remark(member: DesiredMember, observed: Observed) -> str:
+    """Return what a silent member's Raft node says, where that explains it."""
+    match observed.raft.get(member.service.name):
+        case Known(status) if status.is_behind:
+            return (
+                f"its Raft node votes, and has applied {status.last_applied} of "
+                f"{status.commit_index} entries"
+            )
+        case _:
+            return ""
+
+
+def answered(name: str, address: str, status: MemberStatus) -> MemberRow:
+    role, lag_mb = REPLICA_ROLES[status.synchronous], None
+    if status.holds_lock:
+        role = "Leader"
+    elif status.role in PRIMARY_ROLES:
+        role = ""
+    elif status.lag_bytes is not None:
+        lag_mb = round(status.lag_bytes / BYTES_A_MEGABYTE)
+    return MemberRow(
+        name,
+        address,
+        role,
+        status.state,
+        status.timeline,
+        lag_mb,
+        "; ".join(remarks_on(status)),
+    )
+
+
+def remarks_on(status: MemberStatus) -> Iterator[str]:
+    if status.role in PRIMARY_ROLES and not status.holds_lock:
+        yield "runs as primary, but does not prove the leader lock (/primary does not answer 200)"
+    if status.cluster_unlocked:
+        yield "no member holds the leader lock"
+
+
+def proxy_rows(desired: DesiredCluster, swarm: SwarmState) -> Iterator[ProxyRow]:
+    live = swarm.service(desired.proxy.name)
+    for name in desired.proxy_nodes:
+        node = swarm.node(name)
+        if node is None:
+            yield ProxyRow(name, "", "no such node")
+        else:
+            yield proxy_row(node, live, swarm)
+
+
+def proxy_row(node: Node, live: LiveService | None, swarm: SwarmState) -> ProxyRow:
+    """The proxy on one node."""
+    tasks = [] if live is None else [t for t in swarm.tasks_of(live.id) if t.node_id == node.id]
+    if not tasks:
+        return ProxyRow(node.name, node.address, "none")
+    task = max(tasks, key=lambda found: (found.is_alive, found.at))
+    if node.state != "ready":
+        return ProxyRow(node.name, node.address, UNKNOWN, f"the node is {node.state}")
+    return ProxyRow(node.name, node.address, task.state, why_not_running(task))
+
+
+def why_not_running(task: Task) -> str:
+    return "" if task.state == "running" else task.error

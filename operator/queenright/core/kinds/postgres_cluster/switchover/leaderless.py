@@ -1,0 +1,119 @@
+"""Failover to a named member where the quorum is well and nobody leads.
+
+After the whole cluster lost power, Patroni may elect nobody: a former leader with more WAL on an
+older timeline keeps the others from leading, and ``check_timeline`` keeps it from leading itself.
+Decides from every member's own answer, its Raft node's, and Patroni's history of timelines.
+Invariant: a failover is planned only where every deployed member answers, so that nothing that any
+of them has is lost; where one is missing, a person decides (``accepted_loss``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from queenright.core.actions import Failover
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
+    accepted_failover,
+    choices,
+)
+from queenright.core.kinds.postgres_cluster.switchover.decision import settle_time
+from queenright.core.kinds.postgres_cluster.switchover.position import positions, why_not_compared
+from queenright.core.observed import LEADERLESS, Known
+from queenright.core.planning.plan import Hold
+
+ELECTS = timedelta(seconds=60)
+"""Time in which Patroni elects a leader by itself, if it can, after all members have started."""
+
+
+def decide_failover(state: ClusterState) -> Failover | Hold | None:
+    """The failover, or why there is none yet; None while a member leads or Patroni is paused."""
+    name = state.desired.name
+    led = any(state.is_leader(member) for member in state.desired.members)
+    is_asked = name in state.observed.history
+    if led or not is_asked or not state.is_bootstrapped or is_halted(state):
+        return None
+    key = f"failover/{name}"
+    seen_s = state.observed.seen_s_ago.get(f"{LEADERLESS}{name}", 0.0)
+    left = max(ELECTS, settle_time(state)) - timedelta(seconds=seen_s)
+    if left > timedelta(0):
+        reason = (
+            f"cluster {name}: nobody leads (Patroni elects a leader by itself, if it can); after "
+            "a minute the operator names the member with the newest data"
+        )
+        return Hold(key, reason, state.now + left)
+    if obstacles := "; ".join(why_not_name(state)):
+        accepted = accepted_failover(state)
+        if isinstance(accepted, Failover):
+            return accepted
+        why = "; ".join(filter(None, (obstacles, accepted)))
+        reason = (
+            f"cluster {name}: nobody leads, and the operator names no leader ({why}); bring every "
+            "member back, or accept the loss of what the others do not have: queenright failover "
+            f"{name} --candidate and a member's name{choices(state)}"
+        )
+        return Hold(key, reason, wants_attention=True)
+    newest = max(positions(state), key=lambda position: position.rank)
+    return Failover(
+        **state.asked(newest.member),
+        candidate=newest.member.name,
+        reason=f"failover to {newest.member.name}: nobody leads, all members answer, and "
+        f"{newest.member.name} has the newest data (timeline {newest.timeline}, WAL position "
+        f"{newest.location})",
+    )
+
+
+def is_halted(state: ClusterState) -> bool:
+    """True if Patroni is paused, as far as anybody says: then it promotes nobody."""
+    told = (state.status(member) for member in state.desired.members)
+    return bool(state.known_settings.get("pause")) or any(s.paused for s in told if s is not None)
+
+
+def why_not_name(state: ClusterState) -> Iterator[str]:
+    """Reasons why no member may be named; none when the newest one may."""
+    for member in state.desired.members:
+        status = state.status(member)
+        if status is None:
+            yield f"{member.name} does not answer ({state.why_unknown(member)})"
+        elif obstacle := why_not_compared(status):
+            yield f"{member.name} {obstacle}"
+        elif unsettled := state.why_unsettled(member):
+            yield unsettled
+    if uncertain := state.why_no_quorum() or why_raft_unsettled(state) or state.why_stray():
+        yield uncertain
+    match state.observed.history.get(state.desired.name):
+        case Known(history):
+            expected = max((end.timeline + 1 for end in history), default=1)
+        case _:
+            yield "Patroni's history of timelines is not known"
+            return
+    found = [*positions(state)]
+    newest = max(found, key=lambda position: position.rank, default=None)
+    if newest is None or len(found) < len(state.desired.members):
+        return
+    status = state.status(newest.member)
+    if newest.timeline < expected:
+        yield (
+            f"the newest data is on timeline {newest.timeline} ({newest.member.name}), but the "
+            f"cluster has been on timeline {expected}"
+        )
+    elif status is not None and status.tags.get("nofailover"):
+        yield f"{newest.member.name} has the newest data and the tag nofailover"
+    if not newest.may_lead:
+        yield (
+            f"{newest.member.name} has the newest data, but is not in Patroni's /sync key, so it "
+            "may lack acknowledged rows"
+        )
+
+
+def why_raft_unsettled(state: ClusterState) -> str | None:
+    """Reason why the Raft nodes do not all agree; None when they do."""
+    found = [raft for member in state.desired.members if (raft := state.raft_of(member))]
+    if any(raft.unreachable for raft in found):
+        return "not every Raft node reaches every other"
+    if len({(raft.leader, raft.term) for raft in found}) > 1 or not all(r.leader for r in found):
+        return "the Raft nodes do not agree on their leader"
+    if any(raft.is_behind for raft in found):
+        return "a Raft node has not applied its whole log"
+    return None

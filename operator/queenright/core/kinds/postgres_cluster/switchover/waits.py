@@ -1,0 +1,43 @@
+"""Ages of the annotated leader: by the annotation's time, and by what this process has seen.
+
+Decides nothing. Invariant: a clock that jumps makes no wait endless, and failback never earlier
+than after a minute that this process has watched.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.planning.ages import likely_age
+from queenright.core.planning.service_rollout import task_age
+
+STABLE = timedelta(seconds=60)
+"""Time for which this process itself has seen a leader before failback."""
+
+
+def seen_note(state: ClusterState, label: str) -> float | None:
+    """Seconds for which this process has seen the state config's label unchanged."""
+    state_config = state.swarm.config(state.desired.state_config.name)
+    return state.seen_s_ago.get(f"{state_config.id}/{label}") if state_config is not None else None
+
+
+def well_for(state: ClusterState, annotations: Annotations) -> timedelta:
+    """Time for which the leader has led and every member's task has run.
+
+    A member that came back a moment ago may not stay, and one that still starts has not come back.
+    Of that time, this process has seen a minute itself: a clock that was set forward does not
+    shorten it.
+    """
+    if annotations.leader is None:
+        return timedelta(0)
+    seen_s = seen_note(state, LEADER_LABEL)
+    found = [likely_age(annotations.leader.since, state.now, seen_s)]
+    for member in state.desired.members:
+        if (live := state.swarm.service(member.service.name)) is not None:
+            alone = state.swarm.sole_task(live.id)
+            found.append(task_age(state, alone) if alone is not None else timedelta(0))
+    if seen_s is not None and timedelta(seconds=seen_s) < STABLE:
+        found.append(timedelta(seconds=seen_s))
+    return max(min(found), timedelta(0))

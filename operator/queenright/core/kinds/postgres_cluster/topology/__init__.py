@@ -1,0 +1,1 @@
+"""Members added to a deployed cluster, and taken from it."""

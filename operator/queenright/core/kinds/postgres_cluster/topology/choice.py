@@ -1,0 +1,135 @@
+"""The one change of the members that comes next.
+
+Decides from the places, the file's members, and what each Raft node lists. What has begun is ended
+first. A member that does not answer goes before its successor starts; otherwise one is added before
+one is removed, so that there are never fewer members than the file wants. Last come those that
+leave and return: under another name, or where no node is free for a stand-in. Invariant: one change
+at a time, and nobody leaves to return where it can't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
+from queenright.core.kinds.postgres_cluster.topology.settled import (
+    is_newcomer,
+    is_silent,
+    others,
+    raft_address,
+    raft_leader,
+    voters_of,
+)
+from queenright.core.kinds.postgres_cluster.topology.wanted import LEAST_MEMBERS, Arrival
+from queenright.core.kinds.postgres_cluster.topology.wellness import serves_nobody
+from queenright.core.planning.service_context import answered_once
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A place that the file no longer has, or has elsewhere or under another name. ``stage`` is
+    what is left of it: a vote, a service without a vote, or the place alone."""
+
+    member: DesiredMember
+    stage: Literal["voter", "service", "place"]
+
+
+Change: TypeAlias = Arrival | Leaving
+
+
+@answered_once
+def next_change(state: ClusterState) -> Change | None:
+    """Return the change that has begun, or the next one; None when there is none, when a member
+    is about to be started, or while the change is not acknowledged (``why_not_fewer``)."""
+    wanted = state.desired.topology
+    begun = [stage_of(state, m) for m in state.desired.members if m.name in wanted.leaving]
+    for stage in ("service", "place"):
+        for change in begun:
+            if change.stage == stage:
+                return change
+    refused = why_not_fewer(state) is not None
+    begun = [change for change in begun if why_not_go(state, change.member.name) is None]
+    begun.sort(key=lambda change: departure_rank(state, change.member))
+    if begun and not refused and is_silent(state, begun[0].member):
+        return begun[0]
+    if refused or any(is_newcomer(state, member) for member in state.desired.members):
+        return None  # a newcomer's service comes first (``newcomers``)
+    for_good = [change for change in begun if not wanted.returns(change.member.name)]
+    if for_good and len(state.desired.members) > wanted.written:
+        return for_good[0]
+    arriving = (*wanted.arriving, *stand_ins(state))
+    coming: list[Change] = [*arriving, *begun]
+    return coming[0] if coming else None
+
+
+def stand_ins(state: ClusterState) -> Iterator[Arrival]:
+    """Yield the stand-ins that are to be added, of members that move and answer."""
+    for move in state.desired.topology.moving:
+        stand_in, member = move.stand_in, state.member(move.to.name)
+        if stand_in is None or move.is_standing or member is None or is_silent(state, member):
+            continue
+        if state.desired.replacement.note_of(move.to.name) is not None:
+            continue  # the note goes: the member is alive
+        if not why_not_here(state, stand_in):
+            yield stand_in
+
+
+def why_not_go(state: ClusterState, name: str) -> str | None:
+    """Reason why a place may not go now that is to return elsewhere; None when it may, and for one
+    that goes for good."""
+    topology, member = state.desired.topology, state.member(name)
+    move, silent = topology.move_of(name), member is not None and is_silent(state, member)
+    if topology.new_name_of(name) and silent:
+        return "it does not answer, and is renamed when it does"
+    if move is None or move.is_standing:
+        return None
+    if state.desired.replacement.note_of(name) is not None and not silent:
+        return "it answers again, and stays"
+    if member is not None and silent and not is_dead(state, member):
+        return f"it does not answer, and neither is {member.node} down nor its Raft node cut off"
+    return why_not_here(state, move.to)
+
+
+def is_dead(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a silent member whose node the swarm calls down, or has no more, or that no
+    other Raft node reaches: one lost answer is no death."""
+    node, own = state.swarm.node(member.node), raft_address(state, member)
+    found = [state.raft_of(peer) for peer in others(state, {own})]
+    is_cut_off = bool(found) and all(s is not None and own in s.unreachable for s in found)
+    return node is None or node.state == "down" or is_cut_off
+
+
+def stage_of(state: ClusterState, member: DesiredMember) -> Leaving:
+    """Return how far the removal of a member has come."""
+    own = raft_address(state, member)
+    if own in voters_of(state, {own}):
+        return Leaving(member, "voter")
+    is_there = state.swarm.service(member.service.name) is not None
+    return Leaving(member, "service" if is_there else "place")
+
+
+def departure_rank(
+    state: ClusterState, member: DesiredMember
+) -> tuple[bool, bool, bool, bool, str]:
+    """Sorts first whoever leaves first: a member that does not answer, then one that serves
+    nobody, then one that leads nothing."""
+    answers = not is_silent(state, member)
+    own = raft_address(state, member)
+    is_leader, leads_raft = state.is_leader(member), raft_leader(state) == own
+    return answers, not serves_nobody(state, member), is_leader, leads_raft, member.name
+
+
+def why_not_fewer(state: ClusterState) -> str | None:
+    """Reason why the file may not have as few members as it has; None when it may."""
+    wanted = state.desired.topology
+    fewer = wanted.written < min(LEAST_MEMBERS, len(state.desired.members))
+    if not wanted.leaving or not fewer or wanted.accepts_no_failover:
+        return None
+    left = f"{wanted.written} member" + ("s" if wanted.written > 1 else "")
+    return (
+        f"with {left} nothing takes over when one fails; write acknowledge: [noFailover] to go on"
+    )

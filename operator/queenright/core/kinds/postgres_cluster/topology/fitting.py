@@ -1,0 +1,77 @@
+"""Reasons why a member can't be where the file has it, which a person has to mend.
+
+Decides from the document, the swarm's nodes and what answers there. Invariant: a node that another
+member needs, or that is not ready, takes nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.kinds.postgres_cluster.desired.services import service_name
+from queenright.core.kinds.postgres_cluster.places import numbers_of, with_place, without_place
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival, arrival_key
+from queenright.core.observed import Known
+from queenright.core.swarm.label_values import read_whole
+
+CLONE_SENDERS = 2
+"""WAL senders that a base backup takes beside the replicas' streams."""
+
+
+def why_not_here(state: ClusterState, arrival: Arrival) -> str | None:
+    """Reason why a person has to act before this member can be added; None when nobody has to."""
+    return next(misfits(state, arrival), None)
+
+
+def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
+    desired, swarm = state.desired, state.swarm
+    node = swarm.node(arrival.node)
+    if node is None or not arrival.address:
+        yield f"the swarm has no node {arrival.node}; add that node, or correct the file"
+        return
+    for place in desired.topology.places:
+        if arrival.name == place.name:
+            continue  # it moves, and its former place is free by then
+        if arrival.node == place.node:
+            yield f"{place.name} is on {place.node}; write another node, or {place.name} again"
+        elif arrival.address == place.address:
+            yield f"{place.name} has the address {place.address}; write another one"
+    if not node.is_ready:
+        what = node.state if node.state != "ready" else f"set to {node.availability}"
+        yield f"node {node.name} is {what}; bring it back, or write another node"
+    yield from label_misfits(state, arrival)
+    name = service_name(desired.name, arrival.name)
+    moves = any(place.name == arrival.name for place in desired.topology.places)
+    if swarm.service(name) is not None and not moves:
+        yield f"there is a service {name} already; remove it if nobody needs it"
+    if isinstance(state.observed.raft.get(arrival_key(desired.name, arrival)), Known):
+        where = f"{arrival.address}:{desired.raft_port}"
+        yield f"a Raft node answers at {where} already; stop what runs there"
+    parameters = desired.settings.get("postgresql", {}).get("parameters", {})
+    senders = read_whole(parameters.get("max_wal_senders", ""))
+    streams = len(desired.members) - 1
+    if not moves and senders is not None and streams + CLONE_SENDERS > senders:
+        yield (
+            f"max_wal_senders is {senders}, and {len(desired.members)} members need "
+            f"{streams} and {CLONE_SENDERS} more for a copy; write a higher one"
+        )
+
+
+def label_misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
+    """Yield nodes whose label would place the member elsewhere, or another one on its node."""
+    key, places = state.desired.member_label, state.desired.topology.places
+    own = {place.name: str(n) for n, place in zip(numbers_of(places), places, strict=True)}
+    left = without_place(places, arrival.name)
+    after = with_place(left, arrival.name, arrival.node, arrival.address)
+    numbers = {place.name: n for n, place in zip(numbers_of(after), after, strict=True)}
+    number = str(numbers[arrival.name])
+    for node in state.swarm.nodes:
+        value = node.labels.get(key)
+        if value is not None and value == own.get(arrival.name):
+            continue  # its own, of its former place
+        if value is not None and (node.name == arrival.node or value == number):
+            yield (
+                f"node {node.name} has the label {key}={value} already; the operator takes its own "
+                f"away, remove any other: docker node update --label-rm {key} {node.name}"
+            )

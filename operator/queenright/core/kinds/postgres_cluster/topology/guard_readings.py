@@ -1,0 +1,57 @@
+"""One member's answers as the guards of the topology read them.
+
+On purpose not shared with the rules. Invariant: what is not known is None, or False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from queenright.core.observed import Known, LiveService, Observed, RaftStatus
+from queenright.core.swarm.label_values import read_json
+from queenright.core.swarm.objects import PARTNERS_VARIABLE, Service
+
+
+def raft_self(service: Service) -> str:
+    """Return the address by which Raft knows a member."""
+    return service.environment.get("RAFT_SELF", "")
+
+
+def partners_of(service: Service) -> tuple[str, ...]:
+    found = read_json(service.environment.get(PARTNERS_VARIABLE, ""))
+    return tuple(str(item) for item in found) if isinstance(found, list) else ()
+
+
+def is_renamed(service: Service) -> bool:
+    """Return True for a member with the volumes of a service of another name."""
+    volumes = [mount.source for mount in service.mounts if mount.kind == "volume"]
+    return any(not source.startswith(f"{service.name}-") for source in volumes)
+
+
+def raft_of(live: LiveService, observed: Observed) -> RaftStatus | None:
+    match observed.raft.get(live.value.name):
+        case Known(status):
+            return status
+        case _:
+            return None
+
+
+def seatless(known: Sequence[RaftStatus]) -> frozenset[str]:
+    """Return the addresses of Raft nodes without a quorum that none with a quorum lists."""
+    listed = frozenset[str]().union(*(status.voters for status in known if status.has_quorum))
+    lone = (status.address for status in known if not status.has_quorum)
+    return frozenset(own for own in lone if own not in listed) if listed else frozenset()
+
+
+def is_silent(live: LiveService, observed: Observed) -> bool:
+    """Return True for a member of which neither Patroni nor Raft answers."""
+    is_known = isinstance(observed.members.get(live.value.name), Known)
+    return not is_known and raft_of(live, observed) is None
+
+
+def holds_lock(live: LiveService, observed: Observed) -> bool:
+    match observed.members.get(live.value.name):
+        case Known(status):
+            return status.holds_lock
+        case _:
+            return False

@@ -1,0 +1,174 @@
+"""Steps that remove a member: its vote, then its service, then its place.
+
+A place that only gets another name, or goes elsewhere without a stand-in, takes the same way, and
+is added again (``adding``). The vote goes first, so that the smaller quorum counts at once; its
+volumes and secrets stay.
+Invariant: the vote of the database's leader, or of Raft's, is never removed: the database's
+leadership goes by a switchover (``switchover.decision``), Raft's by a transfer.
+"""
+
+from __future__ import annotations
+
+from queenright.core.actions import AnyAction, RaftTransfer, RemoveService
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.places import renamed_place, without_place
+from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm, confirms
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.adding import quorum
+from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, next_change
+from queenright.core.kinds.postgres_cluster.topology.noting import note_members
+from queenright.core.kinds.postgres_cluster.topology.settled import (
+    is_silent,
+    others,
+    raft_address,
+    raft_leader,
+    seatless,
+    silent_leavers,
+    voters_of,
+    why_not_settled,
+    why_too_soon,
+)
+from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote
+from queenright.core.kinds.postgres_cluster.topology.wellness import why_unwell
+from queenright.core.planning.plan import Hold
+from queenright.core.planning.service_context import SETTLES
+
+
+def leader_that_leaves(state: ClusterState) -> DesiredMember | None:
+    """Return the leader if it is the next member to be removed; None otherwise."""
+    change = next_change(state)
+    if not isinstance(change, Leaving) or change.stage != "voter":
+        return None
+    return change.member if change.member is state.leader else None
+
+
+def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
+    """Return the next step of a removal, or why it is not done now."""
+    member = change.member
+    if state.is_leader(member):
+        return later(state, member, "it leads; a switchover comes first")
+    own = raft_address(state, member)
+    apart = silent_leavers(state) | {own}
+    if is_silent(state, member):
+        apart |= seatless(state)
+    if obstacle := why_unwell(state, member) or why_not_settled(state, apart):
+        return later(state, member, obstacle)
+    match change.stage:
+        case "voter":
+            return take_vote(state, member, own, apart)
+        case "service":
+            return remove_service(state, member)
+        case "place":
+            return cut_place(state, member)
+
+
+def later(state: ClusterState, member: DesiredMember, why: str) -> Hold:
+    goes = why_goes(state, member).removeprefix("is ")
+    return Hold(
+        f"membership/{member.service.name}",
+        f"member {member.name}: {goes}, and removed later ({why})",
+        state.now + SETTLES,
+    )
+
+
+def why_goes(state: ClusterState, member: DesiredMember) -> str:
+    """Return in words why a member leaves its place."""
+    topology = state.desired.topology
+    word = topology.why_leaving(member.name)
+    in_place = topology.move_of(member.name) is not None and topology.returns(member.name)
+    return f"{word} (in place, without a stand-in)" if in_place else word
+
+
+def take_vote(
+    state: ClusterState, member: DesiredMember, own: str, apart: frozenset[str]
+) -> AnyAction | Hold:
+    """Return the removal of a vote, or before it the transfer of Raft's leadership."""
+    if obstacle := why_too_soon(state, apart) or why_needed(state, member):
+        return later(state, member, obstacle)
+    if raft_leader(state, apart) == own:
+        return hand_over_raft(state, member, own)
+    voters = len(voters_of(state, apart))
+    live = state.swarm.service(member.service.name)
+    runs = live is not None and any(state.swarm.possible_tasks(live.id))
+    reason = (
+        f"member {member.name} {why_goes(state, member)}: its vote goes first "
+        f"({quorum(voters)}, then {quorum(voters - 1)})"
+    )
+    disrupts = member.service.name if runs else ""
+    return remove_vote(state, own, apart, reason, disrupts) or later(
+        state, member, "Raft's leader is no deployed member"
+    )
+
+
+def why_needed(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why commits would wait without a member that confirms them; None if none would."""
+    status = state.status(member)
+    if status is None or not (confirms(status) or can_confirm(status, state.replication)):
+        return None
+    return state.why_no_standby(without=(member,))
+
+
+def hand_over_raft(state: ClusterState, member: DesiredMember, own: str) -> AnyAction | Hold:
+    """Return the transfer of Raft's leadership to a member that stays and has everything."""
+    leading = state.raft_of(member)
+    if leading is None or leading.state != "leader" or leading.unreachable:
+        return later(state, member, "it leads Raft, and does not say so, or does not reach all")
+    for peer in others(state, {own}):
+        address, status = raft_address(state, peer), state.raft_of(peer)
+        stays = peer.name not in state.desired.topology.leaving
+        has_all = leading.match_index.get(address, -1) >= leading.commit_index
+        if stays and status is not None and not status.unreachable and has_all:
+            access = state.access(member)
+            return RaftTransfer(
+                cluster=state.desired.name,
+                address=access.address,
+                port=access.raft_port,
+                voter=address,
+                reason=f"member {member.name} {why_goes(state, member)}, and leads Raft: "
+                f"{peer.name} leads it from now on",
+            )
+    return later(state, member, "it leads Raft, and no other Raft node has everything")
+
+
+def remove_service(state: ClusterState, member: DesiredMember) -> AnyAction | Hold:
+    live = state.swarm.service(member.service.name)
+    if live is None:
+        return later(state, member, "its service is not there")
+    return RemoveService(
+        live.id,
+        live.value.name,
+        reason=f"member {member.name} {why_goes(state, member)}, and has no vote any more; "
+        f"{what_stays(member)}",
+    )
+
+
+def cut_place(state: ClusterState, member: DesiredMember) -> AnyAction | Hold:
+    if node := still_ending(state, member):
+        return later(state, member, f"a task of a removed service may still run on {node}")
+    noted = state.desired.topology.places
+    if new_name := state.desired.topology.new_name_of(member.name):
+        places = renamed_place(noted, member.name, new_name, state.desired.name)
+        reason = f"member {member.name} is named {new_name} from now on; {what_stays(member)}"
+        return note_members(state, places, reason) or later(state, member, "no state config")
+    places = without_place(noted, member.name)
+    reason = f"member {member.name} is removed: its place is free; {what_stays(member)}"
+    return note_members(state, places, reason) or later(state, member, "no state config")
+
+
+def what_stays(member: DesiredMember) -> str:
+    """Return what a removal leaves, in words."""
+    volumes = sorted(mount.source for mount in member.service.mounts if mount.kind == "volume")
+    return f"volumes {' and '.join(volumes)} stay on {member.node}"
+
+
+def still_ending(state: ClusterState, member: DesiredMember) -> str:
+    """Return the member's node if a task of a removed service may run there; empty if not. A node
+    that the swarm calls down can't be asked; on any other, the task has to have ended."""
+    swarm = state.swarm
+    known = {live.id for live in swarm.services}
+    for task in swarm.tasks:
+        node = swarm.node_by_id(task.node_id)
+        is_here = node is not None and node.name == member.node and node.state != "down"
+        if is_here and task.service_id not in known and swarm.may_run(task):
+            return member.node
+    return ""

@@ -1,0 +1,156 @@
+"""Agreement of the Raft nodes about who votes: the precondition of every change of that.
+
+Asks each deployed member's own Raft node. A change counts from the moment at which Raft's leader
+takes it, and Raft accepts a second one meanwhile; only the operator keeps to one at a time.
+Invariant: a node that does not answer, or answers otherwise than the rest, is never settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import RaftStatus, voters_key
+from queenright.core.planning.service_context import answered_once
+from queenright.core.swarm.label_values import read_json
+from queenright.core.swarm.objects import PARTNERS_VARIABLE, Service
+
+LASTS = timedelta(seconds=60)
+"""The time for which all nodes must have listed the same voters before the next change. A committed
+change is on disk only when the kernel writes it, which takes up to 35 s."""
+
+
+@answered_once
+def raft_address(state: ClusterState, member: DesiredMember) -> str:
+    """Return the address by which Raft knows a member."""
+    access = state.access(member)
+    return f"{access.address}:{access.raft_port}"
+
+
+def others(state: ClusterState, apart: Collection[str] = ()) -> Iterator[DesiredMember]:
+    """Yield the members with a service, without those at these Raft addresses."""
+    for member in state.desired.members:
+        is_there = state.swarm.service(member.service.name) is not None
+        if is_there and raft_address(state, member) not in apart:
+            yield member
+
+
+def why_not_settled(state: ClusterState, apart: Collection[str] = ()) -> str | None:
+    """Reason why the Raft nodes without those at ``apart`` are not settled; None when they are.
+
+    Settled: all list the same voters, with one leader and term, are linked to each other, and have
+    applied all that is committed.
+    """
+    found: list[RaftStatus] = []
+    for member in others(state, apart):
+        status = state.raft_of(member)
+        if status is None:
+            return f"the Raft node of {member.name} does not answer"
+        if not status.has_quorum:
+            return f"the Raft node of {member.name} has no quorum"
+        if status.is_behind:
+            return f"the Raft node of {member.name} has not applied all"
+        if away := status.unreachable - {*apart}:
+            return f"the Raft node of {member.name} does not reach {', '.join(sorted(away))}"
+        found.append(status)
+    if not found:
+        return "no other Raft node answers"
+    if len({(status.leader, status.term, status.voters) for status in found}) != 1:
+        return "the Raft nodes do not agree on their leader and voters"
+    leader = found[0].leader
+    leading = [status.address for status in found if status.state == "leader"]
+    if not leader or leading != ([] if leader in apart else [leader]):
+        return "no single Raft node says that it leads"
+    if unknown := found[0].voters - {status.address for status in found} - {*apart}:
+        return f"Raft lists {', '.join(sorted(unknown))}, which is no other deployed member"
+    return None
+
+
+def voters_of(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str]:
+    """Return the voters by the other nodes' answers; those of any, where they do not agree."""
+    found = (state.raft_of(member) for member in others(state, apart))
+    return frozenset[str]().union(*(status.voters for status in found if status is not None))
+
+
+def raft_leader(state: ClusterState, apart: Collection[str] = ()) -> str:
+    """Return the address of Raft's leader as settled nodes have it."""
+    found = (state.raft_of(member) for member in others(state, apart))
+    return next((status.leader for status in found if status is not None), "")
+
+
+def why_too_soon(state: ClusterState, apart: Collection[str] = ()) -> str | None:
+    """Reason why the last change of the voters is too young for another; None when it is not."""
+    seen = [
+        state.seen_s_ago.get(voters_key(member.service.name), 0.0)
+        for member in others(state, apart)
+    ]
+    if min(seen, default=0.0) < LASTS.total_seconds():
+        return f"Raft's list of voters has to last {LASTS.total_seconds():.0f} s first"
+    return None
+
+
+def is_newcomer(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member without a service that is no voter yet."""
+    return state.swarm.service(member.service.name) is None and is_unlisted(state, member)
+
+
+def is_unlisted(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member that no other Raft node lists. Where none answers, the lists of
+    partners with which the others were deployed decide; but not for one that is about to start
+    under another name, whose address is in them, and whose vote was removed a moment ago."""
+    own = raft_address(state, member)
+    peers = list(others(state, {own}))
+    if not state.is_bootstrapped or not peers:
+        return False
+    if any(state.raft_of(peer) is not None for peer in peers):
+        return own not in voters_of(state, {own})
+    is_made = state.swarm.service(member.service.name) is not None
+    if not is_made and has_former_volumes(member.service):
+        return True
+    return not any(own in partners(state, peer) for peer in peers)
+
+
+def has_former_volumes(service: Service) -> bool:
+    """Return True for a member whose volumes are named after another service: it was renamed."""
+    volumes = [mount.source for mount in service.mounts if mount.kind == "volume"]
+    return not all(source.startswith(f"{service.name}-") for source in volumes)
+
+
+def partners(state: ClusterState, member: DesiredMember) -> tuple[str, ...]:
+    """Return the partners that a member was deployed with."""
+    live = state.swarm.service(member.service.name)
+    text = live.value.environment.get(PARTNERS_VARIABLE, "") if live is not None else ""
+    found = read_json(text)
+    return tuple(str(item) for item in found) if isinstance(found, list) else ()
+
+
+def silent_leavers(state: ClusterState) -> frozenset[str]:
+    """Return the Raft addresses of members that the file takes away and that do not answer: nothing
+    waits for them, not even each other's removal."""
+    leaving = state.desired.topology.leaving
+    return frozenset(
+        raft_address(state, member)
+        for member in state.desired.members
+        if member.name in leaving and is_silent(state, member)
+    )
+
+
+def seatless(state: ClusterState) -> frozenset[str]:
+    """Return the Raft addresses of members that stay, answer, and that no Raft node with a quorum
+    lists. They have no vote, so the removal of a dead member's vote, or a ghost's, does not wait
+    for them; they join again afterwards."""
+    found: dict[str, RaftStatus] = {}
+    for member in others(state):
+        status = state.raft_of(member)
+        if status is not None and member.name not in state.desired.topology.leaving:
+            found[raft_address(state, member)] = status
+    listed = frozenset[str]().union(*(s.voters for s in found.values() if s.has_quorum))
+    lone = (own for own, status in found.items() if not status.has_quorum)
+    return frozenset(own for own in lone if own not in listed) if listed else frozenset()
+
+
+def is_silent(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member of which neither Patroni nor Raft answers."""
+    return state.status(member) is None and state.raft_of(member) is None

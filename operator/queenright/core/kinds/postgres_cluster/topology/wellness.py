@@ -1,0 +1,93 @@
+"""Reasons why the members that stay do not bear a change of the members now.
+
+As ``ClusterState.why_not_disrupt``, for a change beside them: nobody among them is restarted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.patroni.restart_need import restart_need
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import is_newcomer, is_silent
+
+
+def why_unwell(state: ClusterState, apart: DesiredMember | None = None) -> str | None:
+    """Reason why not all members but ``apart`` are well; None when they are.
+
+    A member that has to restart is well: its restart waits for a change of the members that has
+    begun, so the change can't wait for the restart.
+    """
+    return next(obstacles(state, apart), None)
+
+
+def why_not_at_rest(state: ClusterState) -> str | None:
+    """Reason why no change of the members begins yet; None when all are well, and none of them has
+    to restart first."""
+    return why_unwell(state) or next(due_restarts(state), None)
+
+
+def due_restarts(state: ClusterState) -> Iterator[str]:
+    for member in state.desired.members:
+        if need := restart_need(state, member):
+            yield f"{member.name} has to restart first ({need})"
+
+
+def obstacles(state: ClusterState, apart: DesiredMember | None) -> Iterator[str]:
+    if state.leader is None:
+        yield "no single member proves the leader lock"
+    if (move := state.annotations.move) is not None:
+        yield f"a switchover from {move.leader} to {move.candidate} is in progress"
+    if state.maintained:
+        yield f"{', '.join(state.maintained)} in maintenance"
+    if state.known_settings.get("pause"):
+        yield "Patroni is paused"
+    for member in state.desired.members:
+        if member is apart or is_out(state, member):
+            continue
+        if found := why_not_relied_on(state, member):
+            yield found
+    if stray := state.why_stray():
+        yield stray
+
+
+def is_out(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member on which nothing rests: it has not begun, or it is to go and serves
+    nobody. Its vote counts all the same (``settled``)."""
+    leaves = member.name in state.desired.topology.leaving and serves_nobody(state, member)
+    return leaves or is_newcomer(state, member)
+
+
+def serves_nobody(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member that does not answer, or neither leads nor streams."""
+    status = state.status(member)
+    return is_silent(state, member) or (status is not None and not status.is_well)
+
+
+def why_not_restart(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why a member may not be restarted beside the others that run; None when it may. One
+    that is to go is not needed, and counts here all the same: the guards do not know the file."""
+    for other in state.desired.members:
+        status = state.status(other)
+        if state.swarm.service(other.service.name) is None:
+            continue
+        if status is None:
+            return f"{other.name} does not answer ({state.why_unknown(other)})"
+        if other is not member and not status.is_well:
+            return f"{other.name} is {status.state}, not streaming"
+    return None
+
+
+def why_not_relied_on(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why one member is not well; None when it is."""
+    status = state.status(member)
+    if status is None:
+        return f"{member.name} does not answer ({state.why_unknown(member)})"
+    if status.paused:
+        return "Patroni is paused"
+    if not status.is_well:
+        return f"{member.name} is {status.state}, not streaming"
+    if unsettled := state.why_unsettled(member) or state.why_raft_stuck(member):
+        return unsettled
+    return state.why_too_far(member) if status.is_streaming else None

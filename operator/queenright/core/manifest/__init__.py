@@ -1,0 +1,1 @@
+"""Parts that every kind of document shares: YAML with lines, problems, names, quantities."""

@@ -1,0 +1,145 @@
+"""Everything that a pass observes: the swarm's objects and the members' answers.
+
+Each source is known or unknown; nothing destructive may be decided on an unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from queenright.core.observed.archiving import Archiving
+from queenright.core.observed.known import Known, Live, NotAsked, Unknown
+from queenright.core.observed.patroni import MemberStatus, RaftStatus, TimelineEnd
+from queenright.core.observed.readiness import Readiness
+from queenright.core.observed.swarm import SwarmState
+from queenright.core.observed.swarm_objects import (
+    NEVER,
+    Engine,
+    LiveService,
+    Node,
+    Task,
+    Unreadable,
+)
+from queenright.core.postgres.catalog import Catalog
+
+__all__ = (
+    "LEADERLESS",
+    "NEVER",
+    "NODE_DOWN",
+    "Archiving",
+    "Attempt",
+    "Engine",
+    "ImageFound",
+    "ImageMissing",
+    "Known",
+    "Live",
+    "LiveService",
+    "MemberStatus",
+    "Node",
+    "NotAsked",
+    "Observed",
+    "RaftStatus",
+    "SwarmState",
+    "Task",
+    "TimelineEnd",
+    "Unknown",
+    "Unreadable",
+    "down_key",
+    "hung_key",
+    "raft_key",
+    "voters_key",
+)
+
+
+LEADERLESS = "no leader/"
+"""Before a cluster's name, the key in ``Observed.seen_s_ago`` of the time without a leader."""
+
+
+NODE_DOWN = "node down/"
+"""Before a node's id, the key in ``Observed.seen_s_ago`` of the time for which swarm calls it down
+without a break."""
+
+
+def raft_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of the Raft node of a member's service."""
+    return f"raft/{service}"
+
+
+def voters_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of the voters that a member's Raft node lists."""
+    return f"{raft_key(service)}/voters"
+
+
+def hung_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of a member that has no data and is not copying any."""
+    return f"hung/{service}"
+
+
+def down_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of a member that has data, and neither leads nor streams."""
+    return f"down/{service}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFound:
+    """A reference that its registry has; ``digest`` like ``sha256:…``."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageMissing:
+    """A reference that its registry does not have."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The tries of an action without lasting effect: their number, and the last one's error.
+    ``ago_s`` are seconds by a monotonic clock."""
+
+    count: int
+    ago_s: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Everything that a pass knows. Mappings are keyed by member service name, image reference,
+    cluster name (``settings``: Patroni's answer on ``/config``) and action key."""
+
+    swarm: Known[SwarmState] | Unknown
+    members: Mapping[str, Known[MemberStatus] | Unknown] = field(default_factory=dict)
+    images: Mapping[str, Known[ImageFound | ImageMissing] | Unknown] = field(default_factory=dict)
+    settings: Mapping[str, Known[Mapping[str, Any]] | Unknown] = field(default_factory=dict)
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)
+    touched_s_ago: Mapping[str, float] = field(default_factory=dict)
+    """Seconds, by a monotonic clock, since this process last disrupted a service."""
+    seen_s_ago: Mapping[str, float] = field(default_factory=dict)
+    """Seconds, by that clock, for which this process has seen something in its present state: a
+    service or task by its id, a config's label by the config's id, a slash and its key, one of
+    Patroni's settings by the cluster's name, a slash and its key, a Raft node that applies nothing
+    though it is behind by ``raft_key``, the voters that a Raft node lists by ``voters_key``, a
+    member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, a
+    cluster without a leader by ``LEADERLESS`` and its name, a node that swarm calls down by
+    ``NODE_DOWN`` and its id.
+    Empty for a read-only command."""
+    absent_s: Mapping[str, float] = field(default_factory=dict)
+    """Seconds, by that clock, for which this process has known that no document describes the
+    object of this name; one that is not listed may have been described a moment ago."""
+    raft: Mapping[str, Known[RaftStatus] | Unknown] = field(default_factory=dict)
+    """The status of each member's Raft node, by member service name."""
+    catalogs: Mapping[str, Known[Catalog] | Unknown] = field(default_factory=dict)
+    """Roles and databases on the leader, by cluster name; only for clusters that claim some."""
+    archiving: Mapping[str, Known[Archiving] | Unknown] = field(default_factory=dict)
+    """WAL archiving on the leader, by cluster name; only for clusters that archive."""
+    readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
+    """Each replica's answer on ``/readyz``, by task id."""
+    outputs: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
+    """The last lines of jobs that have ended, by the service's id."""
+    history: Mapping[str, Known[Sequence[TimelineEnd]] | Unknown] = field(default_factory=dict)
+    """Patroni's history of timelines, by cluster name; only for clusters of which no member proved
+    the leader lock in this observation."""

@@ -1,0 +1,133 @@
+"""Answers of the members: Patroni's status, its history of leaders, and its Raft node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+DOWN_STATES = frozenset({"stopped", "start failed", "restart failed", "crashed", "unknown"})
+"""Patroni's words for a PostgreSQL that does not run, or that nobody can connect to."""
+FINDING_TAG = "queenright_finding"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberStatus:
+    """A member's status from ``GET /patroni``, which answers 200 while Patroni runs.
+
+    ``holds_lock`` is True if its ``/primary`` answered 200 in the same round: lock held *and*
+    read-write (spec: §4.1). ``location`` is its WAL position in bytes, ``lag_bytes`` its distance
+    from the leader's; None when either is not known.
+    """
+
+    state: str
+    role: str
+    timeline: int | None = None
+    replication_state: str = ""
+    holds_lock: bool = False
+    location: int | None = None
+    lag_bytes: int | None = None
+    paused: bool = False
+    pending_restart: bool = False
+    pending_changes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Patroni's ``pending_restart_reason``: present and future value by parameter."""
+    cluster_unlocked: bool = False
+    synchronous: Literal["", "sync", "quorum"] = ""
+    """The replica's part in a commit, as Patroni's /sync key lists it; empty where it has none."""
+    version: str = ""
+    server_version: int = 0
+    tags: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in {"running", "streaming", "in archive recovery"}
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True for a member that has no data, and is not copying any at this moment."""
+        return self.state == "stopped" and self.role == "uninitialized"
+
+    @property
+    def is_copying(self) -> bool:
+        """Return True for a member that copies its data from another at this moment."""
+        return self.state == "creating replica"
+
+    @property
+    def is_down(self) -> bool:
+        """Return True for a member that has data, and whose PostgreSQL does not run."""
+        return self.state in DOWN_STATES and not self.is_empty
+
+    @property
+    def is_unserving(self) -> bool:
+        """Return True for a member that has data, or is to have it, and neither leads nor
+        streams."""
+        return not (self.is_well or self.is_empty or self.is_copying or self.paused)
+
+    @property
+    def finding(self) -> str:
+        """The cause that the member's entry point found, as one word; empty where it found none."""
+        found = self.tags.get(FINDING_TAG)
+        return found if isinstance(found, str) else ""
+
+    @property
+    def is_leader(self) -> bool:
+        """Return True for a working leader: its role and its lock both show it."""
+        return self.holds_lock and self.role in {"primary", "master", "leader"}
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.is_running and not self.holds_lock and self.replication_state == "streaming"
+
+    @property
+    def is_well(self) -> bool:
+        return self.is_leader or self.is_streaming
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEnd:
+    """The end of a timeline in Patroni's history. ``location`` is the WAL position in bytes,
+    ``reason`` is PostgreSQL's text, ``leader`` is the leader of the next timeline (empty, and
+    ``at`` None, where Patroni did not record them)."""
+
+    timeline: int
+    location: int
+    reason: str
+    at: datetime | None = None
+    leader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RaftStatus:
+    """A Raft node's status: its quorum, and the nodes that it can reach (addresses with port).
+    The Raft leader need not be the database's.
+
+    ``has_quorum`` says only that it is connected to more than half of the nodes that it lists: a
+    node that can't apply its log says so too, votes, and can lead; its Patroni then knows nothing.
+    """
+
+    has_quorum: bool
+    leader: str = ""
+    term: int = 0
+    reachable: frozenset[str] = frozenset()
+    unreachable: frozenset[str] = frozenset()
+    address: str = ""
+    """Its own, as the others list it."""
+    state: Literal["follower", "candidate", "leader", ""] = ""
+    commit_index: int = 0
+    last_applied: int = 0
+    log_length: int = 0
+    """Entries in its journal; those before them are in its dump only."""
+    uptime_s: int = 0
+    match_index: Mapping[str, int] = field(default_factory=dict)
+    """On the Raft leader, the last entry that each other node is known to have; empty elsewhere."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Return True if it has not applied all that it knows to be committed."""
+        return self.last_applied < self.commit_index
+
+    @property
+    def voters(self) -> frozenset[str]:
+        """The nodes that it lists, itself among them."""
+        return self.reachable | self.unreachable | {self.address}

@@ -1,0 +1,1 @@
+"""PostgreSQL's vocabulary: parameters, access rules, roles and databases, SCRAM verifiers."""

@@ -1,0 +1,1 @@
+"""Docker Swarm's objects as values, their digests, and the difference of two of them."""

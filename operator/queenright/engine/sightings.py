@@ -1,0 +1,131 @@
+"""The time for which this process has seen each object in its present state.
+
+Measured by a monotonic clock, so that jumps of other clocks do not matter. A process that has just
+begun knows nothing yet: its waits begin anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from queenright.core.observed import (
+    LEADERLESS,
+    NODE_DOWN,
+    Known,
+    Observed,
+    SwarmState,
+    Unknown,
+    down_key,
+    hung_key,
+    raft_key,
+    voters_key,
+)
+
+
+@dataclass
+class Sightings:
+    """Each object's last state, and the time since it, by key (see ``Observed.seen_s_ago``)."""
+
+    found: dict[str, tuple[Hashable, float]] = field(default_factory=dict)
+
+    def note(self, observed: Observed, now_s: float) -> Mapping[str, float]:
+        """Return the seconds since each object was first seen in its present state. A source
+        without an answer keeps its last state; an object that is gone is forgotten. So is a
+        time without a leader, in a pass that does not observe that there is none, and the time for
+        which a node is down, in a pass in which swarm does not say so."""
+        present = {
+            **dict(settings_of(observed)),
+            **dict(unapplied_of(observed)),
+            **dict(voters_in(observed)),
+            **dict(hung_members(observed)),
+            **dict(down_members(observed)),
+            **dict(leaderless(observed)),
+        }
+        silent = (
+            *(
+                f"{name}/"
+                for name, found in observed.settings.items()
+                if isinstance(found, Unknown)
+            ),
+            *(
+                raft_key(name)
+                for name, found in observed.raft.items()
+                if isinstance(found, Unknown)
+            ),
+        )
+        match observed.swarm:
+            case Known(swarm):
+                present |= dict(objects_of(swarm))
+                kept = {key: at for key, at in self.found.items() if key.startswith(silent)}
+            case _:
+                forgotten = (LEADERLESS, NODE_DOWN)
+                kept = {k: at for k, at in self.found.items() if not k.startswith(forgotten)}
+        fresh = {
+            key: before
+            if (before := self.found.get(key)) is not None and before[0] == how
+            else (how, now_s)
+            for key, how in present.items()
+        }
+        self.found = {**kept, **fresh}
+        return {key: now_s - since_s for key, (_, since_s) in self.found.items()}
+
+
+def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:
+    """Yield services with their version, tasks with their states, configs' labels with values, and
+    nodes that are down, with their version: one that was back between two passes has another."""
+    for live in swarm.services:
+        yield live.id, live.version
+    for task in swarm.tasks:
+        yield task.id, (task.state, task.desired_state)
+    for config in swarm.configs:
+        for key, value in config.value.labels.items():
+            yield f"{config.id}/{key}", value
+    for node in swarm.nodes:
+        if node.state == "down":
+            yield f"{NODE_DOWN}{node.id}", node.version
+
+
+def unapplied_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield each Raft node that has not applied all, with the last entry that it has applied: one
+    that makes progress is in another state each time."""
+    for name, reading in observed.raft.items():
+        if isinstance(reading, Known) and reading.value.is_behind:
+            yield raft_key(name), reading.value.last_applied
+
+
+def voters_in(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the voters that each Raft node lists, and whether it has a quorum."""
+    for name, reading in observed.raft.items():
+        if isinstance(reading, Known):
+            yield voters_key(name), (reading.value.voters, reading.value.has_quorum)
+
+
+def hung_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the members that have no data and are not copying any."""
+    for name, reading in observed.members.items():
+        if isinstance(reading, Known) and reading.value.is_empty:
+            yield hung_key(name), True
+
+
+def down_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the members that have data, and neither lead nor stream, in whatever state: one that
+    can't start does so again and again."""
+    for name, reading in observed.members.items():
+        if isinstance(reading, Known) and reading.value.is_unserving:
+            yield down_key(name), True
+
+
+def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield Patroni's settings that are plain text, as the operator's own are."""
+    for name, reading in observed.settings.items():
+        if isinstance(reading, Known):
+            for key, value in reading.value.items():
+                if isinstance(value, str):
+                    yield f"{name}/{key}", value
+
+
+def leaderless(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the clusters of which no member proves the leader lock."""
+    for name in observed.history:
+        yield f"{LEADERLESS}{name}", True

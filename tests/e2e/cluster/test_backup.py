@@ -1,0 +1,199 @@
+"""Base backup and archived WAL of a running cluster, restored to the second before a mistake.
+
+The cluster gets its repository, a real S3 server, by an edit. The base backup is a job that the
+operator starts; after it the leader's node loses power, the lead is moved once more, and then a
+table is dropped. PostgreSQL restores on this machine what the repository has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from queenright.core.kinds.postgres_cluster.backup.note import LAST_BACKUP_LABEL
+from tests.contract.postgres_server import Server
+from tests.contract.real_postgres import NOBODY
+from tests.e2e.cluster.conftest import Deployment, well_again
+from tests.e2e.running_operator import ROOT
+from tests.e2e.swarm_facts import (
+    MEMBER_NODES,
+    connect,
+    container_of,
+    eventually,
+    leader_node,
+    quick_manifest,
+    read_secret,
+    service,
+)
+from tests.e2e.writer import Writer
+from tests.lab.lab import Lab
+from tests.support.member_programs import MemberPrograms
+from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
+
+pytestmark = [pytest.mark.lab, pytest.mark.images]
+
+BUCKET = "backups"
+CHANGES_S = 420
+FIELDS = """  backup:
+    repository: {{bucket: {bucket}, credentials: backup_credentials, endpoint: "{endpoint}"}}
+    schedule: 0 3 1 1 *
+    retention: {{count: 2}}
+"""
+
+
+@pytest.fixture(scope="module")
+def store(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
+    """The S3 server, at this machine's address in the lab's LAN."""
+    found = ObjectStore(tmp_path_factory.mktemp("store") / "swift", host=lab.settings.gateway)
+    try:
+        yield found.start()
+    finally:
+        found.stop()
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A directory that PostgreSQL's user may pass, as pytest's own is not."""
+    with tempfile.TemporaryDirectory(prefix="backup-") as found:
+        Path(found).chmod(0o755)
+        yield Path(found)
+
+
+@pytest.fixture(scope="module")
+def programs(store: ObjectStore, place: Path) -> MemberPrograms:
+    """The member image's programs on this machine, for the same repository."""
+    home = place / "programs"
+    home.mkdir()
+    variables = {"BACKUP_URL": f"s3://{BUCKET}/main", "BACKUP_ENDPOINT": store.endpoint}
+    found = MemberPrograms(home, variables).lay_out()
+    found.write_credentials(ACCESS_KEY, SECRET_KEY)
+    for secret in found.secrets.iterdir():
+        os.chown(secret, NOBODY, NOBODY)
+        secret.chmod(0o400)
+    found.make_bucket(BUCKET)
+    return found
+
+
+@pytest.fixture(scope="module")
+def backed_up(deployment: Deployment, store: ObjectStore, programs: MemberPrograms) -> Deployment:
+    """The cluster with its repository, by an edit, and a base backup that the operator began."""
+    lab, operator = deployment.lab, deployment.operator
+    credentials = (programs.secrets / "backup_credentials").read_text()
+    lab.manager.docker("secret", "create", "backup_credentials", "-", text=credentials)
+    fields = FIELDS.format(bucket=BUCKET, endpoint=store.endpoint)
+    operator.write(quick_manifest(lab) + fields)
+    operator.wait_for(lambda: noted(lab).get("id"), "a base backup", CHANGES_S)
+    return deployment
+
+
+def noted(lab: Lab) -> dict[str, Any]:
+    """Return what the state config notes of the last base backup; empty where there is none."""
+    asked = lab.manager.docker("config", "inspect", "main_cluster").stdout
+    labels = json.loads(asked)[0]["Spec"]["Labels"]
+    found: dict[str, Any] = json.loads(labels.get(LAST_BACKUP_LABEL, "{}"))
+    return found
+
+
+def rows(connection: psycopg.Connection[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return connection.execute("SELECT writer, id FROM acknowledged ORDER BY 1, 2").fetchall()
+
+
+def switch_over(deployment: Deployment) -> None:
+    """Move the lead to another member, as a person does."""
+    former = leader_node(deployment.lab)
+    candidate = next(f"member-{n}" for n, node in enumerate(MEMBER_NODES, 1) if node != former)
+    words = [sys.executable, "-m", "queenright", "switchover", "--candidate", candidate, "--force"]
+    environment = deployment.operator.environment
+    subprocess.run(words, env=environment, cwd=ROOT, check=True, capture_output=True, timeout=180)
+
+
+def archived(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> bool:
+    """Return True if a file and all before it are in the repository."""
+    asked = connection.execute("SELECT last_archived_wal FROM pg_stat_archiver").fetchall()
+    last = str(asked[0][0] or "")
+    return len(last) == len(name) and last[8:] >= name[8:]
+
+
+@contextmanager
+def restored(
+    programs: MemberPrograms, place: Path, system: str, moment: str, password: str
+) -> Iterator[Server]:
+    """A server whose data are the newest backup with the WAL up to a moment."""
+    home = Path(tempfile.mkdtemp(dir=place))
+    os.chown(home, NOBODY, NOBODY)
+    server = Server(home, password)
+    words = ("base-restore", str(home), "latest", str(server.data))
+    done = programs.run(*words, user=NOBODY, BACKUP_SYSTEM=system)
+    assert done.stdout.startswith("restored "), done.stderr
+    (server.data / "standby.signal").unlink(missing_ok=True)
+    hba = "host all all 127.0.0.1/32 scram-sha-256\n"
+    for name, text in (("recovery.signal", ""), ("own.conf", ""), ("own.hba", hba)):
+        (server.data / name).write_text(text)
+        os.chown(server.data / name, NOBODY, NOBODY)
+    server.start(
+        restore_command=programs.command("wal-restore", "%f", "%p"),
+        recovery_target_time=moment,
+        recovery_target_action="promote",
+        hot_standby="off",
+        # Not those of the member, by which Patroni has it follow a leader.
+        config_file=str(server.data / "own.conf"),
+        hba_file=str(server.data / "own.hba"),
+    )
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.mark.timeout(1200)
+def test_a_dropped_table_is_restored_as_it_was_a_second_before(
+    backed_up: Deployment, programs: MemberPrograms, place: Path
+) -> None:
+    lab, operator, deployment = backed_up.lab, backed_up.operator, backed_up
+    backup = noted(lab)
+    assert backup["failures"] == 0
+    assert backup["size"] > 1_000_000
+    eventually(lambda: not service(lab, "main_base_backup"), "the job to go", 60)
+    well_again(deployment)
+    leader = leader_node(lab)
+    entry = next(node for node in MEMBER_NODES if node != leader)
+    with Writer(lab, entry, "backup", 0.05) as writer:
+        writer.wait_for_a_write()
+        lab.node(leader).power_cut()
+        eventually(lambda: leader_node(lab) not in ("", leader), "another leader", 120)
+        writer.wait_for_a_write()
+        lab.node(leader).start()
+        well_again(deployment)
+        switch_over(deployment)
+        writer.wait_for_a_write()
+    well_again(deployment)
+    with connect(lab, leader_node(lab), 5432) as connection:
+        before = rows(connection)
+        system, moment = connection.execute(
+            "SELECT system_identifier::text, clock_timestamp()::text FROM pg_control_system()"
+        ).fetchall()[0]
+        time.sleep(1.0)
+        connection.execute("DROP TABLE acknowledged")
+        (name,) = connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()[0]
+        eventually(lambda: archived(connection, name), "the archive to have the drop", 120)
+    password = read_secret(lab, "pg_superuser_pw")
+    with restored(programs, place, system, moment, password) as server:
+        assert server.sql("SELECT writer, id FROM acknowledged ORDER BY 1, 2") == before
+    assert len(before) > 100
+    told = "".join(operator.lines) + json.dumps(service(lab, "main_member-1"))
+    assert SECRET_KEY not in told
+    for number, node in enumerate(MEMBER_NODES, start=1):
+        found = container_of(lab.node(node), f"main_member-{number}")
+        logged = lab.node(node).docker("logs", found)
+        assert SECRET_KEY not in logged.stdout + logged.stderr

@@ -1,0 +1,63 @@
+"""The first seed of a run: another one for every commit, so that each change is tried on new
+histories and a failure can be had again from the commit alone.
+
+``QUEENRIGHT_SIM_SEED`` sets it by hand. ``QUEENRIGHT_SIM_HISTORIES`` and ``QUEENRIGHT_SIM_FAULTS``
+say how many histories, and how many faults and edits each has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+
+SEED, HISTORIES, FAULTS = (
+    "QUEENRIGHT_SIM_SEED",
+    "QUEENRIGHT_SIM_HISTORIES",
+    "QUEENRIGHT_SIM_FAULTS",
+)
+FEW_HISTORIES = 40
+"""In `make check`; `make test` and `make sim` have more."""
+FEW_FAULTS = 12
+SPREAD = 10**8
+
+
+@cache
+def first_seed() -> int:
+    """Return the environment's seed, or the commit's; outside a checkout the day's."""
+    given = os.environ.get(SEED)
+    if given:
+        return int(given)
+    return int(hashlib.sha256(_origin().encode()).hexdigest(), 16) % SPREAD
+
+
+def _origin() -> str:
+    here = Path(__file__).parent
+    found = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False
+    )
+    return found.stdout.strip() or today().isoformat()
+
+
+def today() -> date:
+    return datetime.fromtimestamp(Path(__file__).stat().st_mtime, UTC).date()
+
+
+def histories() -> int:
+    """Return the number of histories of a run."""
+    return int(os.environ.get(HISTORIES, str(FEW_HISTORIES)))
+
+
+def histories_of(few: int, one_in: int) -> int:
+    """Return the number of histories of a special kind: a few, and one for so many usual ones where
+    more of those are asked for than in `make check`."""
+    usual = histories()
+    return few if usual <= FEW_HISTORIES else max(few, usual // one_in)
+
+
+def faults() -> int:
+    """Return the number of faults and edits of each history."""
+    return int(os.environ.get(FAULTS, str(FEW_FAULTS)))

@@ -1,0 +1,123 @@
+"""Members are replaced, moved and renamed by edits of the file, with faults between."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.topology_judge import TopologyJudge
+from tests.sim.topology_world import Deployed, places_of, text_of, topology_world, write_members
+
+THREE = ("member-1", "member-2", "member-3")
+LASTS_S = 1500.0
+REPLACED_S = 400.0
+"""The time after which a member is replaced."""
+
+
+async def edited(
+    at: dict[str, str],
+    names: tuple[str, ...] = THREE,
+    before: Callable[[World], Awaitable[None]] | None = None,
+    after: Callable[[World], Awaitable[None]] | None = None,
+) -> tuple[World, TopologyJudge]:
+    """A cluster of three after one edit of its members' lines."""
+    world = topology_world(1, text_of(*THREE))
+    judge = TopologyJudge(world)
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(70)
+    if before is not None:
+        await before(world)
+    write_members(world, text_of(*names, at=at))
+    if after is not None:
+        await anyio.sleep(REPLACED_S)
+        await after(world)
+    await world.until_whole(LASTS_S)
+    judge.at_rest()
+    return world, judge
+
+
+def told(world: World) -> list[str]:
+    """Return the actions on the members, in order."""
+    found = [(w.at_s, f"{w.kind}/{w.name}") for w in world.swarm.writes]
+    found += [(at_s, what) for at_s, what in world.patroni.verbs]
+    return [what for _, what in sorted(found)]
+
+
+@pytest.mark.parametrize(
+    ("at", "names"),
+    [
+        *(  # walks of `test_topology`, which one more judge watches there
+            pytest.param(at, names, id=name, marks=pytest.mark.slow)
+            for name, at, names in [
+                ("replica moves", {"member-3": "node5"}, THREE),
+                ("leader moves", {"member-1": "node5"}, THREE),
+                ("another name", {"db-3": "node4"}, ("member-1", "member-2", "db-3")),
+            ]
+        ),
+        pytest.param({"member-2": "node5", "member-3": "node6"}, THREE, id="two move"),
+    ],
+)
+def test_an_edit_is_reached(at: dict[str, str], names: tuple[str, ...]) -> None:
+    async def walk() -> None:
+        world, judge = await edited(at, names)
+        assert judge.violations == [], told(world)
+        assert {place.name for place in places_of(world)} == {*names}
+
+    run_virtual(walk)
+
+
+def test_a_member_follows_the_new_address_of_its_node() -> None:
+    async def renumber(world: World) -> None:
+        node = world.store.node_named("node3")
+        world.store.nodes[node.id] = dataclasses.replace(node, address="10.77.0.99")
+        await anyio.sleep(60)
+
+    async def walk() -> None:
+        world, judge = await edited({"member-2": "node3, address: 10.77.0.99"}, before=renumber)
+        assert judge.violations == [], told(world)
+
+    run_virtual(walk)
+
+
+def test_a_member_cut_off_by_its_network_is_replaced() -> None:
+    """Its container runs on, and is there when the network is back."""
+
+    async def part(world: World) -> None:
+        world.partition("node4")
+        await anyio.sleep(30)
+
+    async def heal(world: World) -> None:
+        assert dict(Deployed(world))["member-3"] == "node5"
+        world.heal("node4")
+        await anyio.sleep(120)
+
+    async def walk() -> None:
+        world, judge = await edited({"member-3": "node5"}, before=part, after=heal)
+        assert judge.violations == [], told(world)
+
+    run_virtual(walk)
+
+
+def test_a_member_on_a_dead_node_is_replaced() -> None:
+    """Its node comes back afterwards, with the former data."""
+
+    async def die(world: World) -> None:
+        world.power_cut("node4")
+        await anyio.sleep(30)
+
+    async def come_back(world: World) -> None:
+        assert dict(Deployed(world))["member-3"] == "node5"
+        world.power_on("node4")
+        await anyio.sleep(120)
+
+    async def walk() -> None:
+        world, judge = await edited({"member-3": "node5"}, before=die, after=come_back)
+        assert judge.violations == [], told(world)
+
+    run_virtual(walk)

@@ -1,0 +1,67 @@
+"""Members are added and removed by edits of the file, with faults and killed operators between.
+
+The walks are those of ``topology_history``; a failure prints its seed and the story.
+"""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from tests.fakes.virtual_loop import run_virtual
+from tests.sim.seeds import first_seed, histories_of
+from tests.sim.topology_history import WALKS, run, run_until
+from tests.sim.topology_judge import TopologyJudge
+from tests.sim.topology_mutations import MUTATIONS, Bent
+from tests.sim.topology_world import first_of, topology_world, write_members
+
+SEEDS = range(first_seed(), first_seed() + histories_of(6, 10))
+
+
+BEGINNINGS = {"3 to 5", "a move"}
+"""Walks with which others begin: "3 to 5 to 3", "a move and back"."""
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [pytest.param(w, marks=[pytest.mark.slow] if w in BEGINNINGS else []) for w in WALKS],
+)
+def test_an_edit_without_trouble_is_reached(walk: str) -> None:
+    told = run(0, walk, faults=0)
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_histories_of_topology_edits_end_as_the_file_says(seed: int) -> None:
+    told = run(seed, [*WALKS][seed % len(WALKS)])
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.parametrize("bent", MUTATIONS, ids=lambda bent: str(bent.name))
+def test_a_bent_rule_is_caught(bent: Bent) -> None:
+    told = run_until(bent.words, bent.walk, bent.ruleset, bent.tamper)
+    assert any(bent.words in text for text in told.found()), str(told)
+
+
+async def kill_in_its_copy() -> list[str]:
+    """Kill the container of a new member in its base backup: its directory is then neither empty
+    nor whole, and swarm kills the container anew whenever its health check has failed for long."""
+    world = topology_world(1)
+    judge = TopologyJudge(world)
+    world.start_operator()
+    await world.until_whole()
+    world.patroni_model.clone_s = 20.0
+    write_members(world, first_of(5))
+    for _ in range(300):
+        await anyio.sleep(1)
+        if any(volume.is_partial for volume in world.patroni_model.volumes.values()):
+            break
+    await anyio.sleep(3)
+    world.kill_container("main_member-4")
+    await world.until_whole(900)
+    assert [what for _, what in world.patroni.verbs] == ["reinitialize"]
+    return judge.violations
+
+
+def test_a_new_member_that_is_killed_in_its_copy_begins_anew() -> None:
+    assert run_virtual(kill_in_its_copy) == []

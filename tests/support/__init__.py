@@ -1,0 +1,1 @@
+"""Documents, observations, worlds and programs that several test files start from."""

@@ -1,0 +1,107 @@
+"""A command on a simulated cluster, with an operator running beside it or none."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+import structlog
+
+from queenright.cli.cluster_session import Session
+from queenright.cli.exit_codes import CommandError
+from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
+from queenright.core.kinds.postgres_cluster.patroni.config_keys import read_route
+from queenright.core.postgres.catalog import NO_CATALOG, DesiredCatalog
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import Operator, World
+from tests.support.builders import FILE, MANIFEST, document
+
+Act = Callable[[Session], Awaitable[int]]
+
+
+@dataclass
+class Stage:
+    """A deployed cluster that has come to rest."""
+
+    world: World
+    text: str
+    operator: Operator | None = None
+    claims: DesiredCatalog = NO_CATALOG
+    said: io.StringIO = field(default_factory=io.StringIO)
+    complained: io.StringIO = field(default_factory=io.StringIO)
+
+    async def command(self, act: Act, what: str = "a test") -> int:
+        """The command's exit code; what it says is kept."""
+        cluster, who = document(self.text), f"{what}, by somebody"
+        live = Session(self.world.ports, cluster, who, claims=self.claims)
+        with contextlib.redirect_stdout(self.said), contextlib.redirect_stderr(self.complained):
+            try:
+                return await act(live)
+            except CommandError as error:
+                error.show()
+                return error.code
+
+    @property
+    def out(self) -> str:
+        return self.said.getvalue()
+
+    @property
+    def err(self) -> str:
+        return self.complained.getvalue()
+
+    @property
+    def leader(self) -> str:
+        found = self.world.leader()
+        return found.name if found else ""
+
+    @property
+    def annotations(self) -> Annotations:
+        return read_annotations(self.world.store.configs["main_cluster"].value.labels)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return self.world.patroni_model.consensus("main").settings
+
+    @property
+    def has_hint(self) -> bool:
+        return read_route(self.settings) is not None
+
+    def count(self, verb: str) -> int:
+        """Return the number of requests of a kind that have reached Patroni."""
+        return sum(1 for _, kind in self.world.patroni.verbs if kind == verb)
+
+    def tried(self, trigger: str = "command") -> list[str]:
+        """The keys of what was recorded before it was tried."""
+        return [
+            record.action.key
+            for record in self.world.audit.intents
+            if record.trigger.kind == trigger
+        ]
+
+
+def on_stage(
+    play: Callable[[Stage], Awaitable[None]], text: str = MANIFEST, *, with_operator: bool = True
+) -> None:
+    """A cluster is deployed and left alone for a while, then the play begins."""
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+
+    async def main() -> None:
+        world = World()
+        world.manifests.write(FILE, text)
+        operator = world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(30)
+        if not with_operator:
+            await operator.stop()
+        stage = Stage(world, text, operator if with_operator else None)
+        world.patroni.verbs.clear()
+        await play(stage)
+        if stage.operator is not None:
+            await stage.operator.stop()
+
+    run_virtual(main)

@@ -1,0 +1,300 @@
+"""Reading a secret's value: the places, the reader, and the objects left afterwards."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from queenright.adapters.docker.secret_reader import (
+    container_id,
+    left_behind,
+    reader_image,
+    reader_service,
+)
+from queenright.adapters.docker.secrets import DockerSecrets, output_of
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
+from queenright.ports.errors import LookOnlyError, PortError, RejectedError, UnavailableError
+from queenright.ports.patroni import Password
+from queenright.settings import Docker, Settings
+from queenright.wiring import open_ports
+from tests.support.http_server import Answer, Answering, answering
+
+Json = dict[str, Any]
+NAME = "pg_rest_pw"
+NOW = "2026-11-20T22:00:00.123456789Z"
+
+
+def service(image: str, role: str, cluster: str = "main", *secrets: str) -> Json:
+    labels = {ROLE_LABEL: role} | ({CLUSTER_LABEL: cluster} if cluster else {})
+    container = {"Image": image, "Secrets": [{"SecretName": name} for name in secrets]}
+    return {
+        "ID": f"id-of-{image}",
+        "Spec": {
+            "Name": image,
+            "Labels": labels,
+            "TaskTemplate": {"ContainerSpec": container},
+        },
+    }
+
+
+MEMBER = service("member@sha256:1", "member", "main", NAME, "other")
+PROXY = service("proxy@sha256:2", "proxy")
+FOREIGN = service("foreign", "member", "", NAME)
+
+
+class Engine:
+    """Answers for a Docker engine on which a reader's task is in ``state``."""
+
+    def __init__(self, state: str = "pending", words: str = "no suitable node") -> None:
+        self.services = [FOREIGN, PROXY, MEMBER]
+        self.readers: list[Json] = []
+        self.secrets = [
+            {"ID": "s2", "Spec": {"Name": f"{NAME}-2"}},
+            {"ID": "s1", "Spec": {"Name": NAME}},
+        ]
+        self.status = {"State": state, "Err": words}
+        self.created = 201
+
+    def answer(self, method: str, path: str) -> Answer:
+        _, _, what = path.removeprefix("/v1.41").partition("/")
+        match method, what.split("/")[0]:
+            case "GET", "version":
+                return 200, {"ApiVersion": "1.41", "MinAPIVersion": "1.12"}
+            case "GET", "info":
+                return 200, {"SystemTime": NOW, "Swarm": {"NodeID": "me"}}
+            case "GET", "secrets":
+                return 200, self.secrets
+            case "GET", "services":
+                return 200, self.services
+            case "GET", "tasks":
+                return 200, [{"Status": self.status}]
+            case "POST", "services":
+                return self.created, {"ID": "new", "message": "not allowed"}
+            case "DELETE", "services":
+                return 200, {}
+            case _:
+                return 404, {"message": f"no such thing: {path}"}
+
+
+async def read(engine: Engine, directory: Path, name: str = NAME) -> tuple[object, Answering]:
+    with answering(engine.answer) as there:
+        secrets = DockerSecrets(there.environment, 2, directory, start_s=0.3)
+        try:
+            return await secrets.read(name), there
+        except PortError as error:
+            return error, there
+        finally:
+            await secrets.aclose()
+
+
+async def test_a_mounted_secret_is_read_and_the_engine_left_alone(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("  a value\n")
+    found, there = await read(Engine(), tmp_path)
+    assert found == Password("a value")
+    assert there.asked == []
+
+
+@pytest.mark.parametrize("value", [b"", b" \n", b"\xff\xfe", b"x" * 600_000])
+async def test_a_mounted_file_that_is_no_password_is_rejected(tmp_path: Path, value: bytes) -> None:
+    (tmp_path / NAME).write_bytes(value)
+    found, _ = await read(Engine(), tmp_path)
+    assert isinstance(found, RejectedError)
+    assert NAME in str(found)
+
+
+async def test_a_mount_that_cannot_be_read_is_told_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir()
+    found, _ = await read(Engine(), tmp_path)
+    assert isinstance(found, UnavailableError)
+    assert str(tmp_path / NAME) in str(found)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "/etc/passwd", "a/b", "a\nb", "x" * 65])
+async def test_what_is_no_name_is_never_a_path(tmp_path: Path, name: str) -> None:
+    found, there = await read(Engine(), tmp_path, name)
+    assert isinstance(found, RejectedError)
+    assert there.asked == []
+
+
+async def test_a_secret_that_is_not_there_is_rejected(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.secrets.pop()
+    found, there = await read(engine, tmp_path)
+    assert isinstance(found, RejectedError)
+    assert not any(asked.startswith("POST") for asked in there.asked)
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        (Engine("pending", "no suitable node (1 node not available)"), "no suitable node"),
+        (Engine("rejected", "No such image: proxy"), "No such image"),
+        (Engine("failed", "executable not found: sleep"), "executable not found"),
+        (Engine("complete", ""), "complete"),
+    ],
+)
+async def test_a_reader_that_does_not_start_is_told_and_removed(
+    tmp_path: Path, engine: Engine, words: str
+) -> None:
+    found, there = await read(engine, tmp_path)
+    assert isinstance(found, UnavailableError)
+    assert words in str(found)
+    assert str(tmp_path / NAME) in str(found)
+    created = next(i for i, asked in enumerate(there.asked) if asked.startswith("POST"))
+    assert there.asked[-1].startswith("DELETE /v1.41/services/queenright-secret-reader-")
+    assert created < len(there.asked) - 1
+
+
+async def test_an_engine_that_allows_no_such_service_is_told(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.created = 403
+    found, _ = await read(engine, tmp_path)
+    assert isinstance(found, RejectedError)
+    assert str(tmp_path / NAME) in str(found)
+
+
+async def test_without_a_cluster_there_is_no_image(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.services = [FOREIGN]
+    found, there = await read(engine, tmp_path)
+    assert isinstance(found, UnavailableError)
+    assert not any(asked.startswith("POST") for asked in there.asked)
+
+
+async def test_a_reader_that_a_killed_operator_left_is_removed(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.services = [
+        {"ID": "old", "CreatedAt": "2026-11-20T21:58:00Z"},
+        {"ID": "young", "CreatedAt": "2026-11-20T21:59:50Z"},
+    ]
+    _, there = await read(engine, tmp_path)
+    assert [a for a in there.asked if a.startswith("DELETE")] == ["DELETE /v1.41/services/old"]
+
+
+def test_only_readers_beyond_any_read_are_left_behind() -> None:
+    now = datetime(2026, 11, 20, 22, tzinfo=UTC)
+    young, old = "2026-11-20T21:59:01Z", "2026-11-20T21:58:59Z"
+    readers = [{"ID": "young", "CreatedAt": young}, {"ID": "old", "CreatedAt": old}]
+    assert list(left_behind(readers, now)) == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("services", "image"),
+    [
+        ([FOREIGN, MEMBER, PROXY], "proxy@sha256:2"),
+        ([MEMBER, service("another", "proxy", "second")], "member@sha256:1"),
+        ([PROXY, FOREIGN], "proxy@sha256:2"),
+        ([FOREIGN], ""),
+        ([], ""),
+        ([{}, {"Spec": None}, MEMBER], "member@sha256:1"),
+    ],
+)
+def test_the_image_is_that_of_the_cluster_that_has_the_secret_or_of_any(
+    services: list[Json], image: str
+) -> None:
+    assert reader_image(services, NAME) == image
+
+
+def test_a_reader_has_the_secret_and_nothing_else() -> None:
+    found = reader_service("reader", "proxy", "me", "s1", NAME)
+    container = found["task_template"]["ContainerSpec"]
+    assert CLUSTER_LABEL not in found["labels"]
+    assert [item["SecretID"] for item in container["Secrets"]] == ["s1"]
+    assert container["Secrets"][0]["File"]["Mode"] == 0o400
+    assert container["CapabilityDrop"] == ["ALL"]
+    assert container["ReadOnly"] is True
+    assert not {"Mounts", "Configs", "Env", "Privileges"} & container.keys()
+    assert "Networks" not in found["task_template"]
+    assert "Ports" not in found["endpoint_spec"]
+    assert found["task_template"]["Placement"] == {"Constraints": ["node.id==me"]}
+    assert found["task_template"]["RestartPolicy"] == {"Condition": "none"}
+
+
+def test_the_container_is_that_of_the_running_task() -> None:
+    running = {"Status": {"State": "running", "ContainerStatus": {"ContainerID": "c"}}}
+    assert container_id([running]) == "c"
+    assert container_id([{"Status": {"State": "starting"}}]) == ""
+    assert container_id([]) == ""
+
+
+VERIFIER = Password("SCRAM-SHA-256$1:AAAA$AAAA:AAAA")
+
+
+async def failures(secrets: DockerSecrets, *secret_ids: str) -> list[str]:
+    told = []
+    for secret_id in secret_ids:
+        with pytest.raises(PortError) as failed:
+            await secrets.matches(NAME, secret_id, VERIFIER)
+        told.append(str(failed.value))
+    return told
+
+
+def made(there: Answering) -> int:
+    return sum(asked.endswith("/services/create") for asked in there.asked)
+
+
+async def test_what_could_not_be_read_for_a_look_is_left_for_a_while(tmp_path: Path) -> None:
+    with answering(Engine("rejected", "No such image").answer) as there:
+        secrets = DockerSecrets(there.environment, 2, tmp_path, start_s=0.3)
+        first, again, another = await failures(secrets, "s1", "s1", "s2")
+        assert made(there) == 1, "neither the secret nor any other is tried moments later"
+        assert first == again
+        assert "60 s after" in first
+        assert NAME in another
+        assert another != first
+        with pytest.raises(UnavailableError):
+            await secrets.read(NAME, "s1")
+        assert made(there) == 1
+        with pytest.raises(UnavailableError, match="No such image"):
+            await secrets.read(NAME)
+        assert made(there) == 2, "an action tries at once"
+        await secrets.aclose()
+
+
+@pytest.mark.parametrize(("acts", "services"), [(False, 0), (True, 1)])
+async def test_a_command_that_only_looks_starts_no_service(
+    tmp_path: Path, acts: bool, services: int
+) -> None:
+    (tmp_path / "mounted").write_text("a value")
+    with answering(Engine("rejected", "No such image").answer) as there:
+        host = Docker(host=there.environment["DOCKER_HOST"])
+        settings = Settings(docker=host, secrets_dir=tmp_path, state_dir=None)
+        async with open_ports(settings, audit=acts) as ports:
+            assert await ports.secrets.read("mounted", "s0") == Password("a value")
+            assert await ports.secrets.matches("mounted", "s0", VERIFIER) is False
+            with pytest.raises(PortError) as refused:
+                await ports.secrets.read(NAME, "s1")
+            assert isinstance(refused.value, LookOnlyError) is not acts
+            with pytest.raises(PortError):
+                await ports.secrets.matches(NAME, "s1", VERIFIER)
+        assert made(there) == services
+
+
+class ShownInPieces:
+    """An engine whose exec ends well, whatever of the output came through."""
+
+    def __init__(self, *shown: bytes) -> None:
+        self.shown = list(shown)
+
+    def exec_create(self, container: str, command: list[str], user: str) -> Json:
+        assert (container, user, command[-1]) == ("c1", "0", "/run/secrets/a")
+        return {"Id": "run"}
+
+    def exec_start(self, run: str, demux: bool) -> tuple[bytes, bytes]:
+        return self.shown.pop(0), b""
+
+    def exec_inspect(self, run: str) -> Json:
+        return {"ExitCode": 0}
+
+
+def test_a_value_that_came_through_in_part_is_asked_for_again() -> None:
+    engine = ShownInPieces(b"", b"s3cr", b"s3cret\n:shown")
+    assert output_of(engine, "c1", "/run/secrets/a") == b"s3cret\n"
+
+
+def test_a_value_that_never_comes_through_is_not_taken_for_an_empty_one() -> None:
+    with pytest.raises(UnavailableError, match="cut short"):
+        output_of(ShownInPieces(b"", b"s3cr", b""), "c1", "/run/secrets/a")

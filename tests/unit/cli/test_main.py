@@ -1,0 +1,398 @@
+"""The program as a person starts it: exit codes, a clear line for a mistake, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from queenright.adapters.audit.log import AuditLog
+from queenright.adapters.system_clock import SystemClock
+from queenright.cli import read_only
+from queenright.cli.exit_codes import CommandError
+from queenright.core.observed import Engine, Known, Observed, SwarmState, Unknown
+from queenright.engine.planning import PlannedPass
+from queenright.settings import Docker, Settings
+from tests.support.app_builders import APP
+from tests.support.builders import MANIFEST, VIP
+from tests.support.command_line import ADDRESSED, PROGRAM, environment, launch, start
+
+
+def test_version_and_help(tmp_path: Path) -> None:
+    assert launch(tmp_path, "version").stdout == start(tmp_path, "--version").stdout
+    listed = launch(tmp_path, "--help")
+    assert listed.returncode == 0
+    assert "Exit codes" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run", "plan", "status", "validate", "render", "schema", "audit verify", "audit show",
+     "completion", "version", "list", "switchover", "failover", "pause", "resume", "history",
+     "edit-config", "restart", "explain"],
+)  # fmt: skip
+def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> None:
+    found = start(tmp_path, *command.split(), "--help")
+    assert found.returncode == 0
+    assert "Example" in found.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("bogus",), ("plan", "--bogus"), ("schema", "Bogus"), ("completion", "tcsh"),
+     ("status", "--watch", "soon"), ("audit", "show", "--since", "soon"), ("audit", "show", "-n0"),
+     ("validate", "/no/such/path"), ("plan", "/no/such/path"), ("render", "/no/such/path"),
+     ("status", "/no/such/path"), ("audit", "verify", "/no/such/file"), ("audit", "show"),
+     ("switchover",), ("failover", "main"), ("restart",), ("edit-config", "--set", "ttl"),
+     ("edit-config", "--apply", "/no/such/file"), ("list", "--manifests", "/no/such/path"),
+     ("pause", "main", "other"), ("history", "--bogus"), ("validate", ""), ("run", ""),
+     ("plan", ""), ("list", "--manifests", ""), ("audit", "verify", ""),
+     ("audit", "show", "-n", "99999999999999999999"), ("edit-config", "--apply", "/tmp")],
+)  # fmt: skip
+def test_a_usage_error_is_64(tmp_path: Path, words: tuple[str, ...]) -> None:
+    found = start(tmp_path, *words)
+    assert found.returncode == 64
+    assert found.stderr
+
+
+@pytest.mark.slow
+def test_a_wrong_environment_is_64_with_every_variable(tmp_path: Path) -> None:
+    found = launch(tmp_path, "run", QUEENRIGHT_LOG_LEVEL="loud", QUEENRIGHT_DOCKER_TIMEOUT="x")
+    assert found.returncode == 64
+    assert [line.split(": ")[1] for line in found.stderr.splitlines()] == [
+        "QUEENRIGHT_LOG_LEVEL",
+        "QUEENRIGHT_DOCKER_TIMEOUT",
+    ]
+
+
+def test_valid_files(tmp_path: Path, manifest: Path) -> None:
+    for words in ((), (str(manifest),), (str(manifest.parent),)):
+        found = start(tmp_path, "validate", *words)
+        assert (found.returncode, found.stdout) == (0, "")
+        assert found.stderr == "PostgresCluster main: 0 errors, 0 warnings\n"
+    assert start(tmp_path, "validate", "-", given=ADDRESSED).returncode == 0
+
+
+def test_invalid_files_are_65_with_file_line_and_field(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(ADDRESSED.replace("lanSubnet", "lanSubnett"))
+    found = start(tmp_path, "validate")
+    assert found.returncode == 65
+    line = next(line for line in found.stdout.splitlines() if "lanSubnett" in line)
+    assert line.startswith(f"{manifest}:7: spec.lanSubnett: ")
+    for command in ("plan", "render"):
+        again = start(tmp_path, command)
+        assert again.returncode == 65
+        assert line in again.stderr
+
+
+ACTING = [
+    ("list",),
+    ("switchover", "--candidate", "member-2"),
+    ("failover", "--candidate", "member-2", "--force"),
+    ("pause",),
+    ("resume", "main"),
+    ("history",),
+    ("edit-config", "--set", "ttl=20"),
+    ("restart", "member-2"),
+]
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_a_cluster_that_no_file_describes(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    named = (*words, "--cluster") if words[0] == "restart" else (words[0], *words[1:])
+    if words[-1] == "main":
+        named = words[:-1]
+    found = start(tmp_path, *named, "mian")
+    assert found.returncode == 64
+    assert found.stderr == ('queenright: no file describes a cluster mian; did you mean "main"?\n')
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_several_clusters_have_to_be_told_apart(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    other = ADDRESSED.replace("name: main", "name: other").replace("10.77.0.1", "10.77.0.2")
+    second = "\n  nodeLabels: {member: o, proxy: p}\n  secrets: {replication: a, superuser: b, "
+    other = other.replace("node: node", "node: n").rstrip() + second + "restApi: c}\n"
+    (manifest.parent / "other.yaml").write_text(other)
+    if words[0] != "list" and words[-1] != "main":
+        found = start(tmp_path, *words)
+        assert (found.returncode, found.stderr) == (
+            64,
+            "queenright: the cluster's name is missing; there are main, other\n",
+        )
+
+
+@pytest.mark.parametrize("words", ACTING)
+def test_invalid_files_keep_commands_from_acting(
+    tmp_path: Path, manifest: Path, words: tuple[str, ...]
+) -> None:
+    manifest.write_text(ADDRESSED.replace("lanSubnet", "lanSubnett"))
+    found = start(tmp_path, *words)
+    assert found.returncode == 65
+    assert f"{manifest}:7: spec.lanSubnett: " in found.stderr
+
+
+def test_an_editor_needs_a_terminal(tmp_path: Path, manifest: Path) -> None:
+    found = start(tmp_path, "edit-config")
+    assert (found.returncode, found.stderr) == (
+        64,
+        "queenright: no terminal to ask for confirmation; use --set or --apply\n",
+    )
+
+
+@pytest.mark.slow
+def test_a_state_directory_that_can_not_be_written_moves_the_trail_to_standard_error(
+    tmp_path: Path, manifest: Path
+) -> None:
+    (tmp_path / "state").write_text("not a directory")
+    found = launch(tmp_path, "pause", DOCKER_HOST="tcp://127.0.0.1:9", QUEENRIGHT_LOG_FORMAT="json")
+    assert found.returncode == 69
+    assert '"phase":"start"' in found.stderr.replace(" ", "")
+
+
+@pytest.mark.slow
+def test_a_question_left_unanswered_keeps_nobody_from_acting(
+    tmp_path: Path, manifest: Path
+) -> None:
+    with AuditLog(tmp_path / "state" / "commands", SystemClock(), lambda _: None):
+        found = launch(tmp_path, "pause", QUEENRIGHT_LOG_FORMAT="json")
+    assert found.returncode == 69
+    assert '"phase":"start"' in found.stderr.replace(" ", "")
+    assert "no Docker socket" in found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("plan",), ("status",), ("validate", "--swarm"), ("status", "--json"), ("list",),
+     ("pause",), ("history",), ("switchover", "--candidate", "member-2", "--force")],
+)  # fmt: skip
+def test_no_docker_socket_is_69(tmp_path: Path, manifest: Path, words: tuple[str, ...]) -> None:
+    found = start(tmp_path, *words)
+    assert found.returncode == 69
+    assert found.stderr == (
+        f"queenright: {tmp_path}/docker.sock: no Docker socket; start Docker's engine "
+        "here, or set DOCKER_HOST to the engine of a swarm manager\n"
+    )
+    if "--json" in words:
+        assert "no Docker socket" in json.loads(found.stdout)["error"]
+
+
+def test_what_is_no_socket_is_69(tmp_path: Path, manifest: Path) -> None:
+    (tmp_path / "docker.sock").write_text("")
+    found = start(tmp_path, "plan")
+    assert found.returncode == 69
+    assert "is not a socket" in found.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as somebody else")
+def test_a_socket_without_permission_is_69(manifest: Path) -> None:
+    open_place = Path("/tmp") / f"queenright-{os.getpid()}"
+    open_place.mkdir(mode=0o755)
+    place = open_place / "docker.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(str(place))
+        place.chmod(0o660)
+        settings = Settings(docker=Docker(host=f"unix://{place}"))
+        child = os.fork()
+        if child == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            said = read_only.unreachable("no", settings).message
+            os._exit(0 if said.startswith(f"{place}: permission denied; run as root") else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        listener.close()
+        place.unlink()
+        open_place.rmdir()
+
+
+def test_nobody_listens_at_the_address(tmp_path: Path, manifest: Path) -> None:
+    found = start(tmp_path, "plan", DOCKER_HOST="tcp://127.0.0.1:9")
+    assert found.returncode == 69
+    assert found.stderr.count("\n") == 1
+    assert "DOCKER_HOST is tcp://127.0.0.1:9" in found.stderr
+
+
+def test_tls_without_certificates_is_69(tmp_path: Path, manifest: Path) -> None:
+    found = start(
+        tmp_path, "plan", DOCKER_HOST="tcp://127.0.0.1:9", DOCKER_TLS_VERIFY="1",
+        DOCKER_CERT_PATH=str(tmp_path),
+    )  # fmt: skip
+    assert found.returncode == 69
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (Engine(is_manager=False), "docker node promote"),
+        (Engine(swarm_state="locked"), "docker swarm unlock"),
+        (Engine(swarm_state="inactive"), "docker swarm init"),
+    ],
+)
+def test_a_swarm_that_cannot_be_worked_with(engine: Engine, said: str) -> None:
+    found = PlannedPass(Observed(Known(SwarmState(engine))), ())
+    with pytest.raises(CommandError, match=said) as caught:
+        read_only.seen_swarm(found.observed, Settings())
+    assert caught.value.code == 69
+
+
+def test_an_unknown_swarm_names_the_address() -> None:
+    found = PlannedPass(Observed(Unknown("no answer in 10 s")), ())
+    settings = Settings(docker=Docker(host="tcp://10.77.0.11:2375"))
+    with pytest.raises(CommandError, match=r"no answer in 10 s \(DOCKER_HOST is tcp://10.77.0.11"):
+        read_only.seen_swarm(found.observed, settings)
+
+
+def test_render_needs_no_swarm_when_the_file_has_addresses(tmp_path: Path, manifest: Path) -> None:
+    found = start(tmp_path, "render", "--services")
+    assert found.returncode == 0, found.stderr
+    configs, *services = found.stdout.split("# --- service ")
+    assert "# --- config main_patroni-" in configs
+    assert "server member-1 10.77.0.12:5432" in configs
+    names = [text.partition("\n")[0] for text in services]
+    assert names == ["main_member-1", "main_member-2", "main_member-3", "main_proxy"]
+    member = yaml.safe_load(services[0].partition("\n")[2])
+    assert member["endpoint_mode"] == "dnsrr"
+    assert {"published": 5432, "target": 5432, "protocol": "tcp", "mode": "host"} in member["ports"]
+    assert {file["mode"] for file in member["secrets"]} == {"0400"}
+
+
+WITH_VIP = ADDRESSED + f"  vip: {VIP}\n"
+
+
+def test_render_tells_an_applications_way_in_without_a_swarm(
+    tmp_path: Path, manifest: Path
+) -> None:
+    """The proxies run where the members do, whose addresses the file has; elsewhere it says so."""
+    manifest.write_text(f"{ADDRESSED}---\n{APP}")
+    found = start(tmp_path, "render")
+    assert found.returncode == 0, found.stderr
+    assert "@10.77.0.12:5000,10.77.0.13:5000,10.77.0.14:5000/notes?" in found.stdout
+    manifest.write_text(f"{ADDRESSED}    nodes: [node1, node2]\n---\n{APP}")
+    found = start(tmp_path, "render")
+    assert "# unknown: the swarm has the proxies' addresses" in found.stdout
+
+
+def test_render_vip_writes_keepalived_conf_for_one_node(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(WITH_VIP)
+    for words in ((), (str(manifest),)):
+        found = start(tmp_path, "render", "vip", "--node", "node3", *words)
+        assert found.returncode == 0, found.stderr
+        assert "    unicast_src_ip 10.77.0.13\n" in found.stdout
+        assert "        10.77.0.100/32 dev eth0\n" in found.stdout
+        assert "@" not in found.stdout
+
+
+def test_render_vip_without_a_node_writes_all_of_them(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(WITH_VIP)
+    found = start(tmp_path, "render", "vip")
+    headings = [line for line in found.stdout.splitlines() if line.startswith("# --- ")]
+    assert headings == ["# --- node node2", "# --- node node3", "# --- node node4"]
+    assert "# --- config main_keepalived-" in start(tmp_path, "render").stdout
+
+
+def test_render_vip_says_what_is_amiss(tmp_path: Path, manifest: Path) -> None:
+    without = start(tmp_path, "render", "vip")
+    assert (without.returncode, without.stdout) == (65, "")
+    assert "no cluster in the files has a spec.vip" in without.stderr
+    manifest.write_text(WITH_VIP)
+    stranger = start(tmp_path, "render", "vip", "--node", "node9")
+    assert stranger.returncode == 64
+    assert "no proxy runs on node9; their nodes are node2, node3, node4" in stranger.stderr
+    assert start(tmp_path, "render", "--node", "node2").returncode == 64
+    assert start(tmp_path, "render", "vip", "a.yaml", "b.yaml").returncode == 64
+    further = WITH_VIP.replace(
+        "proxy:3.0-alpine\n", "proxy:3.0-alpine\n    nodes: [node1, node2]\n"
+    )
+    manifest.write_text(further)
+    assert start(tmp_path, "render", "vip").returncode == 69  # node1's address only swarm knows
+
+
+def test_render_asks_the_swarm_for_addresses(tmp_path: Path, manifest: Path) -> None:
+    manifest.write_text(MANIFEST)
+    assert start(tmp_path, "render").returncode == 69
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as somebody else")
+@pytest.mark.parametrize("words", [("validate",), ("audit", "verify"), ("audit", "show")])
+def test_what_may_not_be_read(tmp_path: Path, manifest: Path, words: tuple[str, ...]) -> None:
+    place = Path("/tmp") / f"queenright-closed-{os.getpid()}"
+    (place / "within").mkdir(parents=True)
+    place.chmod(0o700)
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        found = start(tmp_path, *words, str(place / "within"))
+        said = found.stdout + found.stderr
+        os._exit(found.returncode if "permission denied" in said else 99)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    shutil.rmtree(place)
+    assert code == (65 if words == ("validate",) else 1)
+
+
+def test_schema(tmp_path: Path) -> None:
+    assert start(tmp_path, "schema").stdout == "NotesApp\nPostgresCluster\n"
+    schema = json.loads(start(tmp_path, "schema", "postgrescluster").stdout)
+    assert schema["title"] == "PostgresCluster"
+    app, cluster = start(tmp_path, "schema", "-o", str(tmp_path / "crds")).stdout.split()[::-1]
+    assert json.loads(Path(cluster).read_text()) == schema
+    assert json.loads(Path(app).read_text())["title"] == "NotesApp"
+    (tmp_path / "plain").write_text("")
+    assert start(tmp_path, "schema", "-o", str(tmp_path / "plain" / "x")).returncode == 1
+
+
+@pytest.mark.slow
+def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
+    program = subprocess.Popen(
+        [*PROGRAM, "schema", "PostgresCluster"],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert program.stdout is not None
+    assert program.stderr is not None
+    program.stdout.close()
+    assert program.stderr.read() == b""
+    assert program.wait() == 1
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_scripts(tmp_path: Path, shell: str) -> None:
+    found = start(tmp_path, "completion", shell)
+    assert found.returncode == 0
+    assert "_QUEENRIGHT_COMPLETE" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("queenright va", "plain,validate"),
+        ("queenright schema post", "plain,PostgresCluster"),
+        ("queenright audit ", "plain,verify"),
+        ("queenright plan --js", "plain,--json"),
+        ("queenright validate clu", "file,clu"),
+        ("queenright run clu", "file,clu"),
+        ("queenright completion f", "plain,fish"),
+    ],
+)
+def test_completion_offers_words_and_files(tmp_path: Path, typed: str, offered: str) -> None:
+    found = start(
+        tmp_path,
+        _QUEENRIGHT_COMPLETE="bash_complete",
+        COMP_WORDS=typed,
+        COMP_CWORD=str(len(typed.split(" ")) - 1),
+    )
+    assert offered in found.stdout.splitlines()

@@ -1,0 +1,274 @@
+"""Members are added one at a time: rows A1 to A6, and what the next pass sees after a kill."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from queenright.core.actions import CreateService, NoteMembers, Reinitialize
+from queenright.core.kinds.postgres_cluster.places import decode_places
+from queenright.core.observed import Known, MemberStatus, Observed, Unknown, hung_key, voters_key
+from queenright.core.planning.plan import Plan
+from queenright.core.swarm.objects import MEMBERS_LABEL
+from tests.support.builders import (
+    desired,
+    plan_for,
+    status,
+    swarm_of,
+    three_nodes,
+    with_member,
+    with_node,
+    with_settings,
+)
+from tests.support.topology_worlds import (
+    after,
+    deployed,
+    raft_nodes,
+    refusal,
+    text_of,
+    whole,
+    with_raft_nodes,
+)
+
+FIVE = text_of(1, 2, 3, 4, 5)
+
+
+def keys(plan: Plan) -> list[str]:
+    return [action.key for action in plan.actions]
+
+
+def reason(plan: Plan, key: str) -> str:
+    return next(hold.reason for hold in plan.holds if hold.key == key)
+
+
+def until(observed: Observed, text: str, key: str) -> tuple[Observed, Plan]:
+    """The observation before an action of this key, each earlier one done and then killed."""
+    for _ in range(40):
+        plan = plan_for(observed, text)
+        assert plan.actions, f"{key} never comes: {plan.holds}"
+        assert refusal(plan, observed) is None
+        if key in keys(plan):
+            return observed, plan
+        observed = after(observed, plan.actions[0])
+    raise AssertionError(f"{key} never comes")
+
+
+def test_a1_notes_the_place_before_anything_else() -> None:
+    observed = deployed(1, 2, 3)
+    plan = plan_for(observed, FIVE)
+    assert keys(plan) == ["note-members/main_cluster"]
+    (action,) = plan.actions
+    assert isinstance(action, NoteMembers)
+    places = decode_places(action.config.labels[MEMBERS_LABEL])
+    assert [(place.name, place.node, place.number) for place in places[3:]] == [
+        ("member-4", "node5", 0)
+    ]
+    assert "quorum 2 of 3, then quorum 3 of 4" in action.reason
+    assert "one change at a time" in reason(plan, "membership/main_member-5")
+    assert refusal(plan, observed) is None
+
+
+def test_a2_labels_the_node_after_the_note() -> None:
+    observed = deployed(1, 2, 3)
+    observed = after(observed, plan_for(observed, FIVE).actions[0])
+    assert keys(plan_for(observed, FIVE))[0] == "label-node/node5"
+
+
+def test_a3_creates_the_service_with_the_present_partners() -> None:
+    _, plan = until(deployed(1, 2, 3), FIVE, "create-service/main_member-4")
+    made = [action for action in plan.actions if isinstance(action, CreateService)]
+    assert [action.service.name for action in made] == ["main_member-4"]
+    partners = made[0].service.environment["RAFT_PARTNERS"]
+    assert partners == '["10.77.0.12:5010", "10.77.0.13:5010", "10.77.0.14:5010"]'
+
+
+def before_a3() -> Observed:
+    return until(deployed(1, 2, 3), FIVE, "create-service/main_member-4")[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda o: with_raft_nodes(o, raft_nodes([1, 2, 3], down=[3])), "does not reach"),
+        (lambda o: with_raft_nodes(o, raft_nodes([1, 2, 3, 6])), "10.77.0.17:5010"),
+        (lambda o: with_raft_nodes(o, raft_nodes([1, 2, 3]), seen_s=59), "has to last 60 s"),
+        (lambda o: with_member(o, "member-2", Unknown("timed out")), "member-2 does not answer"),
+        (
+            lambda o: with_member(o, "member-2", status("member-2", "", replication_state="")),
+            "member-2 is running, not streaming",
+        ),
+        (
+            lambda o: with_member(o, "member-2", status("member-2", "member-1", paused=True)),
+            "Patroni is paused",
+        ),
+        (lambda o: with_member(o, "member-1", status("member-1", "member-2")), "leader lock"),
+    ],
+)
+def test_a3_waits_while_another_member_is_not_well(change: object, why: str) -> None:
+    assert callable(change)
+    observed = change(before_a3())
+    plan = plan_for(observed, FIVE)
+    assert "create-service/main_member-4" not in keys(plan)
+    told = [hold.reason for hold in plan.holds if hold.key.startswith(("create-", "ghost/"))]
+    assert any(why in text for text in told), told
+
+
+def test_a3_does_not_wait_for_a_restart_that_waits_for_it() -> None:
+    """Between the note of its place and its service, nobody restarts: the place is not filled."""
+    due = status(
+        "member-2",
+        "member-1",
+        pending_restart=True,
+        pending_changes={"max_connections": ("100", "200")},
+    )
+    more = "  postgresql: {parameters: {max_connections: 200}}\n"
+    text, now = text_of(1, 2, 3, 4, 5, spec=more), desired(text_of(1, 2, 3, spec=more)).settings
+    observed = with_settings(with_member(before_a3(), "member-2", due), **now)
+    assert "create-service/main_member-4" in keys(plan_for(observed, text))
+    assert "restart-postgres/main_member-2" not in keys(plan_for(observed, text))
+
+
+def test_a_repaired_member_waits_for_nobody() -> None:
+    """Its vote counts already, so that its absence is the danger."""
+    observed = with_raft_nodes(three_nodes(), raft_nodes([1, 2, 3], down=[2, 3]), seen_s=0.0)
+    live = next(s for s in swarm_of(observed).services if s.value.name == "main_member-3")
+    swarm = dataclasses.replace(
+        swarm_of(observed),
+        services=tuple(s for s in swarm_of(observed).services if s is not live),
+        tasks=tuple(t for t in swarm_of(observed).tasks if t.service_id != live.id),
+    )
+    observed = dataclasses.replace(deployed(1, 2, 3), swarm=Known(swarm), raft=observed.raft)
+    plan = plan_for(observed)
+    assert "create-service/main_member-3" in keys(plan)
+    assert refusal(plan, observed) is None
+
+
+def joined(state: MemberStatus, hung_s: float = 0.0) -> Observed:
+    """Member 4 is a voter, and in this state."""
+    observed, plan = until(deployed(1, 2, 3), FIVE, "create-service/main_member-4")
+    made = next(a for a in plan.actions if isinstance(a, CreateService))
+    observed = with_member(whole(after(observed, made)), "member-4", state)
+    seen = {**observed.seen_s_ago, hung_key("main_member-4"): hung_s}
+    return dataclasses.replace(observed, seen_s_ago=seen)
+
+
+EMPTY = MemberStatus(state="stopped", role="uninitialized")
+COPYING = MemberStatus(state="creating replica", role="uninitialized")
+
+
+def test_a4_begins_an_interrupted_copy_again_after_two_loops() -> None:
+    observed = joined(EMPTY, 21)
+    plan = plan_for(observed, FIVE)
+    found = [action for action in plan.actions if isinstance(action, Reinitialize)]
+    assert [(action.member, action.address) for action in found] == [("member-4", "10.77.0.15")]
+    assert refusal(plan, observed) is None
+
+
+@pytest.mark.parametrize(("state", "hung_s"), [(EMPTY, 19), (COPYING, 100)])
+def test_a4_leaves_a_copy_time(state: MemberStatus, hung_s: float) -> None:
+    plan = plan_for(joined(state, hung_s), FIVE)
+    assert not [action for action in plan.actions if isinstance(action, Reinitialize)]
+    assert "note-members/main_cluster" not in keys(plan), "the next one waits"
+
+
+def test_a_copy_in_progress_says_when_its_health_check_ends_it() -> None:
+    plan = plan_for(joined(COPYING, 0), FIVE)
+    told = reason(plan, "membership/main_member-4")
+    assert "after 60 s" in told
+    assert "healthCheck: {startPeriod: 2h}" in told
+
+
+def test_a_member_that_once_had_data_is_not_emptied() -> None:
+    """Its former partners know it: what it had may be wanted."""
+    observed = with_member(deployed(1, 2, 3), "member-3", EMPTY)
+    seen = {**observed.seen_s_ago, hung_key("main_member-3"): 100.0}
+    plan = plan_for(dataclasses.replace(observed, seen_s_ago=seen))
+    assert not plan.actions
+    assert "patronictl reinit main member-3" in reason(plan, "membership/main_member-3")
+
+
+def test_a5_the_next_member_begins_when_the_first_is_whole() -> None:
+    plan = plan_for(joined(status("member-4", "member-1")), FIVE)
+    assert "note-members/main_cluster" in keys(plan)
+
+
+def test_a6_replicas_take_the_new_partners_and_the_leader_waits() -> None:
+    observed = deployed(1, 2, 3, 4, 5)
+    assert keys(plan_for(observed, FIVE)) == [], "deployed() goes on until nothing is left"
+    plan = plan_for(observed, FIVE)
+    assert "until its next restart" in reason(plan, "partners/main_member-1")
+    found = {live.value.name: live.value for live in swarm_of(observed).services}
+    lists = {n: found[f"main_member-{n}"].environment["RAFT_PARTNERS"] for n in range(1, 6)}
+    assert lists[1].count("5010") == 2
+    assert all(lists[n].count("5010") == 4 for n in range(2, 6))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda o: with_node(o, "node5", state="down"), "node node5 is down"),
+        (lambda o: with_node(o, "node5", availability="drain"), "set to drain"),
+        (lambda o: with_node(o, "node5", labels={"pg-node": "9"}), "has the label pg-node=9"),
+        (lambda o: with_node(o, "node7", labels={"pg-node": "4"}), "node7 has the label"),
+    ],
+)
+def test_a_node_that_is_not_fit_is_told(change: object, why: str) -> None:
+    assert callable(change)
+    plan = plan_for(change(deployed(1, 2, 3)), FIVE)
+    assert not any(key.startswith("note-members/") for key in keys(plan))
+    assert why in reason(plan, "membership/main_member-4")
+
+
+def test_a_node_of_another_member_is_told() -> None:
+    """That one moves only when its own new node is free, which it never is."""
+    text = text_of(1, 2, 3).replace("member-3, node: node4", "member-3, node: node3")
+    text = text.replace("member-2, node: node3", "member-2, node: node5")
+    observed = with_node(deployed(1, 2, 3), "node5", state="down")
+    plan = plan_for(observed, text)
+    assert keys(plan) == []
+    assert "member-2 is on node3" in reason(plan, "membership/main_member-3")
+
+
+def test_a_raft_node_that_answers_there_is_told() -> None:
+    observed = deployed(1, 2, 3)
+    answers = {**observed.raft, "main_member-4@10.77.0.15": observed.raft["main_member-1"]}
+    plan = plan_for(dataclasses.replace(observed, raft=answers), FIVE)
+    assert keys(plan) == []
+    assert "a Raft node answers" in reason(plan, "membership/main_member-4")
+
+
+def test_too_few_wal_senders_are_told() -> None:
+    spec = "  postgresql: {parameters: {max_wal_senders: 4}}\n"
+    plan = plan_for(deployed(1, 2, 3, 4), text_of(1, 2, 3, 4, 5, spec=spec))
+    assert not any(key.startswith("note-members/") for key in keys(plan))
+    assert "max_wal_senders is 4" in reason(plan, "membership/main_member-5")
+
+
+def test_nothing_begins_before_the_cluster_was_whole() -> None:
+    observed = deployed(1, 2, 3)
+    config = swarm_of(observed).config("main_cluster")
+    assert config is not None
+    labels = {k: v for k, v in config.value.labels.items() if "bootstrapped" not in k}
+    unproven = dataclasses.replace(config, value=dataclasses.replace(config.value, labels=labels))
+    others = (c for c in swarm_of(observed).configs if c.id != config.id)
+    swarm = dataclasses.replace(swarm_of(observed), configs=(*others, unproven))
+    plan = plan_for(dataclasses.replace(observed, swarm=Known(swarm)), FIVE)
+    assert not any(key.startswith("note-members/") for key in keys(plan))
+    assert "healthy once first" in reason(plan, "membership/main_member-4")
+
+
+def test_every_pass_of_an_addition_is_allowed_by_the_guards() -> None:
+    observed = deployed(1, 2, 3)
+    for _ in range(40):
+        plan = plan_for(observed, FIVE)
+        assert refusal(plan, observed) is None
+        if not plan.actions:
+            break
+        action = plan.actions[0]
+        observed = after(observed, action)
+        if isinstance(action, CreateService):
+            observed = whole(observed)
+    names = {live.value.name for live in swarm_of(observed).services}
+    assert {"main_member-4", "main_member-5"} <= names
+    assert voters_key("main_member-5") in observed.seen_s_ago

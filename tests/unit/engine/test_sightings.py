@@ -1,0 +1,87 @@
+"""The time for which a Raft node or a member was seen in one state."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from queenright.core.observed import (
+    NODE_DOWN,
+    MemberStatus,
+    Observed,
+    Unknown,
+    hung_key,
+    raft_key,
+    voters_key,
+)
+from queenright.engine.sightings import Sightings
+from tests.support.builders import raft_status, three_nodes, with_member, with_node, with_raft
+
+KEY = raft_key("main_member-2")
+
+
+def at(applied: int, committed: int) -> Observed:
+    found = dataclasses.replace(
+        raft_status("member-2"), last_applied=applied, commit_index=committed
+    )
+    return with_raft(three_nodes(), "member-2", found)
+
+
+def test_it_counts_while_the_node_applies_nothing() -> None:
+    seen = Sightings()
+    assert KEY not in seen.note(at(9, 9), 0.0)
+    assert seen.note(at(1, 9), 1.0)[KEY] == 0.0
+    assert seen.note(at(1, 30), 9.0)[KEY] == 8.0
+    assert seen.note(at(2, 30), 10.0)[KEY] == 0.0, "it makes progress"
+    assert KEY not in seen.note(at(30, 30), 11.0)
+    assert seen.note(at(2, 30), 12.0)[KEY] == 0.0, "anew"
+
+
+def test_a_node_that_does_not_answer_keeps_its_time() -> None:
+    seen = Sightings()
+    seen.note(at(1, 9), 0.0)
+    silent = with_raft(three_nodes(), "member-2", Unknown("timed out"))
+    assert seen.note(silent, 5.0)[KEY] == 5.0
+    assert seen.note(at(1, 9), 20.0)[KEY] == 20.0
+
+
+def test_a_silent_node_that_was_well_has_no_time() -> None:
+    seen = Sightings()
+    seen.note(at(9, 9), 0.0)
+    assert KEY not in seen.note(with_raft(three_nodes(), "member-2", Unknown("x")), 5.0)
+
+
+def test_a_list_of_voters_counts_from_its_last_change() -> None:
+    seen, key = Sightings(), voters_key("main_member-2")
+    assert seen.note(at(9, 9), 0.0)[key] == 0.0
+    assert seen.note(at(10, 10), 70.0)[key] == 70.0
+    silent = with_raft(three_nodes(), "member-2", Unknown("timed out"))
+    assert seen.note(silent, 80.0)[key] == 80.0
+    plain = raft_status("member-2")
+    more = dataclasses.replace(plain, reachable=plain.reachable | {"10.77.0.15:5010"})
+    assert seen.note(with_raft(three_nodes(), "member-2", more), 90.0)[key] == 0.0
+
+
+def test_a_member_without_data_counts_until_it_copies() -> None:
+    seen, key = Sightings(), hung_key("main_member-2")
+    empty = with_member(three_nodes(), "member-2", MemberStatus("stopped", "uninitialized"))
+    copies = with_member(three_nodes(), "member-2", MemberStatus("creating replica", "replica"))
+    assert seen.note(empty, 0.0)[key] == 0.0
+    assert seen.note(empty, 61.0)[key] == 61.0
+    assert key not in seen.note(copies, 62.0)
+    assert seen.note(empty, 63.0)[key] == 0.0
+
+
+def test_a_node_is_down_without_a_break() -> None:
+    """The time begins anew where it was back between two passes, and where swarm does not say."""
+    seen, key = Sightings(), f"{NODE_DOWN}id-node4"
+    down = with_node(three_nodes(), "node4", state="down", version=7)
+    assert key not in seen.note(three_nodes(), 0.0)
+    assert seen.note(down, 10.0)[key] == 0.0
+    assert seen.note(down, 50.0)[key] == 40.0
+    flapped = with_node(down, "node4", version=9)
+    assert seen.note(flapped, 60.0)[key] == 0.0
+    assert seen.note(flapped, 70.0)[key] == 10.0
+    lost = dataclasses.replace(down, swarm=Unknown("no leader among the managers"))
+    assert key not in seen.note(lost, 80.0)
+    assert seen.note(flapped, 90.0)[key] == 0.0
+    assert key not in seen.note(with_node(down, "node4", state="unknown"), 95.0)

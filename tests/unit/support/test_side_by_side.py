@@ -1,0 +1,112 @@
+"""Labs beside the usual one, and what a worker's lab gets to do."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.lab.settings import LabSettings
+from tests.support.side_by_side import (
+    LONGEST_FIRST,
+    WITHOUT_LAB,
+    Turns,
+    group_of,
+    has_lab,
+    next_group,
+    rank,
+)
+
+TESTS = Path(__file__).parents[2]
+FIRST = LabSettings(Path("/var/lib/lab"), 3, ipaddress.IPv4Network("10.77.0.0/24"))
+
+
+def test_the_usual_lab_is_the_first_workers() -> None:
+    assert FIRST.beside(0) == FIRST
+
+
+def test_labs_beside_share_nothing_but_the_builder() -> None:
+    labs = [FIRST.beside(number) for number in range(4)]
+    for what in ("directory", "subnet", "name", "registry", "host_address"):
+        assert len({getattr(lab, what) for lab in labs}) == len(labs), what
+    assert {lab.builder_directory for lab in labs} == {Path("/var/lib/lab/builder")}
+    assert {lab.nodes for lab in labs} == {3}
+    assert labs[1].directory == Path("/var/lib/lab-2")
+    assert labs[1].subnet == ipaddress.IPv4Network("10.77.1.0/24")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_command_finds_its_lab_by_the_variables(number: int) -> None:
+    lab = FIRST.beside(number)
+    found = LabSettings.from_environment(lab.variables())
+    assert found.variables() == lab.variables()
+
+
+def test_a_modules_tests_stay_together_and_so_do_those_of_some_directories() -> None:
+    assert group_of("tests/e2e/test_lab.py::test_a[x::y]") == "e2e/test_lab.py"
+    assert group_of("tests/contract/test_swarm.py::test_a") == "contract"
+    assert group_of("tests/e2e/images/test_refusals.py::test_a") == "e2e/images"
+
+
+def test_every_listed_group_exists_and_a_new_one_starts_first() -> None:
+    listed = LONGEST_FIRST + WITHOUT_LAB
+    assert len({*listed}) == len(listed)
+    assert [group for group in listed if not (TESTS / group).exists()] == []
+    assert rank("e2e/test_new.py") < rank(LONGEST_FIRST[0]) < rank(LONGEST_FIRST[1])
+
+
+def test_the_last_of_several_workers_has_no_lab() -> None:
+    assert has_lab(0, 1)
+    assert [has_lab(number, 3) for number in range(4)] == [True, True, False, True]
+
+
+def test_a_worker_without_a_lab_gets_what_needs_none_and_the_others_that_at_the_end() -> None:
+    waiting = ["e2e/test_new.py", WITHOUT_LAB[0], LONGEST_FIRST[0], WITHOUT_LAB[1]]
+    assert next_group(waiting, on_lab=True) == "e2e/test_new.py"
+    assert next_group(waiting[1:], on_lab=True) == LONGEST_FIRST[0]
+    assert next_group(WITHOUT_LAB, on_lab=True) == WITHOUT_LAB[0]
+    assert next_group(waiting, on_lab=False) == WITHOUT_LAB[0]
+    assert next_group(LONGEST_FIRST, on_lab=False) is None
+    assert next_group([], on_lab=True) is None
+
+
+def waits(take: Callable[[], None], until: Callable[[], None]) -> bool:
+    """Return True if a turn is taken after another one's end, and not before."""
+    taken = threading.Event()
+    thread = threading.Thread(target=lambda: (take(), taken.set()), daemon=True)
+    thread.start()
+    early = taken.wait(0.3)
+    until()
+    assert taken.wait(60), "nobody's turn any more"
+    return not early
+
+
+def test_labs_are_deployed_side_by_side_and_quiet_tests_run_so(tmp_path: Path) -> None:
+    first, second = Turns(tmp_path), Turns(tmp_path)
+    for take in ("deploy", "be_quiet"):
+        getattr(first, take)()
+        getattr(second, take)()
+        first.end()
+        second.end()
+
+
+def test_nothing_is_deployed_beside_a_quiet_test_or_the_reverse(tmp_path: Path) -> None:
+    first, second = Turns(tmp_path), Turns(tmp_path)
+    first.deploy()
+    assert waits(second.be_quiet, until=first.be_quiet)
+    second.end()
+    assert waits(second.deploy, until=first.end)
+
+
+def test_whoever_has_a_turn_keeps_it_when_another_one_waits(tmp_path: Path) -> None:
+    first, second = Turns(tmp_path), Turns(tmp_path)
+    first.be_quiet()
+
+    def again() -> None:
+        first.be_quiet()
+        first.end()
+
+    assert waits(second.deploy, until=again)
