@@ -1,4 +1,4 @@
-"""What a job says of itself: what it waits for, its lines, and why it failed."""
+"""Reads what a job says of itself: what it waits for, its lines, and why it failed."""
 
 from __future__ import annotations
 
