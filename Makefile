@@ -75,7 +75,7 @@ LABS ?= 2
 # How often a failed test is run again: `make test` does once, and names it (tests/support/second_try.py).
 RERUNS ?= 0
 # A lab on which nothing comes up fails each of its tests after minutes: the run ends and names them.
-MOST_FAILURES ?= 8
+MOST_FAILURES ?= 5
 e2e: $(STAMP) ## end to end on LABS (2) labs side by side; the usual one is left running
 	@PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m tests.lab.product_images --all
 	$(BIN)/pytest -q -n $$(($(LABS) + 1)) --side-by-side --reruns $(RERUNS) --maxfail=$(MOST_FAILURES) \
@@ -86,9 +86,12 @@ test: export QUEENRIGHT_SIM_HISTORIES ?= 320
 test: export RERUNS = 1
 ##@ Start
 test: lint types imports crds-check ## everything, end to end included; a part that fails ends no other
-	@failed=; for part in units-beside-e2e notes-test; do \
-		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
-	done; [ -z "$$failed" ] || { echo "make test: failed:$$failed" >&2; exit 1; }
+	@log=$$(mktemp) failed=; trap 'rm -f "$$log"' EXIT; \
+	for part in units-beside-e2e notes-test; do \
+		$(MAKE) --no-print-directory $$part 2>&1 | tee -a "$$log" || failed="$$failed $$part"; \
+	done; [ -z "$$failed" ] || { \
+		grep -aE '^(FAILED|ERROR|SECOND TRY) ' "$$log" | cut -c1-500 || true; \
+		echo "make test: failed:$$failed" >&2; exit 1; }
 
 # The labs leave a part of the processors idle; the unit tests take it, without slowing the labs down.
 # They may get little of it for a while, so that each test may take longer. Linux shares the processors

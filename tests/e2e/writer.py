@@ -18,6 +18,9 @@ import psycopg
 from tests.e2e.swarm_facts import connect, eventually, read_secret
 from tests.lab.lab import Lab
 
+STALL_S = 1.5
+"""A shared machine lets a writer pause for up to this. Where the leader moves or restarts, the
+pause is longer: 1.8 s and more, since the proxies ask every 3 s (spec: database-cluster §4.2)."""
 TABLE = "CREATE TABLE IF NOT EXISTS acknowledged (writer text, id bigint, PRIMARY KEY (writer, id))"
 
 

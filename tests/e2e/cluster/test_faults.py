@@ -26,7 +26,7 @@ from tests.e2e.swarm_facts import (
     manifest,
     patroni,
 )
-from tests.e2e.writer import Writer
+from tests.e2e.writer import STALL_S, Writer
 from tests.lab.lab import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
@@ -145,7 +145,7 @@ def test_a_replica_whose_data_is_broken(settled: Deployment, away: str) -> None:
         settled.operator.write(manifest(lab))
         time.sleep(2)
         reinitialize(settled, broken)
-        assert not watch.writer.gaps_s(began, 1.0)
+        assert not watch.writer.gaps_s(began, STALL_S)
 
 
 def reinitialize(deployment: Deployment, node: str) -> None:
@@ -187,7 +187,7 @@ def test_the_managers_dockerd_restarts_under_the_operator(settled: Deployment, a
         began, passes = time.monotonic(), len(list(settled.operator.passes()))
         settled.lab.manager.crash_dockerd()
         settled.operator.wait_converged(since=passes, timeout_s=120)
-        assert not watch.writer.gaps_s(began, 1.0)
+        assert not watch.writer.gaps_s(began, STALL_S)
     assert cluster_table(settled.lab)
 
 
