@@ -39,9 +39,9 @@ from queenright.core.kinds.postgres_cluster.switchover.guards import (
 from queenright.core.kinds.postgres_cluster.topology.guards import (
     one_member_changes,
     only_empty_members_copy,
-    places_cover_what_runs,
     votes_change_safely,
 )
+from queenright.core.kinds.postgres_cluster.topology.noting_guard import places_cover_what_runs
 from queenright.core.kinds.postgres_cluster.topology.replacing_guard import (
     only_the_dead_are_replaced,
 )

@@ -12,7 +12,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
 from queenright.core.kinds.postgres_cluster.desired.backup import archive_of, backup_files
 from queenright.core.kinds.postgres_cluster.desired.base_backup import BackupPlan, backup_plan
 from queenright.core.kinds.postgres_cluster.desired.databases import catalog_of
@@ -30,8 +29,8 @@ from queenright.core.kinds.postgres_cluster.desired.services import (
     proxy_service,
     secret_files,
 )
+from queenright.core.kinds.postgres_cluster.desired.state_config import state_config_of
 from queenright.core.kinds.postgres_cluster.desired.virtual_ip import DesiredVip, vip_of
-from queenright.core.kinds.postgres_cluster.places import DeployedMember, encode_places, numbered
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.members import Member
 from queenright.core.kinds.postgres_cluster.topology.replaced import NO_REPLACEMENT, Replacement
@@ -40,18 +39,13 @@ from queenright.core.postgres.catalog import NO_CATALOG, DesiredCatalog, merge_c
 from queenright.core.swarm.digest import digest
 from queenright.core.swarm.objects import (
     CLUSTER_LABEL,
-    DELETION_POLICY_LABEL,
     LOCAL_DIGEST_LABEL,
-    MEMBERS_LABEL,
-    NODE_LABELS_LABEL,
     Config,
     Network,
     NodeLabels,
     Secret,
     Service,
 )
-
-STATE_CONFIG_TEXT = b"Queenright keeps its notes about this cluster in the labels of this config.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,34 +243,6 @@ def expand(
         archive=archive_of(cluster),
         base_backups=backup_plan(cluster),
     )
-
-
-def state_config_of(
-    cluster: PostgresCluster,
-    addresses: Mapping[str, str],
-    numbers: Sequence[int],
-    volumes: Mapping[str, str],
-) -> Config:
-    """The config whose labels keep what can't be derived from the swarm."""
-    scope, spec = cluster.metadata.name, cluster.spec
-    places = numbered(
-        {
-            number: DeployedMember(
-                member.name,
-                member.node,
-                addresses[member.name],
-                volumes=volumes.get(member.name, ""),
-            )
-            for number, member in zip(numbers, spec.members, strict=True)
-        }
-    )
-    labels = {
-        CLUSTER_LABEL: scope,
-        DELETION_POLICY_LABEL: spec.deletion_policy,
-        NODE_LABELS_LABEL: f"{spec.node_labels.member},{spec.node_labels.proxy}",
-        MEMBERS_LABEL: encode_places(places),
-    }
-    return Config(state_config_name(scope), STATE_CONFIG_TEXT, labels)
 
 
 def preferred_member(cluster: PostgresCluster) -> Member:

@@ -1,11 +1,9 @@
-"""Guards of who the members are: Raft's votes, members that start, and the noted places.
+"""Guards of who the members are: Raft's votes, and members that start.
 
 As ``guards``: from the observation alone, and on purpose a second check beside the rules.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from queenright.core.actions import (
     AnyAction,
@@ -20,7 +18,7 @@ from queenright.core.actions import (
     Switchover,
 )
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
-from queenright.core.kinds.postgres_cluster.places import decode_places, numbers_of
+from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     holds_lock,
     is_renamed,
@@ -30,7 +28,7 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     raft_self,
     seatless,
 )
-from queenright.core.observed import Known, Observed, RaftStatus, SwarmState, hung_key, voters_key
+from queenright.core.observed import Known, Observed, RaftStatus, hung_key, voters_key
 from queenright.core.planning.disruption import disrupted_members, peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import (
@@ -185,80 +183,6 @@ def why_young(plan: Plan, observed: Observed, apart: frozenset[str]) -> str:
         if raft_self(live.value) not in apart and seen_s < ON_DISK_S:
             return f"the voters that {live.value.name} lists are known for {seen_s:.0f} s only"
     return ""
-
-
-def places_cover_what_runs(plan: Plan, observed: Observed) -> Refusal | None:
-    """Refuse a note of the places that changes more than one, or leaves out what may run."""
-    for action in plan.actions:
-        if isinstance(action, NoteMembers):
-            for why in why_not_note(action, plan, observed):
-                return Refusal("places-cover-what-runs", f"{action.key}: {why}")
-    return None
-
-
-def why_not_note(action: NoteMembers, plan: Plan, observed: Observed) -> Iterator[str]:
-    swarm = swarm_of(observed)
-    live = swarm.config(state_config_name(plan.cluster)) if swarm else None
-    if live is None or live.id != action.id:
-        yield "it is not the state config"
-        return
-    labels = live.value.labels
-    before, after = (
-        {
-            place.name: (
-                number,
-                place.node,
-                place.address,
-                place.volumes or f"{plan.cluster}_{place.name}",
-            )
-            for number, place in zip(numbers_of(places), places, strict=True)
-        }
-        for places in (
-            decode_places(found.get(MEMBERS_LABEL, "")) for found in (labels, action.config.labels)
-        )
-    )
-    changed = before.items() ^ after.items()
-    # Under another name the same place: its number, node, address and volumes.
-    is_renamed = len(changed) == 2 and len({found for _, found in changed}) == 1
-    if not before or not after or (len(changed) != 1 and not is_renamed):
-        yield "more or less than one place changes"
-    elif before.keys() & after.keys() not in (before.keys(), after.keys()) and not is_renamed:
-        yield "a place is replaced"
-    if {**labels, MEMBERS_LABEL: ""} != {**action.config.labels, MEMBERS_LABEL: ""}:
-        yield "other labels change too"
-    for peer in peers(plan, observed):
-        if peer.value.name.removeprefix(f"{plan.cluster}_") not in after:
-            yield f"{peer.value.name} is deployed"
-    for name in before.keys() - after.keys():
-        yield from why_not_free(before[name][2], plan, observed)
-        yield from why_occupied(before[name][1], swarm)
-
-
-def why_occupied(name: str, swarm: SwarmState | None) -> Iterator[str]:
-    """Reasons why the container of a removed service may still run on a node that the swarm does
-    not call down: under its name another may be made elsewhere."""
-    node = swarm.node(name) if swarm is not None else None
-    if swarm is None or node is None or node.state == "down":
-        return
-    deployed = {live.id for live in swarm.services}
-    for task in swarm.tasks:
-        if task.node_id == node.id and task.service_id not in deployed and swarm.may_run(task):
-            yield f"a task of a removed service may still run on {name}"
-
-
-def why_not_free(address: str, plan: Plan, observed: Observed) -> Iterator[str]:
-    """Reasons why a member at this address may still have a vote."""
-    found = [raft_of(peer, observed) for peer in peers(plan, observed)]
-    if not any(status is not None and status.has_quorum for status in found):
-        yield "no Raft node is known to have a quorum"
-    for peer in peers(plan, observed):
-        status = raft_of(peer, observed)
-        if status is None and not is_silent(peer, observed):
-            yield f"the Raft node of {peer.value.name} is unknown"
-        elif status is not None and address in {
-            voter.rpartition(":")[0] for voter in status.voters
-        }:
-            yield f"the Raft node of {peer.value.name} lists {address}"
 
 
 def only_empty_members_copy(plan: Plan, observed: Observed) -> Refusal | None:
