@@ -109,6 +109,19 @@ class RunningOperator:
             self._process.send_signal(number)
         return self.wait()
 
+    def command(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Run another command of the program beside it, as a person does without a terminal."""
+        return subprocess.run(
+            [sys.executable, "-m", "queenright", *words],
+            env=self.environment,
+            cwd=ROOT,
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
+        )
+
     def __enter__(self) -> RunningOperator:
         return self.start()
 

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
-from tests.e2e.swarm_facts import eventually, is_whole, quick_manifest
+from tests.e2e.swarm_facts import (
+    MEMBER_NODES,
+    eventually,
+    is_whole,
+    leader_node,
+    quick_manifest,
+)
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 
@@ -75,6 +81,15 @@ def deployment(
         took = operator.wait_converged()
         eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0")
         yield Deployment(lab, operator, took)
+
+
+def switch_over(deployment: Deployment) -> str:
+    """Move the lead to another member, as a person does; returns the former leader's node."""
+    former = leader_node(deployment.lab)
+    candidate = next(f"member-{n}" for n, node in enumerate(MEMBER_NODES, 1) if node != former)
+    found = deployment.operator.command("switchover", "--candidate", candidate, "--force")
+    assert found.returncode == 0, found.stderr
+    return former
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,8 +22,7 @@ import pytest
 from queenright.core.kinds.postgres_cluster.backup.note import LAST_BACKUP_LABEL
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
-from tests.e2e.cluster.conftest import Deployment, well_again
-from tests.e2e.running_operator import ROOT
+from tests.e2e.cluster.conftest import Deployment, switch_over, well_again
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     connect,
@@ -107,15 +104,6 @@ def noted(lab: Lab) -> dict[str, Any]:
 
 def rows(connection: psycopg.Connection[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return connection.execute("SELECT writer, id FROM acknowledged ORDER BY 1, 2").fetchall()
-
-
-def switch_over(deployment: Deployment) -> None:
-    """Move the lead to another member, as a person does."""
-    former = leader_node(deployment.lab)
-    candidate = next(f"member-{n}" for n, node in enumerate(MEMBER_NODES, 1) if node != former)
-    words = [sys.executable, "-m", "queenright", "switchover", "--candidate", candidate, "--force"]
-    environment = deployment.operator.environment
-    subprocess.run(words, env=environment, cwd=ROOT, check=True, capture_output=True, timeout=180)
 
 
 def archived(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 
@@ -13,7 +12,6 @@ import pytest
 from queenright.core.kinds.postgres_cluster.status.rows import MEMBER_COLUMNS
 from tests.e2e.cluster.conftest import Deployment
 from tests.e2e.cluster.test_day_two import MEMBER_OF, NODE_OF, other_than_the_leader, whole_again
-from tests.e2e.running_operator import ROOT
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, leader_node, patroni
 from tests.e2e.writer import writing
 from tests.support import web
@@ -23,16 +21,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.images]
 
 def command(deployment: Deployment, *words: str) -> subprocess.CompletedProcess[str]:
     """The command as a person starts it on this machine, without a terminal."""
-    found = subprocess.run(
-        [sys.executable, "-m", "queenright", *words],
-        env=deployment.operator.environment,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
+    found = deployment.operator.command(*words)
     assert "Traceback" not in found.stderr, found.stderr
     return found
 

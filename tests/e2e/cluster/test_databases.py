@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,9 +14,8 @@ import psycopg
 import pytest
 
 from queenright.adapters.docker.secrets import DockerSecrets
-from tests.e2e.cluster.conftest import Deployment
-from tests.e2e.running_operator import ROOT
-from tests.e2e.swarm_facts import MEMBER_NODES, connect, eventually, leader_node, quick_manifest
+from tests.e2e.cluster.conftest import Deployment, switch_over
+from tests.e2e.swarm_facts import connect, eventually, leader_node, quick_manifest
 from tests.lab.lab import Lab
 from tests.lab.psql import member_container
 
@@ -128,16 +125,7 @@ def sql(lab: Lab, *statements: str) -> list[tuple[object, ...]]:
 
 
 def create_db(deployment: Deployment, *arguments: str, given: str = "") -> tuple[int, str]:
-    found = subprocess.run(
-        [sys.executable, "-m", "queenright", "create-db", *arguments],
-        env=deployment.operator.environment,
-        cwd=ROOT,
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    found = deployment.operator.command("create-db", *arguments, given=given)
     return found.returncode, found.stdout + found.stderr
 
 
@@ -323,19 +311,7 @@ def test_what_left_the_file_is_told_and_kept(declared: Deployment) -> None:
 def test_a_new_leader_has_it_all_and_is_kept_so(declared: Deployment) -> None:
     lab, operator = declared.lab, declared.operator
     before = catalog(lab, "shop", "shop")
-    former = leader_node(lab)
-    candidate = next(
-        f"member-{number}" for number, node in enumerate(MEMBER_NODES, 1) if node != former
-    )
-    found = subprocess.run(
-        [sys.executable, "-m", "queenright", "switchover", "--candidate", candidate, "--force"],
-        env=operator.environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
+    former = switch_over(declared)
     eventually(lambda: leader_node(lab) not in {"", former}, "another leader")
     eventually(lambda: through_the_proxy(lab), "the proxies to follow", timeout_s=30)
     assert catalog(lab, "shop", "shop") == before
