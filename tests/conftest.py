@@ -13,7 +13,7 @@ from tests.lab.settings import LabSettings
 from tests.support.examples import examples
 from tests.support.failures_at_once import FailuresAtOnce
 from tests.support.second_try import SecondTry
-from tests.support.side_by_side import ByGroup, SideBySide, worker_number
+from tests.support.side_by_side import SIDE_BY_SIDE, ByGroup, SideBySide, worker_number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SecondTry(config))
     if config.getoption("side_by_side"):
         config.pluginmanager.register(FailuresAtOnce(config))
-        config.pluginmanager.register(SideBySide())
+        config.pluginmanager.register(SideBySide(), SIDE_BY_SIDE)
 
 
 def pytest_collection_finish() -> None:

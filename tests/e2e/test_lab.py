@@ -109,7 +109,7 @@ def test_power_cut_loses_the_node_but_not_its_disk(served: Lab) -> None:
     assert not node.is_powered()
     assert node.link == "none"
     served.wait_for(node2="down", timeout_s=30)
-    node.start()
+    served.mend()
     served.wait_ready()
     assert swarm_id(node) == identity
     eventually(lambda: history(node) == [*before, "started"], "a new task, and no goodbye")

@@ -124,14 +124,19 @@ class Writer:
         """Return the rows acknowledged before this call that the present leader does not have."""
         # The writer may still write: a row acknowledged after the query is not a lost one.
         acknowledged = [number for number, _ in list(self.rows)]
-        with connect(lab, node) as connection:
-            found = {
-                row[0]
-                for row in connection.execute(
-                    "SELECT id FROM acknowledged WHERE writer = %s", [self.name]
-                )
-            }
+        what = f"{node}:5000 to lead to the leader"
+        (found,) = eventually(lambda: self._found(lab, node), what, timeout_s=60)
         return [number for number in acknowledged if number not in found]
+
+    def _found(self, lab: Lab, node: str) -> tuple[set[int]] | None:
+        """The numbers that the leader has, as the only item; None while this node's proxy has not
+        found it, though the proxy through which the writer goes on has."""
+        try:
+            with connect(lab, node) as connection:
+                asked = "SELECT id FROM acknowledged WHERE writer = %s"
+                return ({row[0] for row in connection.execute(asked, [self.name])},)
+        except psycopg.OperationalError:
+            return None
 
 
 @contextmanager

@@ -55,6 +55,12 @@ class Lab:
             network.require_ownership(self.settings)
             self._up()
 
+    def mend(self) -> None:
+        """End every fault: links whole, nodes on; what is deployed stays as it is."""
+        preflight.require_root()
+        with registry.exclusively(self.settings):
+            _in_parallel(_make_well, self.nodes)
+
     def reset(self) -> None:
         """A bare swarm: every node anew, without volumes, services or labels.
 

@@ -62,6 +62,9 @@ WITHOUT_LAB = (
 YIELDS = 10
 """By how much the priority of the worker without a lab is lower than that of the labs."""
 
+SIDE_BY_SIDE = "side-by-side"
+"""The name under which the plugin is registered."""
+
 TOGETHER = ("contract", "e2e/images")
 """Directories that are one group: their tests share what is deployed, or names on the builder."""
 
@@ -178,6 +181,10 @@ class SideBySide:
             os.nice(YIELDS)  # the labs' health checks have time limits
         number = worker_number() if is_on_lab else 0
         os.environ.update(first.beside(number).variables())
+
+    def wait_to_deploy(self) -> None:
+        """Wait for the turn to deploy the lab anew in a test's preparations; it ends with these."""
+        self._turns.deploy()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:

@@ -84,6 +84,7 @@ def whole_again(deployment: Deployment, timeout_s: float = 180) -> None:
 @pytest.fixture(autouse=True)
 def plain_at_the_end(deployment: Deployment) -> Iterator[None]:
     yield
+    deployment.lab.mend()  # Nodes that a failed test left off.
     edit(deployment)
     whole_again(deployment)
 
