@@ -89,7 +89,7 @@ async function atOnce() {
   holds('every character of both is at the server', await until(async () => has(textOf((await live()).doc))));
   const same = async () => await hers.innerText() === await his.innerText();
   holds('both browsers show the same', await until(same) && has(await hers.innerText()));
-  // The caret stays in one's own words while the other writes.
+  // The caret stays where it is while the other writes.
   await hers.press('Control+Home');
   await Promise.all([hers.pressSequentially('HHHHHHHHHHHHHHHHHHHH', { delay: 25 }),
     his.pressSequentially('tttttttttttttttttttt', { delay: 25 })]);
