@@ -209,14 +209,37 @@ def assert_retention(
     assert (same.stderr, same.returncode) == ("", 0)
     assert same.stdout.startswith(f"backed up id={former['id']} begin={due} ")
     assert len(same.stdout.splitlines()) == 1
-    kept = {"BACKUP_KEEP_COUNT": "1"}
-    made = programs.run("base-backup", str(server.data), user=NOBODY, **variables, **kept)
+    made = programs.run("base-backup", str(server.data), user=NOBODY, **variables)
     assert (made.stderr, made.returncode) == ("", 0)
     assert len(made.stdout.splitlines()) == 1
+    kept = {"BACKUP_KEEP_COUNT": "1"}
+    assert_listed_obsolete(programs, server, str(former["id"]), **kept)
+    since = {"BACKUP_DUE": json.loads(lines_of(programs, server)[-1])["begin"]}
+    same = programs.run("base-backup", str(server.data), user=NOBODY, **variables, **since, **kept)
+    assert (same.stdout, same.stderr) == (made.stdout, "")
     listed = programs.run("backup-list", str(server.data), user=NOBODY)
     (left,) = [json.loads(line) for line in listed.stdout.splitlines()]
     assert left["id"] != former["id"]
     assert f"id={left['id']} begin={left['begin']} end={left['end']} " in made.stdout
+
+
+def lines_of(programs: MemberPrograms, server: Server, **variables: str) -> list[str]:
+    listed = programs.run("backup-list", str(server.data), user=NOBODY, **variables)
+    lines = listed.stdout.splitlines()
+    assert (listed.stderr, listed.returncode) == (f"listed {len(lines)} base backups\n", 0)
+    return lines
+
+
+def assert_listed_obsolete(
+    programs: MemberPrograms, server: Server, former: str, **kept: str
+) -> None:
+    """The list says which one Barman would remove, and nothing is removed by that."""
+    found = [json.loads(line) for line in lines_of(programs, server, **kept)]
+    assert [(one["id"] == former, one["obsolete"]) for one in found] == [
+        (True, True),
+        (False, False),
+    ]
+    assert [json.loads(line)["obsolete"] for line in lines_of(programs, server)] == [False, False]
 
 
 def assert_nothing_told(*servers: Server) -> None:

@@ -326,6 +326,37 @@ def test_barman_removes_by_its_own_policy_and_keeps_one_at_least(
     assert (deleted.read_text().splitlines()[1:-2] if deleted.exists() else []) == options
 
 
+@pytest.mark.parametrize(
+    ("variables", "script", "obsolete"),
+    [
+        ({"BACKUP_KEEP_COUNT": "1"}, "ok", [True, False]),
+        ({"BACKUP_KEEP_COUNT": "1"}, "exit 1", [None, None]),
+        ({}, "exit 1", [False, False]),
+    ],
+)
+def test_the_list_has_what_barman_would_remove_and_its_own_length(
+    tmp_path: Path, secrets: Path, data: Path, *, capfd: pytest.CaptureFixture[str],
+    variables: Mapping[str, str], script: str, obsolete: list[bool | None],
+) -> None:  # fmt: skip
+    newer = BACKUP | {"backup_id": "20251123T180000"}
+    programs = listing(tmp_path, newer, BACKUP)
+    objects = "['a/7/base/20251122T180000/data.tar', 'a/7/base/20251122T180000/backup.info']"
+    said = f"Skipping deletion of objects {objects} due to --dry-run option"
+    ran = f'echo "$@" > {tmp_path}/ran; '
+    barman(tmp_path, "backup-delete", ran + (f'echo "{said}"' if script == "ok" else script))
+    found = places(data, secrets, programs, tmp_path)
+    assert base_backup.run("backup-list", [], {**URL, **variables}, found) == 0
+    told = capfd.readouterr()
+    assert told.err == "listed 2 base backups\n"
+    rows = [json.loads(line) for line in told.out.splitlines()]
+    assert [row["obsolete"] for row in rows] == obsolete
+    assert [row["id"] for row in rows] == ["20251122T180000", "20251123T180000"]
+    if variables:
+        assert " --dry-run " in (tmp_path / "ran").read_text(), "nothing is removed"
+    else:
+        assert not (tmp_path / "ran").exists()
+
+
 def test_what_can_not_be_removed_is_told_and_the_backup_is_good(
     tmp_path: Path, secrets: Path, data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,9 @@
 runs, from a replica as well as from the leader, and prints one line about what it made. With a
 moment in BACKUP_DUE it makes none if the repository has one that began since; with
 BACKUP_KEEP_COUNT or BACKUP_KEEP_DAYS, Barman then removes what these do not keep.
-`backup-list` prints the backups, oldest first. `base-restore` lays one out in an empty directory.
+`backup-list` prints the backups, oldest first, each with `obsolete`: true if Barman would remove
+it by the same variables; then how many there are, to standard error. `base-restore` lays one out in
+an empty directory.
 """
 
 import json
@@ -130,9 +132,25 @@ def _make(
 
 
 def list_backups(environ: Mapping[str, str], places: Places) -> None:
-    """Print the backups, one JSON object a line, oldest first."""
-    for backup in backups(_barman(environ, places)):
-        print(json.dumps(backup))
+    """Print the backups, one JSON object a line, oldest first; then their number, by which a reader
+    knows that the list is whole."""
+    barman, kept = _barman(environ, places), _retention(environ)
+    found = backups(barman)
+    obsolete = _obsolete(barman, kept) if kept and found else set()
+    for backup in found:
+        is_obsolete = None if obsolete is None else backup["id"] in obsolete
+        print(json.dumps({**backup, "obsolete": is_obsolete}))
+    sys.stdout.flush()
+    print(f"listed {len(found)} base backups", file=sys.stderr)
+
+
+def _obsolete(barman: Barman, kept: list[str]) -> set[str] | None:
+    """Return the backups that Barman would remove; None where it does not say."""
+    try:
+        said = barman.run("backup-delete", [*kept, "--dry-run"]) or ""
+    except BarmanError:
+        return None
+    return set(re.findall(r"/base/([^/'\s]+)/backup\.info'", said))
 
 
 def restore(wanted: str, directory: Path, environ: Mapping[str, str], places: Places) -> None:
