@@ -1,4 +1,4 @@
-"""The jobs that make base backups, on the modelled members: a repository without Barman.
+"""The jobs that make and list base backups, on the modelled members: a repository without Barman.
 
 A job is as strict as the real one: it needs the program, the repository's variables and secrets,
 the member's volume on its own node, and a server that answers at its address from the beginning to
@@ -8,6 +8,7 @@ The image's health check, unless it is switched off, would end it too.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,10 +25,15 @@ from tests.fakes.tasks import FakeTask
 NEEDED = {"BACKUP_URL", "BACKUP_HOST", "BACKUP_PORT"}
 SECRETS = {"pg_superuser_pw", "backup_credentials"}
 TAKES_S = 20.0
+LIST_TAKES_S = 2.0
 
 
 def is_base_backup(service: Service) -> bool:
     return service.command == ("base-backup",)
+
+
+def is_backup_list(service: Service) -> bool:
+    return service.command == ("backup-list",)
 
 
 @dataclass
@@ -57,6 +63,10 @@ class BaseBackups:
     """The most jobs that worked at the same time on nodes that run."""
 
     def why_not_start(self, service: Service) -> str:
+        if is_backup_list(service):
+            targets = {file.target for file in service.secrets}
+            is_able = "BACKUP_URL" in service.environment and "backup_credentials" in targets
+            return "" if is_able else "backup-list: got no answer: a variable or secret is missing"
         if NEEDED - service.environment.keys():
             return "base-backup: failed: a variable is missing"
         if SECRETS - {file.target for file in service.secrets}:
@@ -67,6 +77,8 @@ class BaseBackups:
 
     def works_s(self, task: FakeTask) -> float:
         """The job begins; returns for how long it works."""
+        if is_backup_list(task.template):
+            return LIST_TAKES_S
         if not is_base_backup(task.template):
             return JOB_S
         found = self.beside(task)
@@ -78,6 +90,8 @@ class BaseBackups:
 
     def exit_code(self, task: FakeTask) -> int:
         """The job's end, by how the world is then."""
+        if is_backup_list(task.template):
+            return self.listed(task)
         if not is_base_backup(task.template):
             return self.model.orchestrator.job_exit_code
         work, said = self.works[task.id], ""
@@ -103,6 +117,35 @@ class BaseBackups:
             f"backed up id={began:%Y%m%dT%H%M%S} begin={began:%Y-%m-%dT%H:%M:%SZ} end={end} "
             "begin_wal=000000010000000000000003 end_wal=000000010000000000000004 bytes=123456789"
         )
+        return 0
+
+    def listed(self, task: FakeTask) -> int:
+        """The end of a job that lists: all that was made, and their number."""
+        if self.archives.away_s is not None:
+            self.said[task.service_id] = (
+                "backup-list: got no answer: https://s3.example does not answer; see that it runs"
+            )
+            return 1
+        kept = task.template.environment.get("BACKUP_KEEP_COUNT", "")
+        kept_from = len(self.made) - int(kept) if kept else 0
+        lines = [
+            json.dumps(
+                {
+                    "id": f"{began:%Y%m%dT%H%M%S}",
+                    "status": "DONE",
+                    "begin": f"{began:%Y-%m-%dT%H:%M:%SZ}",
+                    "end": f"{began + timedelta(seconds=20):%Y-%m-%dT%H:%M:%SZ}",
+                    "timeline": 1,
+                    "begin_wal": "000000010000000000000003",
+                    "end_wal": "000000010000000000000004",
+                    "bytes": 123456789,
+                    "error": None,
+                    "obsolete": number < kept_from,
+                }
+            )
+            for number, began in enumerate(self.made)
+        ]
+        self.said[task.service_id] = "\n".join([*lines, f"listed {len(lines)} base backups"])
         return 0
 
     def beside(self, task: FakeTask) -> Instance | None:

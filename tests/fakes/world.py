@@ -17,7 +17,7 @@ from queenright.core.swarm.objects import APP_LABEL, HOST_NETWORK, Service
 from queenright.engine.document_store import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
-from tests.fakes.base_backups import BaseBackups, is_base_backup
+from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
 from tests.fakes.fake_archiving import FakeArchiving, ModelledArchives
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
@@ -155,7 +155,7 @@ class World:
             if is_job and (service.health_check is None or service.health_check.test != ("NONE",)):
                 return "unhealthy container: the member image's own check asks for Patroni"
             return "" if len(service.secrets) >= needed else "a secret is missing"
-        if is_base_backup(service):
+        if is_base_backup(service) or is_backup_list(service):
             return self.base_backups.why_not_start(service)
         if not service.configs:
             return "no configuration file"

@@ -53,7 +53,6 @@ BACKUP_CASES: dict[str, str] = {
     "backup with a schedule that never comes": with_backup(extra=", schedule: '0 3 30 2 *'"),
     "backup from nowhere": with_backup(extra=", from: standby"),
     "backup with a retention of none": with_backup(extra=", retention: {count: 0}"),
-    "backup with a retention and no schedule": with_backup(extra=", retention: {count: 7}"),
     "backup with a retention of nothing": with_backup(
         extra=", schedule: '0 3 * * *', retention: {}"
     ),

@@ -84,7 +84,11 @@ class Stage:
 
 
 def on_stage(
-    play: Callable[[Stage], Awaitable[None]], text: str = MANIFEST, *, with_operator: bool = True
+    play: Callable[[Stage], Awaitable[None]],
+    text: str = MANIFEST,
+    *,
+    with_operator: bool = True,
+    prepare: Callable[[World], None] = lambda _: None,
 ) -> None:
     """A cluster is deployed and left alone for a while, then the play begins."""
 
@@ -92,6 +96,7 @@ def on_stage(
 
     async def main() -> None:
         world = World()
+        prepare(world)
         world.manifests.write(FILE, text)
         operator = world.start_operator()
         await world.until_whole()

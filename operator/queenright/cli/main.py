@@ -49,6 +49,10 @@ COMMANDS = {
         "history:history",
         "Show the changes of leader, with their causes.",
     ),
+    "backup": (
+        "backup:backup",
+        "List the base backups, show one, or ask for one.",
+    ),
     "edit-config": (
         "edit_config:edit_config",
         "Change Patroni's settings by hand.",

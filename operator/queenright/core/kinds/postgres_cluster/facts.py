@@ -19,6 +19,7 @@ from queenright.core.kinds.postgres_cluster.backup.note import (
     BackupNote,
     read_backup_note,
 )
+from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
 from queenright.core.kinds.postgres_cluster.databases.annotations import (
     CatalogNote,
     read_catalog_note,
@@ -108,6 +109,13 @@ class ClusterFacts:
         if state_config is None:
             return NO_BACKUP
         return read_backup_note(state_config.value.labels, self.now)
+
+    @cached_property
+    def backup_request(self) -> datetime | None:
+        """The moment at which a person asked for a base backup; None where nobody has."""
+        state_config = self.swarm.config(self.desired.state_config.name)
+        labels = state_config.value.labels if state_config is not None else {}
+        return read_backup_request(labels, self.now)
 
     @property
     def is_paused(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.backup.archiving import is_overdue
-from queenright.core.kinds.postgres_cluster.backup.run import first_missed
+from queenright.core.kinds.postgres_cluster.backup.run import first_missed, requested
 from queenright.core.kinds.postgres_cluster.desired.base_backup import why_no_job
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
@@ -78,7 +78,8 @@ def waits_for_replica(state: ClusterState) -> bool:
     """Return True while a replica may still come: not in a cluster of one member, and not for
     longer than ten minutes since the backup was due and the leader leads."""
     led = state.annotations.leader
-    since = [at for at in (first_missed(state), led.since if led else None) if at is not None]
+    due = [at for at in (first_missed(state), requested(state)) if at and at <= state.now]
+    since = [at for at in (min(due, default=None), led.since if led else None) if at is not None]
     is_alone = len(state.desired.members) == 1
     return not is_alone and (not since or state.now - max(since) < PATIENCE)
 

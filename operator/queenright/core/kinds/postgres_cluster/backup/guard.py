@@ -1,7 +1,8 @@
-"""Guard of base backups: from the observation alone, beside what the rule asks.
+"""Guard of base backups and of lists: from the observation alone, beside what the rule asks.
 
-One job at a time, beside a member that is well, in a cluster that is not paused; its data are
-mounted read-only, and nothing in it is secret but files.
+One base backup at a time, beside a member that is well, in a cluster that is not paused; a list
+beside any member that runs. The member's data are mounted read-only, and nothing in a job is secret
+but files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ from queenright.core.kinds.postgres_cluster.annotations import (
     read_annotations,
     state_config_name,
 )
-from queenright.core.kinds.postgres_cluster.desired.base_backup import BACKUP_ROLE, DATA_TARGET
+from queenright.core.kinds.postgres_cluster.desired.base_backup import (
+    BACKUP_ROLE,
+    DATA_TARGET,
+    LIST_ROLE,
+)
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.observed import Known, LiveService, Observed
 from queenright.core.planning.assemble import sorted_holds
@@ -35,12 +40,15 @@ NAME = "backups-are-safe"
 
 
 def backups_are_safe(plan: Plan, observed: Observed) -> Refusal | None:
-    """Refuse to begin a base backup that could run beside another, or disturb the cluster."""
-    begun = [
-        action.service
-        for action in plan.actions
-        if isinstance(action, CreateService) and is_job(action.service)
-    ]
+    """Refuse to begin a base backup that could run beside another, or disturb the cluster, and a
+    list that could write."""
+    made = [action.service for action in plan.actions if isinstance(action, CreateService)]
+    for service in made:
+        if service.labels.get(ROLE_LABEL) == LIST_ROLE:
+            found = list_reasons(service, plan, observed)
+            if why := next(found, None):
+                return Refusal(NAME, why)
+    begun = [service for service in made if is_job(service)]
     if not begun:
         return None
     if len(begun) > 1:
@@ -100,42 +108,68 @@ def with_quiet_backups(plan: Plan, observed: Observed) -> Plan:
 
 def member_reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
     """Reasons in the members' own answers, and in what the job mounts of one."""
-    mounts = [mount for mount in job.mounts if mount.kind != "tmpfs"]
-    if len(mounts) != 1 or not mounts[0].read_only or job.mode != "replicated-job":
-        yield "the job could write to a volume, or run more than once"
-        return
-    beside: LiveService | None = None
     is_led = False
     for peer in peers(plan, observed):
         reading = observed.members.get(peer.value.name)
-        volumes = {m.source for m in peer.value.mounts if m.target == DATA_TARGET}
-        beside = peer if volumes == {mounts[0].source} else beside
         if isinstance(reading, Known):
             is_led |= reading.value.holds_lock
             if reading.value.paused:
                 yield "Patroni is paused"
     if not is_led:
         yield "no member is known to hold the leader lock"
-    if beside is None or {*job.constraints} != {*beside.value.constraints}:
-        yield "the job is not beside the member whose data it copies"
-        return
-    reading = observed.members.get(beside.value.name)
-    is_well = isinstance(reading, Known) and reading.value.is_well
-    if not is_well or not runs_alone(beside, observed):
+    yield from job_reasons(job, plan, observed)
+    beside = member_beside(job, plan, observed)
+    reading = observed.members.get(beside.value.name) if beside else None
+    if beside and not (isinstance(reading, Known) and reading.value.is_well):
         yield f"{beside.value.name} is not known to be well"
+
+
+def list_reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
+    swarm = swarm_of(observed)
+    if swarm is None or swarm.service(job.name) is not None:
+        yield f"{job.name} is there already, or the swarm is unknown"
+    yield from job_reasons(job, plan, observed)
+
+
+def job_reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
+    """Reasons in the job itself, and in the member that it mounts the data of."""
+    if len(volumes_of(job)) != 1 or is_writing(job) or job.mode != "replicated-job":
+        yield "the job could write to a volume, or run more than once"
+    beside = member_beside(job, plan, observed)
+    if beside is None or {*job.constraints} != {*beside.value.constraints}:
+        yield "the job is not beside the member whose data it reads"
+        return
+    if not runs_alone(beside, observed):
+        yield f"{beside.value.name} is not known to run"
     if not {*job.secrets} <= {*beside.value.secrets}:
         yield f"the job has secrets that {beside.value.name} has not"
 
 
+def volumes_of(job: Service) -> set[str]:
+    return {mount.source for mount in job.mounts if mount.kind != "tmpfs"}
+
+
+def is_writing(job: Service) -> bool:
+    return any(mount.kind != "tmpfs" and not mount.read_only for mount in job.mounts)
+
+
+def member_beside(job: Service, plan: Plan, observed: Observed) -> LiveService | None:
+    """Return the member whose data the job mounts."""
+    for peer in peers(plan, observed):
+        if {m.source for m in peer.value.mounts if m.target == DATA_TARGET} == volumes_of(job):
+            return peer
+    return None
+
+
 def is_backup_job(action: RemoveService, observed: Observed) -> bool:
-    """True if the service is a base backup's job: what it has made is in the repository, and what
-    is not finished is not listed there."""
+    """True if the service is the job of a base backup or of a list: what it has made is in the
+    repository, and what is not finished is not listed there."""
     swarm = swarm_of(observed)
     found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
     return bool(found) and all(
         CLUSTER_LABEL in service.labels
-        and is_job(service)
+        and service.labels.get(ROLE_LABEL) in {BACKUP_ROLE, LIST_ROLE}
         and service.mode == "replicated-job"
-        and all(mount.kind == "tmpfs" or mount.read_only for mount in service.mounts)
+        and not is_writing(service)
         for service in found
     )

@@ -23,6 +23,7 @@ from queenright.core.kinds.postgres_cluster.desired.base_backup import (
 )
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.cron import read_cron
+from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Known, LiveService
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
 from queenright.core.planning.service_context import answered_once
@@ -130,9 +131,23 @@ def made_note(state: ClusterState, run: BackupRun) -> BackupNote:
 
 
 def due_since(state: ClusterState) -> datetime | None:
+    """The moment since which a backup has to be made, by the schedule or by a request, the later
+    one where both ask; None where none is due."""
+    found = (scheduled_since(state), requested(state))
+    return max((at for at in found if at is not None), default=None)
+
+
+def requested(state: ClusterState) -> datetime | None:
+    """The moment of a person's request, if no backup began since; None where there is none."""
+    at, newest = state.backup_request, due_note(state).newest
+    is_open = at is not None and (newest is None or newest < at)
+    return at if state.desired.base_backups is not None and is_open else None
+
+
+def scheduled_since(state: ClusterState) -> datetime | None:
     """The last moment of the schedule, if no backup was made since; None where none is due."""
     plan = state.desired.base_backups
-    if plan is None:
+    if plan is None or plan.schedule is None:
         return None
     last = read_cron(plan.schedule).last(state.now)
     newest = due_note(state).newest
@@ -144,23 +159,40 @@ def due_since(state: ClusterState) -> datetime | None:
 def first_missed(state: ClusterState) -> datetime | None:
     """The first moment of the schedule after the last backup; None where there is none."""
     plan, newest = state.desired.base_backups, due_note(state).newest
-    return read_cron(plan.schedule).next(newest) if plan and newest else None
+    if plan is None or plan.schedule is None or newest is None:
+        return None
+    return read_cron(plan.schedule).next(newest)
 
 
 def is_too_old(state: ClusterState) -> bool:
     """Return True if two moments of the schedule have passed since the last backup."""
     plan, first = state.desired.base_backups, first_missed(state)
-    second = read_cron(plan.schedule).next(first) if plan and first else None
+    if plan is None or plan.schedule is None or first is None:
+        return False
+    second = read_cron(plan.schedule).next(first)
     return second is not None and second < state.now
 
 
 def again_at(state: ClusterState) -> datetime | None:
-    """The moment at which a failed backup is begun again; None where none has failed."""
-    note = due_note(state)
+    """The moment at which a failed backup is begun again; None where none has failed, or somebody
+    asked for one since."""
+    note, asked = due_note(state), requested(state)
     if not note.failures or note.failed_at is None or note.failed_at > state.now + CLOCKS_DIFFER:
+        return None
+    if asked is not None and asked > note.failed_at:
         return None
     wait: timedelta = min(FIRST_WAIT * 2 ** min(note.failures - 1, 10), LONGEST_WAIT)
     return note.failed_at + wait
+
+
+def why_due(state: ClusterState) -> str:
+    """The reason for a backup that is due, in words."""
+    if (asked := requested(state)) is not None:
+        return f"requested at {format_moment(asked.replace(microsecond=0))}"
+    due = due_since(state)
+    if due is None or due_note(state).newest is None:
+        return "the first is due"
+    return f"due since {format_moment(due)}"
 
 
 def failure_text(state: ClusterState, run: BackupRun) -> str:

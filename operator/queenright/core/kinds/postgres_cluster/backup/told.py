@@ -12,10 +12,15 @@ from queenright.core.manifest.moments import format_moment
 from queenright.core.manifest.quantities import format_duration, format_size
 
 
-def base_backup_text(plan: BackupPlan, note: BackupNote, now: datetime) -> str:
-    """Return the last backup with its age, size and duration, and when the next one is due."""
-    following = read_cron(plan.schedule).next(now)
-    due = f"the next is due at {format_moment(following)}" if following else "none follows"
+def base_backup_text(
+    plan: BackupPlan, note: BackupNote, now: datetime, asked: datetime | None = None
+) -> str:
+    """Return the last backup with its age, size and duration, and when the next one is due;
+    ``asked`` is the moment of a person's request that no backup has answered."""
+    following = read_cron(plan.schedule).next(now) if plan.schedule else None
+    due = f"the next is due at {format_moment(following)}" if following else "none is scheduled"
+    if asked is not None:
+        due = f"one was requested at {format_moment(asked.replace(microsecond=0))}"
     begun = note.begun or note.done
     if begun is None:
         return f"no base backup is known yet; {due}"

@@ -82,23 +82,15 @@ def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
         yield Finding((*_REPOSITORY, "ca"), message, "warning", (path,))
 
 
-def _schedule(cluster: PostgresCluster) -> Iterator[Finding]:
-    """Backups are kept by a rule only where some are made."""
+def _retention(cluster: PostgresCluster) -> Iterator[Finding]:
+    """A rule keeps something."""
     spec = cluster.spec.backup
     if spec is None:
         return
     path: Path = (*_BACKUP, "retention")
     if spec.retention is not None and spec.retention.count is None and spec.retention.days is None:
         yield Finding(path, "keeps nothing by a rule; write count, days or both, or leave it out")
-    if spec.schedule is not None:
-        return
-    if spec.retention is not None:
-        message = "has no effect without `schedule`: Barman removes backups after one was made"
-        yield Finding(path, message, "warning")
-    if spec.source != "replica":
-        message = "has no effect without `schedule`, by which backups are made"
-        yield Finding((*_BACKUP, "from"), message, "warning")
 
 
-BACKUP_CHECKS = (_archives, _secrets, _transport, _schedule)
+BACKUP_CHECKS = (_archives, _secrets, _transport, _retention)
 """Checks of the archive."""

@@ -1,13 +1,13 @@
-"""The job that makes a base backup beside one member: its service, from that member's as it runs.
+"""The jobs beside one member, from its service as that runs: a base backup, the repository's list.
 
-Decides the service's every property. Invariant: the job has the member's own image, repository,
+Decides the services' every property. Invariant: a job has the member's own image, repository,
 secrets and node, and its data read-only; its environment says nothing secret.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from queenright.core.kinds.postgres_cluster.desired.backup import CA_TARGET, CREDENTIALS_TARGET
@@ -32,7 +32,9 @@ from queenright.core.swarm.objects import (
 )
 
 BACKUP_ROLE = "base-backup"
+LIST_ROLE = "backup-list"
 PROGRAM = "base-backup"
+LIST_PROGRAM = "backup-list"
 DATA_TARGET = "/home/postgres/pgdata"
 DUE_VARIABLE = "BACKUP_DUE"
 MEMBER_VARIABLE = "BACKUP_MEMBER"
@@ -44,17 +46,18 @@ MEMORY_BYTES = 768 * MEBI
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
-    """The document's wishes for base backups; ``variables`` are the job's own."""
+    """The document's wishes for base backups; ``variables`` are the job's own. Without a schedule
+    one is made when a person asks for it."""
 
-    schedule: str
+    schedule: str | None
     source: str
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def backup_plan(cluster: PostgresCluster) -> BackupPlan | None:
-    """Return what the document asks; None where it has no schedule."""
+    """Return what the document asks; None where it has no `backup`."""
     spec = cluster.spec.backup
-    if spec is None or spec.schedule is None:
+    if spec is None:
         return None
     kept = spec.retention
     variables = {
@@ -69,12 +72,48 @@ def job_name(cluster: str) -> str:
     return service_name(cluster, "base_backup")
 
 
+def list_job_name(cluster: str) -> str:
+    return service_name(cluster, "backup_list")
+
+
 def backup_job(
     plan: BackupPlan, cluster: str, member: Service, reach: tuple[str, int], due: datetime
 ) -> Service:
     """The job beside a member; ``member`` is its service as it runs, ``reach`` its address and
     port."""
     address, port = reach
+    variables = {
+        **plan.variables,
+        "BACKUP_HOST": address,
+        "BACKUP_PORT": str(port),
+        DUE_VARIABLE: due.isoformat(),
+        MEMBER_VARIABLE: member.hostname,
+    }
+    made = job_beside(cluster, member, variables)
+    return replace(
+        made,
+        name=job_name(cluster),
+        labels=service_labels(cluster, BACKUP_ROLE),
+        command=(PROGRAM,),
+        secrets=tuple(file for file in member.secrets if file.target in FILES),
+    )
+
+
+def list_job(plan: BackupPlan, cluster: str, member: Service) -> Service:
+    """The job beside a member that lists what the repository has. It connects to no server, and
+    has no password of one."""
+    made = job_beside(cluster, member, plan.variables)
+    return replace(
+        made,
+        name=list_job_name(cluster),
+        labels=service_labels(cluster, LIST_ROLE),
+        command=(LIST_PROGRAM,),
+        secrets=tuple(file for file in member.secrets if file.target in FILES[1:]),
+    )
+
+
+def job_beside(cluster: str, member: Service, variables: Mapping[str, str]) -> Service:
+    """The part that both jobs share; ``variables`` are added to those of the repository."""
     own = {
         name: text
         for name, text in member.environment.items()
@@ -82,20 +121,11 @@ def backup_job(
     }
     data = next(mount.source for mount in member.mounts if mount.target == DATA_TARGET)
     return Service(
-        name=job_name(cluster),
+        name="",
         image=member.image,
         mode="replicated-job",
-        labels=service_labels(cluster, BACKUP_ROLE),
         container_labels={CLUSTER_LABEL: cluster, STACK_LABEL: cluster},
-        command=(PROGRAM,),
-        environment={
-            **own,
-            **plan.variables,
-            "BACKUP_HOST": address,
-            "BACKUP_PORT": str(port),
-            DUE_VARIABLE: due.isoformat(),
-            MEMBER_VARIABLE: member.hostname,
-        },
+        environment={**own, **variables},
         user=f"{POSTGRES_ID}:{POSTGRES_ID}",
         init=True,
         read_only=True,
@@ -110,7 +140,6 @@ def backup_job(
                 )
             )
         ),
-        secrets=tuple(file for file in member.secrets if file.target in FILES),
         health_check=NO_CHECK,
         resources=Resources(memory_limit_bytes=MEMORY_BYTES),
         restart=RestartPolicy(condition="none"),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import AnyAction, CreateService, RemoveService
 from queenright.core.kinds.postgres_cluster.backup.choice import chosen, why_none_now
+from queenright.core.kinds.postgres_cluster.backup.listing import left_lists
 from queenright.core.kinds.postgres_cluster.backup.run import (
     BackupRun,
     again_at,
@@ -19,6 +20,7 @@ from queenright.core.kinds.postgres_cluster.backup.run import (
     failure_text,
     is_too_old,
     run_of,
+    why_due,
 )
 from queenright.core.kinds.postgres_cluster.desired.base_backup import backup_job, job_name
 from queenright.core.kinds.postgres_cluster.state import ClusterState
@@ -28,6 +30,9 @@ from queenright.core.planning.plan import Hold
 
 
 def plan_base_backups(state: ClusterState) -> Iterator[AnyAction | Hold]:
+    for left in left_lists(state):
+        reason = f"{left.value.name} was left behind by a command that lists the base backups"
+        yield RemoveService(left.id, left.value.name, reason=reason)
     jobs = [run_of(state, live) for live in backup_jobs(state)]
     for run in jobs:
         yield from after_job(state, run)
@@ -78,8 +83,7 @@ def begin(state: ClusterState) -> Iterator[AnyAction | Hold]:
         return
     member = why_none_now(state) or chosen(state)
     if isinstance(member, str):
-        since = f"due since {format_moment(due)}" if note.newest else "the first is due"
-        reason = f"base backup: {since}, and waits ({member})"
+        reason = f"base backup: {why_due(state)}, and waits ({member})"
         # A command that may not ask the leader does not know; the operator does.
         is_blind = isinstance(state.archiving, NotAsked)
         needed = is_too_old(state) and not is_blind
@@ -93,5 +97,4 @@ def begin(state: ClusterState) -> Iterator[AnyAction | Hold]:
     access = state.access(member)
     reach = (access.address, access.way.postgresql)
     job = backup_job(plan, state.desired.name, live.value, reach, due)
-    words = f"due since {format_moment(due)}" if note.newest else "the first of the schedule"
-    yield CreateService(job, reason=f"base backup of {member.name}, {words}")
+    yield CreateService(job, reason=f"base backup of {member.name}, {why_due(state)}")

@@ -12,7 +12,9 @@ from dataclasses import replace
 from queenright.core.actions import AnyAction, LabelConfig
 from queenright.core.kinds.postgres_cluster.annotations import with_annotations
 from queenright.core.kinds.postgres_cluster.backup.note import with_backup_note
+from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
 from queenright.core.kinds.postgres_cluster.backup.run import due_note as due_backup_note
+from queenright.core.kinds.postgres_cluster.backup.run import requested
 from queenright.core.kinds.postgres_cluster.databases.annotations import due_note, with_catalog_note
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.decision import decide_leader
@@ -63,9 +65,11 @@ def with_notes(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]
 
 
 def noted_backup(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]:
-    """The labels with a base backup that has ended; one that can't be read stays until then."""
+    """The labels with a base backup that has ended; one that can't be read stays until then. A
+    request goes with the backup that answers it, or when it is too old."""
     note = due_backup_note(state)
-    return dict(labels) if note == state.backup_note else with_backup_note(labels, note)
+    kept = dict(labels) if note == state.backup_note else with_backup_note(labels, note)
+    return kept if requested(state) is not None else with_backup_request(kept, None)
 
 
 def remove_outdated(state: ClusterState) -> Iterator[AnyAction]:

@@ -151,7 +151,8 @@ class BackupSpec(Part):
     schedule: Schedule | None = Field(
         default=None,
         description="When base backups are made: minute, hour, day of the month, month, day of the "
-        "week, as cron has them, in UTC. The first is made at once. Default: none is made.",
+        "week, as cron has them, in UTC. The first is made at once. Default: only those that "
+        "`queenright backup now` asks for.",
         examples=["30 2 * * *"],
     )
     source: Literal["replica", "leader"] = Field(

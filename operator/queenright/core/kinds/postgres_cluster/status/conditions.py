@@ -12,6 +12,7 @@ from datetime import datetime
 from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
 from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
+from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
 from queenright.core.kinds.postgres_cluster.backup.told import base_backup_text
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
@@ -132,11 +133,12 @@ def backup_lines(desired: DesiredCluster, plan: Plan, observed: Observed) -> Ite
 
 
 def base_backup_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
-    """The last base backup, and the next one."""
+    """The last base backup, a request for one, and the next one."""
     state_config = swarm.config(desired.state_config.name)
     if desired.base_backups is not None and state_config is not None:
-        note = read_backup_note(state_config.value.labels, now)
-        yield Line("Backup", base_backup_text(desired.base_backups, note, now))
+        labels = state_config.value.labels
+        note, asked = read_backup_note(labels, now), read_backup_request(labels, now)
+        yield Line("Backup", base_backup_text(desired.base_backups, note, now, asked))
 
 
 def until(pausing: Pausing) -> str:

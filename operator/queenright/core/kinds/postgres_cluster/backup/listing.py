@@ -1,0 +1,132 @@
+"""The repository's list of base backups: the job that reads it, and what that says.
+
+A command creates the job, reads its lines and removes it; the operator removes one that a command
+left behind. Invariant: a list counts only with the line that says how many backups it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from queenright.core.kinds.postgres_cluster.desired.base_backup import (
+    LIST_ROLE,
+    list_job,
+    why_no_job,
+)
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import LiveService
+from queenright.core.planning.ages import certain_age
+from queenright.core.swarm.label_values import read_json, read_moment, read_whole
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
+
+LIST_LASTS = timedelta(minutes=10)
+"""Age at which a job that lists is nobody's any more: a command waits for less."""
+LINES = 10_000
+"""Lines of a list that are read."""
+_COUNT = re.compile(r"^listed ([0-9]{1,6}) base backups$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBackup:
+    """One base backup in the repository; ``size`` is that of the databases, in bytes.
+
+    ``is_obsolete`` is Barman's answer: True for one that it would remove after the next backup,
+    None where it gave none.
+    """
+
+    id: str
+    status: str
+    begin: datetime | None
+    end: datetime | None
+    timeline: int | None
+    begin_wal: str
+    end_wal: str
+    size: int
+    error: str
+    is_obsolete: bool | None
+
+    @property
+    def retention(self) -> str:
+        """What becomes of it: kept, due for removal, or unknown."""
+        if self.is_obsolete is None:
+            return "unknown"
+        return "due for removal" if self.is_obsolete else "kept"
+
+
+def read_list(text: str) -> tuple[StoredBackup, ...] | None:
+    """Return the backups that a job lists, newest first; None where its lines are not all there."""
+    found = [read_stored(line.strip()) for line in text.splitlines() if line.startswith("{")]
+    backups = [backup for backup in found if backup is not None]
+    counted = _COUNT.search(text)
+    if counted is None or int(counted[1]) != len(backups) or len(found) != len(backups):
+        return None
+    return tuple(sorted(backups, key=lambda backup: backup.id, reverse=True))
+
+
+def read_stored(line: str) -> StoredBackup | None:
+    """Return the backup of a line of `backup-list`; None where it can't be read."""
+    match read_json(line):
+        case {"id": str(name), "status": str(status), **rest}:
+            obsolete = rest.get("obsolete")
+            return StoredBackup(
+                name,
+                status,
+                read_moment(rest.get("begin")),
+                read_moment(rest.get("end")),
+                read_whole(rest.get("timeline")),
+                str(rest.get("begin_wal") or ""),
+                str(rest.get("end_wal") or ""),
+                read_whole(rest.get("bytes")) or 0,
+                str(rest.get("error") or ""),
+                obsolete if isinstance(obsolete, bool) else None,
+            )
+        case _:
+            return None
+
+
+def stored_json(backup: StoredBackup) -> dict[str, object]:
+    return {
+        "id": backup.id,
+        "status": backup.status,
+        "begin": format_stamp(backup.begin),
+        "end": format_stamp(backup.end),
+        "timeline": backup.timeline,
+        "begin_wal": backup.begin_wal or None,
+        "end_wal": backup.end_wal or None,
+        "bytes": backup.size or None,
+        "error": backup.error or None,
+        "due_for_removal": backup.is_obsolete,
+    }
+
+
+def format_stamp(at: datetime | None) -> str | None:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
+
+
+def listing_service(state: ClusterState) -> Service | str:
+    """The job beside a member that runs, a replica by preference; or why there can be none."""
+    plan = state.desired.base_backups
+    if plan is None:
+        return "the file has no `backup`"
+    reasons = []
+    for member in sorted(state.desired.members, key=state.is_leader):
+        live = state.swarm.service(member.service.name)
+        if live is None or state.swarm.sole_task(live.id) is None:
+            reasons.append(f"{member.name} does not run")
+        elif why := why_no_job(live.value):
+            reasons.append(f"{member.name}: {why}")
+        else:
+            return list_job(plan, state.desired.name, live.value)
+    return "; ".join(reasons)
+
+
+def left_lists(state: ClusterState) -> Iterator[LiveService]:
+    """The jobs that a command has left behind."""
+    for live in state.swarm.index.services_labelled(CLUSTER_LABEL, state.desired.name):
+        if live.value.labels.get(ROLE_LABEL) == LIST_ROLE:
+            age = certain_age(live.created_at, state.now, state.seen_s_ago.get(live.id))
+            if age > LIST_LASTS:
+                yield live
