@@ -50,7 +50,7 @@ class StoredBackup:
 
     @property
     def retention(self) -> str:
-        """What becomes of it: kept, due for removal, or unknown."""
+        """The rule's answer: kept, due for removal, or unknown."""
         if self.is_obsolete is None:
             return "unknown"
         return "due for removal" if self.is_obsolete else "kept"
