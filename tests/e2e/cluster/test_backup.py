@@ -1,8 +1,9 @@
 """Base backup and archived WAL of a running cluster, restored to the second before a mistake.
 
-The cluster gets its repository, a real S3 server, by an edit. The base backup is a job that the
-operator starts; after it the leader's node loses power, the lead is moved once more, and then a
-table is dropped. PostgreSQL restores on this machine what the repository has.
+The cluster gets its repository, a real S3 server, by an edit. The first base backup is a job that
+the operator starts, the second one is asked for by a command. Then the leader's node loses power,
+the lead is moved once more, and a table is dropped. PostgreSQL restores on this machine what the
+repository has.
 """
 
 from __future__ import annotations
@@ -102,6 +103,15 @@ def noted(lab: Lab) -> dict[str, Any]:
     return found
 
 
+def stored(deployment: Deployment) -> list[dict[str, Any]]:
+    """Return what ``queenright backup list`` shows, newest first."""
+    found = deployment.operator.command("backup", "list", "--json")
+    assert found.returncode == 0, found.stderr
+    listed: list[dict[str, Any]] = json.loads(found.stdout)["backups"]
+    assert not service(deployment.lab, "main_backup_list")
+    return listed
+
+
 def rows(connection: psycopg.Connection[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return connection.execute("SELECT writer, id FROM acknowledged ORDER BY 1, 2").fetchall()
 
@@ -142,6 +152,22 @@ def restored(
         yield server
     finally:
         server.stop()
+
+
+@pytest.mark.timeout(600)
+def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> None:
+    first = noted(backed_up.lab)["id"]
+    assert [backup["id"] for backup in stored(backed_up)] == [first]
+    asked = backed_up.operator.command("backup", "now")
+    assert asked.returncode == 0, asked.stderr
+    second = noted(backed_up.lab)["id"]
+    newest, older = stored(backed_up)
+    assert (newest["id"], older["id"]) == (second, first)
+    assert newest["status"] == "DONE"
+    assert newest["due_for_removal"] is older["due_for_removal"] is False
+    shown = backed_up.operator.command("backup", "show", second)
+    assert second in shown.stdout
+    assert SECRET_KEY not in shown.stdout + asked.stdout + "".join(backed_up.operator.lines)
 
 
 @pytest.mark.timeout(1200)
