@@ -1,8 +1,8 @@
-"""The audit trail for people: select records, and turn them into lines."""
+"""The audit trail for people: both files of it, and its records as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from heapq import merge
@@ -11,13 +11,12 @@ from pathlib import Path
 from queenright.adapters.audit.file import FILE_NAME
 from queenright.adapters.audit.reader import newest_records
 from queenright.cli.console import Output
-from queenright.core.audit.reading import moment_of, parts, text, texts, whole
+from queenright.core.audit.lines import COLUMNS, cells
+from queenright.core.audit.reading import Record, moment_of, text
 
-Record = Mapping[str, object]
 COMMANDS_DIRECTORY = "commands"
 """Within the state directory: the trail of the commands. It is a chain of its own, because only the
 operator writes the operator's."""
-COLUMNS = ("At", "Cluster", "Action", "Outcome", "Why")
 
 
 def both(operator: Iterable[Record], commands: Iterable[Record]) -> Iterator[Record]:
@@ -43,27 +42,6 @@ def readable(path: Path) -> Iterator[Record]:
         yield from newest_records(path)
 
 
-def records_to_show(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield records without intents that have an outcome, newest first; an intent without one is
-    left by a kill between the two."""
-    finished: set[tuple[str, int | None]] = set()
-    for record in records:
-        chain = text(record, "chain")
-        if record.get("phase") == "outcome":
-            finished.add((chain, whole(record, "intent_seq")))
-        if record.get("phase") != "intent" or (chain, whole(record, "seq")) not in finished:
-            yield record
-
-
-def actions_only(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records to show about a cluster, without those about the operator or its file."""
-    return (
-        record
-        for record in records_to_show(records)
-        if record.get("cluster") and record.get("phase") != "held"
-    )
-
-
 def since(records: Iterable[Record], earliest: datetime | None) -> Iterator[Record]:
     """Yield records, newest first, back to a moment."""
     for record in records:
@@ -74,48 +52,3 @@ def since(records: Iterable[Record], earliest: datetime | None) -> Iterator[Reco
 
 def show_records(out: Output, records: Iterable[Record]) -> None:
     out.table(COLUMNS, [cells(record) for record in records])
-
-
-def cells(record: Record) -> tuple[str, ...]:
-    action = record.get("action")
-    key = str(action.get("key", "")) if isinstance(action, Mapping) else ""
-    phase = str(record.get("phase", ""))
-    outcome = str(record.get("outcome") or ("no outcome" if phase == "intent" else phase))
-    return (
-        str(record.get("at", "")),
-        str(record.get("cluster", "")),
-        key or {"refused": "(whole plan)", "held": "(holds)"}.get(phase, "(operator)"),
-        outcome,
-        why(record),
-    )
-
-
-def measured(record: Record) -> str:
-    """Return the canary's measurement of a change of leader as text."""
-    gap, lost = record.get("write_gap_ms"), record.get("lost_rows")
-    said = f"no write for {gap} ms" if gap is not None else "write gap unknown"
-    rows = f"{lost} acknowledged rows lost" if lost is not None else "lost rows unknown"
-    return (
-        f"{record.get('leader_before')} -> {record.get('leader')} on timeline "
-        f"{record.get('timeline')}, {record.get('cause')}: {said}, {rows}"
-    )
-
-
-def why(record: Record) -> str:
-    """Return the reason, the error, and the line of the file that caused the action."""
-    error, reason = record.get("error"), record.get("reason")
-    said = [str(part) for part in (error, reason) if part]
-    trigger = record.get("trigger")
-    if isinstance(trigger, Mapping) and trigger.get("file"):
-        said.append(f"{trigger['file']}:{trigger.get('line', 1)}")
-    if isinstance(trigger, Mapping) and trigger.get("kind") == "command":
-        said.append(str(trigger.get("detail", "")))
-    if record.get("phase") == "held":
-        held = parts(record, "holds")
-        said += [f"{text(one, 'key')}: {text(one, 'reason')}" for one in held]
-        said += [f"over: {key}" for key in texts(record, "ended")]
-    if record.get("phase") == "measured":
-        said.append(measured(record))
-    if not said and record.get("phase") == "start":
-        said.append(f"queenright {record.get('version', '')}, process {record.get('pid', '')}")
-    return "; ".join(said)

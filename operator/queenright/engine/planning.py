@@ -7,7 +7,7 @@ operator itself fails has a hold in the place of its plan, and keeps no other fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -29,9 +29,10 @@ from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState
 from queenright.core.planning.deletion import ClaimedLabels
 from queenright.core.planning.fault_holds import fault_hold, waits_for_cluster
-from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.faults import DocumentKey, fault_of
 from queenright.core.planning.plan import Hold, Plan
 from queenright.core.planning.preflight import swarm_or_hold
+from queenright.core.planning.status import Status
 from queenright.engine.faults import Faults
 from queenright.engine.observe import Look, observe_fresh
 from queenright.engine.world import Ports
@@ -191,3 +192,17 @@ class Planning:
         wait_s = self.faults.retried_in_s(key)
         at = self.now + timedelta(seconds=wait_s) if wait_s else None
         return Plan(key.name, "", holds=(fault_hold(key, self.faults.now[key], at),))
+
+
+def status_of(view: PlannedObject[Any], observed: Observed, now: datetime) -> Status:
+    """Return one document's status; if the operator itself fails at it, its plan with the fault."""
+    kind = KINDS[view.key.kind]
+    try:
+        return kind.status(view.name, view.desired, view.plan, observed, now)
+    except Exception as error:  # noqa: BLE001  # one document's rows, and every other one is shown
+        return kind.status(view.name, None, with_fault(view, error), observed, now)
+
+
+def with_fault(view: PlannedObject[Any], error: Exception) -> Plan:
+    hold = fault_hold(view.key, fault_of(error))
+    return replace(view.plan, holds=(hold, *view.plan.holds))

@@ -12,6 +12,7 @@ from queenright.cli.commands import status as command
 from queenright.cli.console import Output
 from queenright.cli.exit_codes import USAGE, CommandError
 from queenright.core.actions import CreateService
+from queenright.core.planning.conditions import Shown
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.core.planning.status import Line, Lines, PlainStatus
 from queenright.core.swarm.objects import Service
@@ -26,11 +27,11 @@ def cluster(name: str, plan: Plan, *, is_compared: bool = True) -> PlainStatus:
     return PlainStatus(name, plan, (BLOCK,), is_compared)
 
 
-def converged(number: int) -> list[overview.Shown]:
+def converged(number: int) -> list[Shown]:
     return [(cluster(f"c{n}", Plan(f"c{n}", "d")), None) for n in range(number)]
 
 
-ODD: Sequence[overview.Shown] = (
+ODD: Sequence[Shown] = (
     (cluster("new", Plan("new", "d", (CREATE,))), None),
     (cluster("live", Plan("live", "d"), is_compared=False), None),
     (cluster("slow", Plan("slow", "d", (), (WAITS,))), None),
@@ -39,11 +40,11 @@ ODD: Sequence[overview.Shown] = (
 )
 
 
-def seen(found: Sequence[overview.Shown]) -> command.Seen:
+def seen(found: Sequence[Shown]) -> command.Seen:
     return command.Seen({"PostgresCluster": found}, read_only.Written(()), ())
 
 
-def shown(found: Sequence[overview.Shown]) -> list[str]:
+def shown(found: Sequence[Shown]) -> list[str]:
     stream = io.StringIO()
     command.show(Output(stream, is_terminal=False, width=120), seen(found))
     return stream.getvalue().splitlines()

@@ -21,6 +21,8 @@ from queenright.cli.exit_codes import FAILURE, OK, USAGE, CommandError
 from queenright.cli.options import GivenPath
 from queenright.core.audit.chain import Break, Verification, decode
 from queenright.core.audit.chain import verify as verify_lines
+from queenright.core.audit.lines import records_to_show
+from queenright.core.audit.reading import Record
 from queenright.core.manifest.quantities import parse_duration
 
 STDIN = Path("-")
@@ -112,7 +114,7 @@ def show(
         found = records_of(path)
         if file is None:
             found = audit_trail.both(found, commands_beside(path))
-        records = audit_trail.records_to_show(audit_trail.since(found, earliest))
+        records = records_to_show(audit_trail.since(found, earliest))
         wanted = (record for record in records if cluster in (None, record.get("cluster")))
         chosen = list(islice(wanted, limit))[::-1]
     except OSError as error:
@@ -143,7 +145,7 @@ def trail_path(file: Path | None) -> Path:
         raise unreadable(error, file) from error
 
 
-def records_of(path: Path) -> Iterable[audit_trail.Record]:
+def records_of(path: Path) -> Iterable[Record]:
     """Return a trail's records, newest first."""
     if path == STDIN:
         lines = sys.stdin.buffer.readlines()
@@ -155,7 +157,7 @@ def commands_path(path: Path) -> Path:
     return path.parent / audit_trail.COMMANDS_DIRECTORY / FILE_NAME
 
 
-def commands_beside(path: Path) -> Iterator[audit_trail.Record]:
+def commands_beside(path: Path) -> Iterator[Record]:
     """Yield the records of the commands' own trail, if there is one."""
     commands = commands_path(path)
     return newest_records(commands) if commands.exists() else iter(())

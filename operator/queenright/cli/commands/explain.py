@@ -19,8 +19,9 @@ from queenright.cli.console import Output, print_json
 from queenright.cli.exit_codes import FAILURE, OK, CommandError
 from queenright.cli.options import GivenPath, json_option
 from queenright.core.audit.explanation import Explanation, Trail, explained, title_of
+from queenright.core.audit.lines import records_to_show
 from queenright.core.audit.questions import Found, Held, LeaderChange, answers, offers
-from queenright.core.audit.reading import Step, read_step
+from queenright.core.audit.reading import Record, Step, read_step
 from queenright.core.kinds.postgres_cluster.status.leader_records import leader_changes
 from queenright.core.manifest.suggestions import did_you_mean
 
@@ -85,7 +86,7 @@ def explain(what: str | None, cluster: str | None, file: Path | None, *, as_json
     return OK
 
 
-def read_trail(file: Path | None) -> Iterable[audit_trail.Record]:
+def read_trail(file: Path | None) -> Iterable[Record]:
     """Yield the records of the operator and of the commands, newest first."""
     path = trail_path(file)
     try:
@@ -95,13 +96,13 @@ def read_trail(file: Path | None) -> Iterable[audit_trail.Record]:
         raise unreadable(error, path) from error
 
 
-def steps_of(records: Iterable[audit_trail.Record], cluster: str | None) -> tuple[list[Step], bool]:
+def steps_of(records: Iterable[Record], cluster: str | None) -> tuple[list[Step], bool]:
     """Return the newest records, without intents that have an outcome; and True if these are all.
     The operator's own records stay, because they have the guards."""
     records = iter(records)
     read = [
         read_step(record)
-        for record in audit_trail.records_to_show(islice(records, MOST_RECORDS))
+        for record in records_to_show(islice(records, MOST_RECORDS))
         if cluster in (None, record.get("cluster")) or "cluster" not in record
     ]
     return read, next(records, None) is None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,16 +16,17 @@ from queenright.cli import audit_trail, formatting, overview, read_only
 from queenright.cli.console import Output, print_json
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import GivenPath
-from queenright.core.kinds.registry import KINDS, AnyKind
+from queenright.core.audit.lines import actions_only
+from queenright.core.audit.reading import Record
+from queenright.core.kinds.registry import KINDS
 from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.manifest.quantities import parse_duration
 from queenright.core.manifest.suggestions import did_you_mean
 from queenright.core.observed import Known, Observed
-from queenright.core.planning.fault_holds import fault_hold
-from queenright.core.planning.faults import fault_of
-from queenright.core.planning.plan import Plan, Refusal
+from queenright.core.planning.conditions import worst_first
+from queenright.core.planning.plan import Refusal
 from queenright.core.planning.status import Status
-from queenright.engine.planning import PlannedObject, PlannedPass
+from queenright.engine.planning import PlannedPass, status_of
 from queenright.settings import Settings
 
 DEFAULT_WATCH = "2s"
@@ -103,7 +103,7 @@ class Seen:
 
     found: Mapping[str, Sequence[tuple[Status, Refusal | None]]]
     written: read_only.Written
-    actions: tuple[audit_trail.Record, ...]
+    actions: tuple[Record, ...]
     error: CommandError | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -152,16 +152,14 @@ def statuses(found: PlannedPass, now: datetime) -> dict[str, list[tuple[Status, 
     observed = found.observed
     return {
         kind.name: [
-            (status_of(kind, view, observed, now), first_refusal(view.plan, observed))
+            (status_of(view, observed, now), first_refusal(view.plan, observed))
             for view in found.of(kind)
         ]
         for kind in KINDS.values()
     }
 
 
-def seen_live(
-    observed: Observed, written: read_only.Written, actions: tuple[audit_trail.Record, ...]
-) -> Seen:
+def seen_live(observed: Observed, written: read_only.Written, actions: tuple[Record, ...]) -> Seen:
     """Return the deployed state, if no valid file describes the desired one."""
     if not isinstance(observed.swarm, Known):
         return Seen({}, written, actions)
@@ -175,23 +173,10 @@ def seen_live(
     return Seen(found, written, actions)
 
 
-def status_of(kind: AnyKind, view: PlannedObject[Any], observed: Observed, now: datetime) -> Status:
-    """Return one document's status; if the operator itself fails at it, its plan with the fault."""
-    try:
-        return kind.status(view.name, view.desired, view.plan, observed, now)
-    except Exception as error:  # noqa: BLE001  # one document's rows, and every other one is shown
-        return kind.status(view.name, None, with_fault(view, error), observed, now)
-
-
-def with_fault(view: PlannedObject[Any], error: Exception) -> Plan:
-    hold = fault_hold(view.key, fault_of(error))
-    return replace(view.plan, holds=(hold, *view.plan.holds))
-
-
-def last_actions(settings: Settings) -> tuple[audit_trail.Record, ...]:
+def last_actions(settings: Settings) -> tuple[Record, ...]:
     """Return the last actions of operator and commands; nothing if no trail can be read."""
     records = audit_trail.known_records(settings.state_dir)
-    return tuple(islice(audit_trail.actions_only(records), LAST_ACTIONS))
+    return tuple(islice(actions_only(records), LAST_ACTIONS))
 
 
 def show(out: Output, seen: Seen) -> None:
@@ -203,7 +188,7 @@ def show(out: Output, seen: Seen) -> None:
         out.blank()
     for kind in KINDS.values():
         lines = 0
-        for shown in overview.worst_first(seen.found.get(kind.name, ())):
+        for shown in worst_first(seen.found.get(kind.name, ())):
             if overview.is_one_line(seen.found, shown):
                 out.line(f"{kind.noun.capitalize()} {shown[0].name}  {shown[0].summary}")
                 lines += 1

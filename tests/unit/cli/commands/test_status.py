@@ -14,7 +14,6 @@ from queenright.cli import formatting, read_only
 from queenright.cli.commands import status as command
 from queenright.cli.console import Output
 from queenright.core.kinds.notes_app.status.rows import app_status
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.status import rows
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus
 from queenright.core.kinds.registry import key_of
@@ -22,7 +21,7 @@ from queenright.core.manifest.problems import Problem
 from queenright.core.observed import Observed
 from queenright.core.planning.plan import Hold, Plan
 from queenright.engine.live_look import live_look
-from queenright.engine.planning import PlannedObject
+from queenright.engine.planning import PlannedObject, status_of
 from queenright.settings import Settings
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
@@ -130,7 +129,7 @@ def test_rows_that_fail_are_told_and_keep_nobody_elses_from_being_shown(
 
     monkeypatch.setattr(rows, "member_row", fails)
     view = PlannedObject(key_of(document()), document(), desired(), Plan("main", "x"))
-    found = command.status_of(POSTGRES_CLUSTER, view, three_nodes(), NOW)
+    found = status_of(view, three_nodes(), NOW)
     (hold,) = found.holds
     assert hold.key == "fault/PostgresCluster/main"
     assert "IndexError" in hold.reason
