@@ -6,8 +6,10 @@ variable's name. Nothing here reads a file or the real environment.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 from urllib.parse import urlsplit
@@ -21,6 +23,9 @@ DEFAULT_MANIFESTS = Path("/etc/queenright")
 DEFAULT_STATE_DIR = Path("/var/lib/queenright")
 DEFAULT_SECRETS_DIR = Path("/run/secrets")
 DEFAULT_DOCKER_HOST = "unix:///var/run/docker.sock"
+
+LOOPBACK = "127.0.0.1"
+HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 PREFIX = "QUEENRIGHT_"
 
@@ -55,12 +60,27 @@ class Docker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Listen:
+    """The address of the page. ``names`` are the host names by which browsers may call it, besides
+    localhost and addresses; ``token_file`` has the token that they have to give."""
+
+    address: str
+    port: int
+    names: tuple[str, ...] = ()
+    token_file: Path | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        return ip_address(self.address).is_loopback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of the operator. Durations are seconds.
 
     ``state_dir`` None keeps nothing on disk: the log stream alone is the audit trail. A secret that
     is mounted under ``secrets_dir`` by its name is read there. ``resync_interval_s`` is only the
-    fallback for missed file edits, Docker events and member changes.
+    fallback for missed file edits, Docker events and member changes. ``listen`` None shows no page.
     """
 
     manifests: Path = DEFAULT_MANIFESTS
@@ -74,6 +94,7 @@ class Settings:
     member_poll_interval_s: float = 1.0
     docker_timeout_s: float = 10.0
     member_timeout_s: float = 2.0
+    listen: Listen | None = None
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -98,6 +119,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         member_poll_interval_s=reader.read("QUEENRIGHT_MEMBER_POLL_INTERVAL", _at_least(0.1), 1.0),
         docker_timeout_s=reader.read("QUEENRIGHT_DOCKER_TIMEOUT", _at_least(0.5), 10.0),
         member_timeout_s=reader.read("QUEENRIGHT_MEMBER_TIMEOUT", _at_least(0.1), 2.0),
+        listen=_listen(reader),
     )
     reader.note_unknown()
     if reader.problems:
@@ -136,6 +158,51 @@ def _state_dir(reader: _Reader, environment: Mapping[str, str]) -> Path | None:
     if environment.get("QUEENRIGHT_STATE_DIR", str(DEFAULT_STATE_DIR)).strip() == "":
         return None
     return reader.read("QUEENRIGHT_STATE_DIR", _path, DEFAULT_STATE_DIR)
+
+
+def _listen(reader: _Reader) -> Listen | None:
+    place = reader.read("QUEENRIGHT_LISTEN", _address_and_port, None)
+    token_file = reader.read("QUEENRIGHT_LISTEN_TOKEN_FILE", _path, None)
+    no_names: tuple[str, ...] = ()
+    names = reader.read("QUEENRIGHT_LISTEN_NAMES", _host_names, no_names)
+    if place is None:
+        return None
+    listen = Listen(address=place[0], port=place[1], names=names, token_file=token_file)
+    if token_file is None and not listen.is_loopback:
+        reader.problems.append(
+            f"QUEENRIGHT_LISTEN: {listen.address} can be reached from other machines; set "
+            "QUEENRIGHT_LISTEN_TOKEN_FILE to a file with a token, or listen on 127.0.0.1"
+        )
+    return listen
+
+
+def _address_and_port(text: str) -> tuple[str, int]:
+    address, colon, port = text.rpartition(":")
+    host = address.removeprefix("[").removesuffix("]") if colon else LOOPBACK
+    host = LOOPBACK if host.lower() == "localhost" else host
+    number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else 0
+    has_brackets = address.startswith("[") and address.endswith("]")
+    if not _is_address(host) or (":" in host) != has_brackets or not 0 < number < 65536:
+        raise ValueError(
+            f'must be ADDRESS:PORT or PORT, such as 127.0.0.1:8790 or [::1]:8790, not "{text}"'
+        )
+    return host, number
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _host_names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
+    for name in names:
+        if not HOST_NAME.fullmatch(name):
+            raise ValueError(f'must be host names with commas between them, not "{name}"')
+    return names
 
 
 def _path(text: str) -> Path:

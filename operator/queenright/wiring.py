@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import signal
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import anyio
 import structlog
 
 from queenright import __version__
-from queenright.adapters.audit.log import AuditLog
+from queenright.adapters.audit.file import FILE_NAME
+from queenright.adapters.audit.log import AuditLog, Sink, log_record
+from queenright.adapters.audit.reader import newest_records
 from queenright.adapters.docker.readiness_probe import ReadinessService
 from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.adapters.files.last_known_good import LastGoodFiles
 from queenright.adapters.files.manifests import ManifestFiles
+from queenright.adapters.page.access import Access, read_token
+from queenright.adapters.page.server import Server
 from queenright.adapters.patroni.http import PatroniHttp
 from queenright.adapters.patroni.raft_membership import PysyncobjMembership
 from queenright.adapters.postgres.archiving import PostgresArchiving
@@ -25,12 +31,19 @@ from queenright.adapters.postgres.databases import PostgresCatalogs
 from queenright.adapters.readiness_http import ReadinessHttp
 from queenright.adapters.system_clock import SystemClock
 from queenright.adapters.turns import allow_many_files
+from queenright.core.audit.chain import Record
 from queenright.core.kinds.ruleset import GUARDS
 from queenright.core.planning.guards import guard_name
 from queenright.engine.document_store import DesiredState
 from queenright.engine.loop import Loop
+from queenright.engine.pages import SightPages
+from queenright.engine.sight import Sight
+from queenright.engine.trail_memory import TrailMemory
 from queenright.engine.world import Ports, Tempo
-from queenright.settings import Settings
+from queenright.settings import Listen, Settings
+
+PRELOADED = 2_000
+"""Records of earlier processes that the page knows."""
 
 log = structlog.get_logger()
 
@@ -42,13 +55,14 @@ async def open_ports(
     audit: bool,
     trail_directory: Path | None = None,
     is_operator: bool = False,
+    sink: Sink = log_record,
 ) -> AsyncGenerator[Ports, None]:
     """Open the real adapters.
 
     ``audit`` False is for read-only commands: it leaves the audit trail alone, and starts no
     service to read a secret. The trail is the operator's, in the state directory, unless
     ``trail_directory`` names another one. ``is_operator`` allows to create and remove readiness
-    probes."""
+    probes. ``sink`` is given each record of the trail."""
     clock = SystemClock()
     swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
     allow_many_files()
@@ -69,6 +83,7 @@ async def open_ports(
         AuditLog(
             trail_directory or settings.state_dir,
             clock,
+            sink,
             version=__version__,
             guards=[guard_name(guard) for guard in GUARDS] if is_operator else (),
         )
@@ -101,22 +116,66 @@ async def open_ports(
 
 
 async def run_operator(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT; the current action is finished first."""
-    async with open_ports(settings, audit=True, is_operator=True) as ports:
-        await run_loop(ports, settings)
+    """Run until SIGTERM or SIGINT; the current action is finished first. Raises TokenError."""
+    if settings.listen is None:
+        async with open_ports(settings, audit=True, is_operator=True) as ports:
+            await run_loop(ports, settings)
+        return
+    token = read_token(settings.listen.token_file) if settings.listen.token_file else ""
+    sight = Sight(SystemClock(), await remembered_trail(settings.state_dir))
+
+    def sink(record: Record) -> None:
+        log_record(record)
+        sight.take(record)
+
+    async with open_ports(settings, audit=True, is_operator=True, sink=sink) as ports:
+        await run_loop(ports, settings, Shown(sight, settings.listen, token))
 
 
-async def run_loop(ports: Ports, settings: Settings) -> None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page: what it shows, where, and to whom."""
+
+    sight: Sight
+    listen: Listen
+    token: str = field(repr=False)
+
+
+async def run_loop(ports: Ports, settings: Settings, shown: Shown | None = None) -> None:
     tempo = Tempo(
         resync_s=settings.resync_interval_s,
         file_poll_s=settings.file_poll_interval_s,
         member_poll_s=settings.member_poll_interval_s,
     )
-    loop = Loop(ports, DesiredState(ports), tempo)
+    loop = Loop(ports, DesiredState(ports), tempo, sight=shown.sight if shown else None)
     async with anyio.create_task_group() as group:
         group.start_soon(stop_on_signal, loop)
+        if shown is not None:
+            group.start_soon(serve_page, ports, shown)
         await loop.run()
         group.cancel_scope.cancel()
+
+
+async def serve_page(ports: Ports, shown: Shown) -> None:
+    """Serve the page until cancelled; a fault of the server is logged and ends only the page."""
+    access = Access(shown.listen.names, shown.token)
+    try:
+        server = Server(SightPages(shown.sight, ports.clock), access)
+        await server.serve(shown.listen.address, shown.listen.port)
+    except Exception:
+        log.exception("page", doing="serving; the operator goes on without it")
+
+
+async def remembered_trail(state_dir: Path | None) -> TrailMemory:
+    """Return the newest records of earlier processes, as far as they can be read."""
+    memory = TrailMemory()
+    if state_dir is not None:
+        with suppress(OSError):
+            path = state_dir / FILE_NAME
+            await anyio.to_thread.run_sync(
+                lambda: memory.preload([*islice(newest_records(path), PRELOADED)])
+            )
+    return memory
 
 
 async def stop_on_signal(loop: Loop) -> None:

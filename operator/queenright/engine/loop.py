@@ -33,6 +33,7 @@ from queenright.engine.faults import Faults
 from queenright.engine.observe_readiness import watch_replicas
 from queenright.engine.planning import PlannedPass
 from queenright.engine.reconcile import LoopState, PassResult, reconcile
+from queenright.engine.sight import Sight
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
 from queenright.engine.world import Ports, Tempo
@@ -46,12 +47,18 @@ class Loop:
     """The operator's main loop. After ``stop`` the current action is finished."""
 
     def __init__(
-        self, ports: Ports, state: DesiredState, tempo: Tempo, ruleset: Ruleset = RULESET
+        self,
+        ports: Ports,
+        state: DesiredState,
+        tempo: Tempo,
+        ruleset: Ruleset = RULESET,
+        sight: Sight | None = None,
     ) -> None:
         self._ports = ports
         self._state = state
         self._tempo = tempo
         self._ruleset = ruleset
+        self._sight = sight
         self._wakeup = Wakeup()
         self._memory = LoopState(absences=state.absences)
         self._members: tuple[MemberAddress, ...] = ()
@@ -103,6 +110,8 @@ class Loop:
         self.passes += 1
         if not self._state.is_known:
             log.warning("pass", trigger=trigger.kind, waiting="for a first valid file")
+            if self._sight is not None:
+                self._sight.wait_for_file(self._state.problems)
             return None
         documents = self._state.documents
 
@@ -124,6 +133,8 @@ class Loop:
                 self._edit = None
             self._follow(result)
             self._tell(result, trigger, began, calls)
+            if self._sight is not None:
+                self._sight.note(result.survey, self._memory.refused, self._state.problems)
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None

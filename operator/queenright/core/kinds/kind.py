@@ -20,6 +20,7 @@ from queenright.core.observed.readiness import ReadinessTarget
 from queenright.core.planning.deletion import ClaimedLabels, owners
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.planning.guards import MayGo
+from queenright.core.planning.picture import Part
 from queenright.core.planning.plan import Guard, Hold, Plan
 from queenright.core.planning.status import PlainStatus, Status
 from queenright.core.postgres.catalog import NO_CATALOG, DesiredCatalog
@@ -166,6 +167,10 @@ class Kind(Protocol[R, D]):
     ) -> Status:
         """Return its status, for people."""
         return PlainStatus(name, plan)
+
+    def parts(self, desired: D, observed: Observed, swarm: SwarmState) -> Iterable[Part]:
+        """The parts of a document on their nodes, for a picture."""
+        return ()
 
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> Status:
         """Return the status of what is deployed, without a valid file."""

@@ -26,6 +26,7 @@ from queenright.core.kinds.notes_app.planner import (
 from queenright.core.kinds.notes_app.readiness import targets
 from queenright.core.kinds.notes_app.schema.app import NotesApp
 from queenright.core.kinds.notes_app.status.live import live_app
+from queenright.core.kinds.notes_app.status.picture import app_parts
 from queenright.core.kinds.notes_app.status.rows import AppStatus, app_status
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.document import Clash, Document, documents_of
@@ -33,6 +34,7 @@ from queenright.core.manifest.problems import Finding
 from queenright.core.observed import Node, Observed, SwarmState
 from queenright.core.observed.readiness import ReadinessTarget
 from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.picture import Part
 from queenright.core.planning.plan import Plan
 from queenright.core.postgres.catalog import DesiredCatalog
 from queenright.core.swarm.objects import APP_LABEL, NodeLabels
@@ -100,6 +102,9 @@ class NotesAppKind(Kind[NotesApp, DesiredApp]):
         self, name: str, desired: DesiredApp | None, plan: Plan, observed: Observed, now: datetime
     ) -> AppStatus:
         return app_status(name, desired, plan, observed)
+
+    def parts(self, desired: DesiredApp, observed: Observed, swarm: SwarmState) -> Iterable[Part]:
+        return app_parts(desired, observed, swarm)
 
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> AppStatus:
         return live_app(name, swarm, observed)

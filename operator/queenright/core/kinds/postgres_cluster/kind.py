@@ -23,12 +23,14 @@ from queenright.core.kinds.postgres_cluster.planner import (
 )
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.status.live import live_cluster
+from queenright.core.kinds.postgres_cluster.status.picture import cluster_parts
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
 from queenright.core.kinds.postgres_cluster.topology.guards import is_left_member
 from queenright.core.manifest.document import Clash, Document, documents_of
 from queenright.core.manifest.problems import Finding
 from queenright.core.observed import Node, Observed, SwarmState
 from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.picture import Part
 from queenright.core.planning.plan import Plan
 from queenright.core.postgres.catalog import NO_CATALOG
 from queenright.core.swarm.objects import CLUSTER_LABEL, NodeLabels
@@ -96,6 +98,11 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
         now: datetime,
     ) -> ClusterStatus:
         return cluster_status(name, desired, plan, observed, now)
+
+    def parts(
+        self, desired: DesiredCluster, observed: Observed, swarm: SwarmState
+    ) -> Iterable[Part]:
+        return cluster_parts(desired, observed, swarm)
 
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> ClusterStatus:
         return live_cluster(name, swarm, observed)

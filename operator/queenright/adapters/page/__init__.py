@@ -1,0 +1,1 @@
+"""The page over HTTP: who may see it, and the server."""

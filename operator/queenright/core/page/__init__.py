@@ -1,0 +1,1 @@
+"""The page on which people see all clusters: values, and their HTML."""

@@ -1,0 +1,177 @@
+"""One document: its parts on their nodes, its steps, its holds, its lag, and its trail.
+
+Pure. Invariant: a colour only repeats what a word says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from queenright.core.page.chart import lag_chart
+from queenright.core.page.frame import framed, left_out, section, shortened
+from queenright.core.page.html import Html, tag, within
+from queenright.core.page.lists import badge, link
+from queenright.core.page.routes import Trail
+from queenright.core.page.trail import record_table
+from queenright.core.page.values import Basis, Detail
+from queenright.core.planning.picture import Part, Place
+from queenright.core.planning.plan import Hold
+
+MOST_PLACES_BYTES = 12_000
+MOST_STEPS_BYTES = 6_000
+MOST_HOLDS_BYTES = 8_000
+MOST_LINES_BYTES = 4_000
+MOST_LAGS_BYTES = 6_000
+MOST_RECORDS_BYTES = 6_000
+LONGEST_PART = 200
+
+
+def document_page(detail: Detail, basis: Basis) -> bytes:
+    """Return the page of one document."""
+    entry = detail.entry
+    title = f"{entry.noun.capitalize()} {shortened(entry.name, LONGEST_PART)}"
+    refused = (
+        (tag("p", f"A guard refused the plan: {shortened(entry.refusal)}", class_="banner"),)
+        if entry.refusal
+        else ()
+    )
+    return framed(
+        title,
+        "",
+        basis,
+        tag("p", badge(entry.condition), " ", entry.summary),
+        *refused,
+        *related(detail),
+        *picture(detail.places),
+        *steps(detail),
+        *holds("Held", entry.holds, f"queenright status --cluster {entry.name}"),
+        *lines(detail),
+        *lags(detail),
+        *holds("Notes", detail.notes, f"queenright status --cluster {entry.name}"),
+        section(
+            "Trail",
+            *record_table(detail.records, MOST_RECORDS_BYTES),
+            tag("p", tag("a", "More of its trail", href=Trail(entry.name).target)),
+        ),
+    )
+
+
+def related(detail: Detail) -> Iterator[Html]:
+    """The cluster that an application rests on, and the applications on a cluster."""
+    if detail.rests_on is not None:
+        yield tag("p", f"Its database is in {detail.rests_on.noun} ", link(detail.rests_on), ".")
+    if detail.carries:
+        rows = (
+            tag("li", link(one), f" ({one.noun}) ", badge(one.condition)) for one in detail.carries
+        )
+        shown, left = within(rows, MOST_LINES_BYTES)
+        yield section("What rests on it", tag("ul", *shown), *left_out(left, "see All"))
+
+
+def picture(places: Sequence[Place]) -> Iterator[Html]:
+    """The nodes, each with its parts."""
+    if places:
+        shown, left = within(map(node_box, places), MOST_PLACES_BYTES)
+        where = "queenright status has them"
+        yield section("Nodes", tag("ul", *shown, class_="nodes"), *left_out(left, where))
+
+
+def node_box(place: Place) -> Html:
+    state = "" if place.is_ready else "broken" if place.node else "unknown"
+    return tag(
+        "li",
+        tag("h3", shortened(place.node, LONGEST_PART) or "No node yet"),
+        tag(
+            "p",
+            " ".join(filter(None, (place.address, place.state))),
+            class_=" ".join(filter(None, ("where", state))),
+        ),
+        tag("ul", *map(part_box, place.parts)),
+        class_="node",
+    )
+
+
+def part_box(part: Part) -> Html:
+    lag = f"lag {part.lag_mb} MB" if part.lag_mb is not None else ""
+    words = ", ".join(filter(None, (*part.words, lag)))
+    return tag(
+        "li",
+        tag("b", shortened(part.name, LONGEST_PART)),
+        f" {part.sort}",
+        tag("span", shortened(words, LONGEST_PART)),
+        class_=f"part {part.tone}",
+    )
+
+
+def steps(detail: Detail) -> Iterator[Html]:
+    """The steps that were begun, and those that the last pass planned."""
+    rows = [
+        tag(
+            "li",
+            tag("code", shortened(one.key, LONGEST_PART)),
+            f" begun at {one.since}: {shortened(one.reason)}",
+        )
+        for one in detail.running
+    ]
+    begun = {one.key for one in detail.running}
+    for action in detail.plan.actions:
+        if action.key not in begun:
+            stops = f"; it restarts {action.disrupts}" if action.disrupts else ""
+            text = f" to do: {shortened(action.reason)}{shortened(stops, LONGEST_PART)}"
+            rows.append(tag("li", tag("code", shortened(action.key, LONGEST_PART)), text))
+    if rows:
+        shown, left = within(rows, MOST_STEPS_BYTES)
+        yield section("Steps", tag("ol", *shown), *left_out(left, "queenright plan shows them"))
+
+
+def holds(title: str, found: Sequence[Hold], where: str) -> Iterator[Html]:
+    """The steps that wait, each with its reason and with what to do."""
+    if not found:
+        return
+    rows = (
+        tag(
+            "li",
+            *((badge("needs you"), " ") if hold.wants_attention else ()),
+            tag("code", shortened(hold.key, LONGEST_PART)),
+            f" {shortened(hold.reason)}",
+        )
+        for hold in sorted(found, key=lambda one: not one.wants_attention)
+    )
+    shown, left = within(rows, MOST_HOLDS_BYTES)
+    yield section(title, tag("ul", *shown), *left_out(left, where))
+
+
+def lines(detail: Detail) -> Iterator[Html]:
+    """The status lines: leader, promotion, virtual address and the like; and the remarks."""
+    rows = [
+        tag(
+            "div",
+            tag("dt", line.about),
+            tag("dd", shortened(line.text), class_="broken" if line.wants_attention else ""),
+        )
+        for line in detail.lines
+    ]
+    rows += [
+        tag("div", tag("dt", "Remark"), tag("dd", shortened(word))) for word in detail.entry.remarks
+    ]
+    if rows:
+        shown, left = within(rows, MOST_LINES_BYTES)
+        yield section("State", tag("dl", *shown), *left_out(left, "queenright status has them"))
+
+
+def lags(detail: Detail) -> Iterator[Html]:
+    """The lag of each member over the last hour."""
+    found = [
+        (part.name, detail.lags[part.service])
+        for place in detail.places
+        for part in place.parts
+        if detail.lags and part.service in detail.lags
+    ]
+    charts = [
+        lag_chart(shortened(name, LONGEST_PART), lag)
+        for name, lag in found
+        if any(one is not None for one in lag)
+    ]
+    if charts:
+        shown, left = within(charts, MOST_LAGS_BYTES)
+        yield section("Lag in the last hour", *shown, *left_out(left, "too many to draw"))

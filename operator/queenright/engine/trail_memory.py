@@ -1,0 +1,72 @@
+"""The newest records of the trail in memory, for the page: overall, and a few of each document.
+
+Invariants: no disk is read while the operator runs; what is kept is bounded, whatever is recorded.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+
+from queenright.core.audit.lines import cells, records_to_show
+from queenright.core.audit.reading import Record as Raw
+from queenright.core.audit.reading import part, text, whole
+from queenright.core.audit.record import shorten
+from queenright.core.page.values import Record, Running
+
+MOST_RECORDS = 200
+MOST_EACH = 25
+MOST_NAMES = 4_000
+LONGEST_CELL = 500
+MOST_RUNNING = 1_000
+
+
+class TrailMemory:
+    """Takes each record as it is written."""
+
+    def __init__(self) -> None:
+        self._newest: deque[Record] = deque(maxlen=MOST_RECORDS)
+        self._by_name: OrderedDict[str, deque[Record]] = OrderedDict()
+        self._running: OrderedDict[int, tuple[str, Running]] = OrderedDict()
+
+    def preload(self, newest_first: Iterable[Raw]) -> None:
+        """Take the records of earlier processes."""
+        for record in reversed([*records_to_show(newest_first)]):
+            self._keep(record)
+
+    def note(self, record: Raw) -> None:
+        """Take a record that was just written; one that the log only repeats is left out."""
+        if record.get("repeated"):
+            return
+        phase = text(record, "phase")
+        if phase == "intent":
+            action = Running(
+                text(part(record, "action"), "key"), text(record, "reason"), text(record, "at")
+            )
+            self._running[whole(record, "seq") or 0] = (text(record, "cluster"), action)
+            if len(self._running) > MOST_RUNNING:
+                self._running.popitem(last=False)
+            return
+        if phase == "outcome":
+            self._running.pop(whole(record, "intent_seq") or 0, None)
+        self._keep(record)
+
+    def running(self, name: str) -> tuple[Running, ...]:
+        """Return the actions on a document that were begun and have no outcome yet."""
+        return tuple(action for owner, action in self._running.values() if owner == name)
+
+    def records(self, name: str = "") -> tuple[Record, ...]:
+        """Return the newest records first, of one document if there is a name."""
+        found = self._by_name.get(name, ()) if name else self._newest
+        return tuple(reversed(found))
+
+    def _keep(self, record: Raw) -> None:
+        line = tuple(shorten(cell, LONGEST_CELL) for cell in cells(record))
+        kept = Record(text(record, "cluster"), line)
+        self._newest.append(kept)
+        if not kept.name:
+            return
+        self._by_name.setdefault(kept.name, deque(maxlen=MOST_EACH)).append(kept)
+        self._by_name.move_to_end(kept.name)
+        if len(self._by_name) > MOST_NAMES:
+            self._by_name.popitem(last=False)
