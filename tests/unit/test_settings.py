@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from queenright.settings import Docker, Settings, SettingsError, read_settings
+from queenright.settings import Docker, Listen, Settings, SettingsError, read_settings
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
@@ -108,3 +108,49 @@ def test_all_problems_at_once_each_by_its_name() -> None:
     assert "must be a duration such as 30s" in problems[2]
     assert 'must be at least 0.5 s, not "0"' in problems[3]
     assert "unknown setting; the settings are QUEENRIGHT_DOCKER_TIMEOUT" in problems[4]
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "port"),
+    [
+        ("8790", "127.0.0.1", 8790),
+        ("127.0.0.1:8790", "127.0.0.1", 8790),
+        ("localhost:8790", "127.0.0.1", 8790),
+        ("[::1]:8790", "::1", 8790),
+    ],
+)
+def test_the_page_listens_on_the_loopback_unless_told_otherwise(
+    text: str, address: str, port: int
+) -> None:
+    listen = read_settings({"QUEENRIGHT_LISTEN": text}).listen
+    assert listen == Listen(address=address, port=port)
+    assert listen.is_loopback
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "10.77.0.11", "[::]", "[fd00::1]"])
+def test_other_addresses_need_a_token(address: str) -> None:
+    given = {"QUEENRIGHT_LISTEN": f"{address}:8790", "QUEENRIGHT_LISTEN_NAMES": "Board.example, b"}
+    with pytest.raises(SettingsError, match="QUEENRIGHT_LISTEN_TOKEN_FILE"):
+        read_settings(given)
+    listen = read_settings({**given, "QUEENRIGHT_LISTEN_TOKEN_FILE": "/run/secrets/page"}).listen
+    assert listen == Listen(
+        address=address.strip("[]"),
+        port=8790,
+        names=("board.example", "b"),
+        token_file=Path("/run/secrets/page"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [":8790", "0", "65536", "host.example:8790", "::1:8790", "[127.0.0.1]:1", "127.0.0.1:", "x"],
+)
+def test_what_is_no_address_to_listen_on_is_a_problem(text: str) -> None:
+    with pytest.raises(SettingsError, match="must be ADDRESS:PORT or PORT"):
+        read_settings({"QUEENRIGHT_LISTEN": text})
+
+
+@pytest.mark.parametrize("text", ["a b", "*", "a/b", "http://a", "-"])
+def test_what_is_no_host_name_is_a_problem(text: str) -> None:
+    with pytest.raises(SettingsError, match="QUEENRIGHT_LISTEN_NAMES"):
+        read_settings({"QUEENRIGHT_LISTEN": "8790", "QUEENRIGHT_LISTEN_NAMES": text})

@@ -29,7 +29,8 @@ LONGEST_PART = 200
 def document_page(detail: Detail, basis: Basis) -> bytes:
     """Return the page of one document."""
     entry = detail.entry
-    title = f"{entry.noun.capitalize()} {shortened(entry.name, LONGEST_PART)}"
+    name = shortened(entry.name, LONGEST_PART)
+    title = f"{shortened(entry.noun.capitalize(), LONGEST_PART)} {name}"
     refused = (
         (tag("p", f"A guard refused the plan: {shortened(entry.refusal)}", class_="banner"),)
         if entry.refusal
@@ -39,19 +40,19 @@ def document_page(detail: Detail, basis: Basis) -> bytes:
         title,
         "",
         basis,
-        tag("p", badge(entry.condition), " ", entry.summary),
+        tag("p", badge(entry.condition), " ", shortened(entry.summary, LONGEST_PART)),
         *refused,
         *related(detail),
         *picture(detail.places),
         *steps(detail),
-        *holds("Held", entry.holds, f"queenright status --cluster {entry.name}"),
+        *holds("Held", entry.holds, f"queenright status --cluster {name}"),
         *lines(detail),
         *lags(detail),
-        *holds("Notes", detail.notes, f"queenright status --cluster {entry.name}"),
+        *holds("Notes", detail.notes, f"queenright status --cluster {name}"),
         section(
             "Trail",
             *record_table(detail.records, MOST_RECORDS_BYTES),
-            tag("p", tag("a", "More of its trail", href=Trail(entry.name).target)),
+            tag("p", tag("a", "Its trail alone", href=Trail(name).target)),
         ),
     )
 
@@ -59,10 +60,16 @@ def document_page(detail: Detail, basis: Basis) -> bytes:
 def related(detail: Detail) -> Iterator[Html]:
     """The cluster that an application rests on, and the applications on a cluster."""
     if detail.rests_on is not None:
-        yield tag("p", f"Its database is in {detail.rests_on.noun} ", link(detail.rests_on), ".")
+        yield tag(
+            "p",
+            f"It rests on {shortened(detail.rests_on.noun, LONGEST_PART)} ",
+            link(detail.rests_on),
+            ".",
+        )
     if detail.carries:
         rows = (
-            tag("li", link(one), f" ({one.noun}) ", badge(one.condition)) for one in detail.carries
+            tag("li", link(one), f" ({shortened(one.noun, LONGEST_PART)}) ", badge(one.condition))
+            for one in detail.carries
         )
         shown, left = within(rows, MOST_LINES_BYTES)
         yield section("What rests on it", tag("ul", *shown), *left_out(left, "see All"))
@@ -83,7 +90,7 @@ def node_box(place: Place) -> Html:
         tag("h3", shortened(place.node, LONGEST_PART) or "No node yet"),
         tag(
             "p",
-            " ".join(filter(None, (place.address, place.state))),
+            shortened(" ".join(filter(None, (place.address, place.state))), LONGEST_PART),
             class_=" ".join(filter(None, ("where", state))),
         ),
         tag("ul", *map(part_box, place.parts)),
@@ -97,7 +104,7 @@ def part_box(part: Part) -> Html:
     return tag(
         "li",
         tag("b", shortened(part.name, LONGEST_PART)),
-        f" {part.sort}",
+        f" {shortened(part.sort, LONGEST_PART)}",
         tag("span", shortened(words, LONGEST_PART)),
         class_=f"part {part.tone}",
     )
@@ -109,7 +116,7 @@ def steps(detail: Detail) -> Iterator[Html]:
         tag(
             "li",
             tag("code", shortened(one.key, LONGEST_PART)),
-            f" begun at {one.since}: {shortened(one.reason)}",
+            f" begun at {shortened(one.since, LONGEST_PART)}: {shortened(one.reason)}",
         )
         for one in detail.running
     ]
@@ -146,7 +153,7 @@ def lines(detail: Detail) -> Iterator[Html]:
     rows = [
         tag(
             "div",
-            tag("dt", line.about),
+            tag("dt", shortened(line.about, LONGEST_PART)),
             tag("dd", shortened(line.text), class_="broken" if line.wants_attention else ""),
         )
         for line in detail.lines

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 from queenright.core.manifest.moments import format_moment
-from queenright.core.page.html import Html, joined, tag
+from queenright.core.page.html import Html, tag, within
 from queenright.core.page.values import Basis
 
 MOST_BYTES = 60_000
@@ -18,6 +18,7 @@ STALE_S = 60.0
 LONGEST_WORD = 600
 """The longest text that is shown of one hold, note or record, in characters."""
 MOST_PROBLEMS = 5
+MOST_BANNERS_BYTES = 8_000
 _DOCTYPE = "<!doctype html>\n"
 PLACES = (("/", "All"), ("/holds", "Holds"), ("/trail", "Trail"))
 
@@ -79,7 +80,9 @@ def banners(basis: Basis) -> tuple[Html, ...]:
     words += basis.problems[:MOST_PROBLEMS]
     if len(basis.problems) > MOST_PROBLEMS:
         words.append(f"{len(basis.problems) - MOST_PROBLEMS} more problems of the files")
-    return tuple(tag("p", shortened(word), class_="banner") for word in words)
+    rows = (tag("p", shortened(word), class_="banner") for word in words)
+    shown, left = within(rows, MOST_BANNERS_BYTES)
+    return (*shown, *left_out(left, "queenright status has them"))
 
 
 def section(title: str, *content: Html) -> Html:
@@ -90,4 +93,4 @@ def left_out(number: int, where: str) -> tuple[Html, ...]:
     """Return a line about what did not fit; nothing where all did."""
     if not number:
         return ()
-    return (joined(tag("p", f"{number} more: {where}", class_="more")),)
+    return (tag("p", f"{number} more: {where}", class_="more"),)

@@ -19,6 +19,7 @@ from queenright.core.planning.plan import Hold
 EACH_PAGE = 100
 LONGEST_NAME = 64
 LONGEST_LINE = 160
+LONGEST_TARGET = 300
 MOST_ROWS_BYTES = 38_000
 
 T = TypeVar("T")
@@ -75,9 +76,10 @@ def slice_of(found: Sequence[T], route: Listing) -> Sequence[T]:
 
 
 def link(entry: Entry) -> Html:
-    """Return a link to a document's own page."""
+    """Return a link to a document's own page; of a name that no document may have, the name."""
     target = OneDocument(entry.plural, entry.name).target
-    return tag("a", shortened(entry.name, LONGEST_NAME), href=target)
+    shown = shortened(entry.name, LONGEST_NAME)
+    return tag("a", shown, href=target) if len(target) <= LONGEST_TARGET else tag("span", shown)
 
 
 def badge(condition: str) -> Html:
@@ -86,12 +88,13 @@ def badge(condition: str) -> Html:
 
 
 def document_row(entry: Entry) -> Html:
+    said = entry.summary if entry.summary != entry.condition else ""
     return tag(
         "tr",
         tag("th", link(entry), scope="row"),
         tag("td", entry.noun),
         tag("td", badge(entry.condition)),
-        tag("td", shortened(entry.word or entry.summary, LONGEST_LINE)),
+        tag("td", shortened(entry.word or said, LONGEST_LINE)),
     )
 
 

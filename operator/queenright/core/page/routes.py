@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 from queenright.core.planning.conditions import CONDITIONS
 
 LONGEST_SEARCH = 100
+LONGEST_NAME = 300
 MOST_FIELDS = 10
 
 
@@ -79,7 +80,7 @@ def route_of(target: str) -> Route | None:
     if parts.path in {"/", "/holds"}:
         return listing(parts.path, {key: values[-1] for key, values in fields.items()})
     if parts.path == "/trail":
-        return Trail(fields.get("cluster", [""])[-1].strip())
+        return Trail(fields.get("cluster", [""])[-1].strip()[:LONGEST_NAME])
     pieces = parts.path.split("/")
     if len(pieces) == 3 and pieces[2]:
         return OneDocument(unquote(pieces[1]), unquote(pieces[2]))

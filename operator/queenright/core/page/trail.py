@@ -22,7 +22,9 @@ def trail_page(records: Sequence[Record], route: Trail, basis: Basis) -> bytes:
     """Return the page of the trail; ``records`` are newest first."""
     form = tag(
         "form",
-        tag("label", "Of ", tag("input", type="search", name="cluster", value=route.name)),
+        tag(
+            "label", "Of ", tag("input", type="search", name="cluster", value=shortened(route.name))
+        ),
         tag("button", "Show"),
         action="/trail",
         method="get",
