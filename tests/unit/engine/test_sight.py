@@ -1,4 +1,4 @@
-"""What the page knows: the last pass alone, its documents, and the news."""
+"""The knowledge of the page: the last pass alone, its documents, and the news."""
 
 from __future__ import annotations
 

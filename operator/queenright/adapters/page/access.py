@@ -1,4 +1,4 @@
-"""Decides who may see the page: by method, host name, origin and token.
+"""Access to the page, decided by method, host name, origin and token.
 
 Invariant: the token is compared in constant time, and is in no message.
 """

@@ -40,7 +40,7 @@ def document_page(detail: Detail, basis: Basis) -> bytes:
         title,
         "",
         basis,
-        tag("p", badge(entry.condition), " ", shortened(entry.summary, LONGEST_PART)),
+        tag("p", badge(entry.condition), f" Plan: {shortened(entry.summary, LONGEST_PART)}"),
         *refused,
         *related(detail),
         *picture(detail.places),

@@ -1,4 +1,4 @@
-"""Who may see the page: host names, methods, origins, tokens."""
+"""Access to the page: host names, methods, origins, tokens."""
 
 from __future__ import annotations
 
