@@ -22,11 +22,13 @@ class LagMemory:
     def note(self, seen: Observed, now_s: float) -> None:
         """Take a pass's observation, unless the last minute has one. A gap between two passes of
         more than a minute is a gap in the values."""
-        passed = MINUTE_S if self._noted_s is None else now_s - self._noted_s
-        if passed < MINUTE_S or not isinstance(seen.swarm, Known):
+        if self._noted_s is None:
+            self._noted_s = now_s - MINUTE_S
+        minutes = int((now_s - self._noted_s) / MINUTE_S)
+        if minutes < 1 or not isinstance(seen.swarm, Known):
             return
-        missed = min(MINUTES, round(passed / MINUTE_S) - 1)
-        self._noted_s = now_s
+        missed = min(MINUTES, minutes - 1)
+        self._noted_s += minutes * MINUTE_S
         self._lags = {
             service: self._lags.get(service) or deque(maxlen=MINUTES) for service in seen.members
         }

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from queenright.core.audit.lines import cells, records_to_show
 from queenright.core.audit.reading import Record as Raw
-from queenright.core.audit.reading import part, text, whole
+from queenright.core.audit.reading import part, text
 from queenright.core.audit.record import shorten
 from queenright.core.page.values import Record, Running
 
@@ -27,7 +27,7 @@ class TrailMemory:
     def __init__(self) -> None:
         self._newest: deque[Record] = deque(maxlen=MOST_RECORDS)
         self._by_name: OrderedDict[str, deque[Record]] = OrderedDict()
-        self._running: OrderedDict[int, tuple[str, Running]] = OrderedDict()
+        self._running: OrderedDict[tuple[str, str], Running] = OrderedDict()
 
     def preload(self, newest_first: Iterable[Raw]) -> None:
         """Take the records of earlier processes."""
@@ -38,22 +38,21 @@ class TrailMemory:
         """Take a record that was just written; one that the log only repeats is left out."""
         if record.get("repeated"):
             return
-        phase = text(record, "phase")
+        phase, key = text(record, "phase"), text(part(record, "action"), "key")
+        action = (text(record, "cluster"), key)
         if phase == "intent":
-            action = Running(
-                text(part(record, "action"), "key"), text(record, "reason"), text(record, "at")
-            )
-            self._running[whole(record, "seq") or 0] = (text(record, "cluster"), action)
+            begun = Running(key, text(record, "reason"), text(record, "at"))
+            self._running[action] = begun
             if len(self._running) > MOST_RUNNING:
                 self._running.popitem(last=False)
             return
         if phase == "outcome":
-            self._running.pop(whole(record, "intent_seq") or 0, None)
+            self._running.pop(action, None)
         self._keep(record)
 
     def running(self, name: str) -> tuple[Running, ...]:
         """Return the actions on a document that were begun and have no outcome yet."""
-        return tuple(action for owner, action in self._running.values() if owner == name)
+        return tuple(begun for (owner, _), begun in self._running.items() if owner == name)
 
     def records(self, name: str = "") -> tuple[Record, ...]:
         """Return the newest records first, of one document if there is a name."""

@@ -7,6 +7,8 @@ import pytest
 from queenright.engine import trail_memory
 from queenright.engine.trail_memory import MOST_EACH, MOST_RECORDS, TrailMemory
 
+CREATE = {"kind": "create", "key": "create/1"}
+
 
 def record(phase: str, seq: int, name: str = "main", **fields: object) -> dict[str, object]:
     action = {"kind": "create", "key": f"create/{seq}"}
@@ -19,7 +21,7 @@ def test_an_action_is_running_from_its_intent_to_its_outcome() -> None:
     assert [(one.key, one.since) for one in memory.running("main")] == [("create/1", "t1")]
     assert memory.running("other") == ()
     assert memory.records() == ()
-    memory.note(record("outcome", 2, intent_seq=1, outcome="done"))
+    memory.note(record("outcome", 2, intent_seq=1, outcome="done") | {"action": CREATE})
     assert memory.running("main") == ()
     assert [one.cells[3] for one in memory.records()] == ["done"]
 

@@ -15,6 +15,7 @@ import anyio
 import h11
 import structlog
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup, TaskStatus
+from anyio.streams.stapled import MultiListener
 
 from queenright.adapters.page.access import Access, Refused
 from queenright.ports.pages import Page, Pages
@@ -34,8 +35,9 @@ LINGER_S = 1.0
 LINGER_BYTES = 65_536
 BEAT_S = 15.0
 STREAM_S = 3_600.0
-NEWS_S = 1.0
-"""News are sent at most once in this time."""
+NEWS_S = 1.1
+"""From a change to the news of it, and between two of them. By then no page that was made before
+the change is young enough to be sent again."""
 AGAIN_S = 5.0
 EVENTS = "/events"
 TEXT = "text/plain; charset=utf-8"
@@ -54,6 +56,8 @@ SAFE = (
     ("Connection", "close"),
 )
 """On every answer."""
+GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
+"""What is raised when a client has gone, or does not read."""
 
 
 class Server:
@@ -74,20 +78,23 @@ class Server:
     ) -> None:
         """Serve until cancelled. An address that can't be listened on is tried again: the page
         must not keep the operator from its work. ``task_status`` is given the port."""
+        async with (
+            await self._listen(address, port) as listeners,
+            anyio.create_task_group() as group,
+        ):
+            (listener,) = cast("Sequence[SocketListener]", listeners.listeners)
+            bound = listener.extra(SocketAttribute.local_port)  # noqa: S610 (no Django)
+            log.info("page", address=address, port=bound)
+            task_status.started(bound)
+            while True:
+                await self._take(listener, group)
+
+    async def _listen(self, address: str, port: int) -> MultiListener[SocketStream]:
         while True:
             try:
-                listeners = await anyio.create_tcp_listener(local_host=address, local_port=port)
-                async with listeners, anyio.create_task_group() as group:
-                    (listener,) = cast("Sequence[SocketListener]", listeners.listeners)
-                    bound = listener.extra(SocketAttribute.local_port)  # noqa: S610 (no Django)
-                    log.info("page", address=address, port=bound)
-                    task_status.started(bound)
-                    task_status = anyio.TASK_STATUS_IGNORED
-                    while True:
-                        await self._take(listener, group)
-            except* OSError as group_error:
-                why = str(group_error.exceptions[0])
-                log.error("page", address=address, port=port, error=why, again_s=AGAIN_S)  # noqa: TRY400
+                return await anyio.create_tcp_listener(local_host=address, local_port=port)
+            except OSError as error:
+                log.warning("page", address=address, port=port, error=str(error), again_s=AGAIN_S)
             await anyio.sleep(AGAIN_S)
 
     async def _take(self, listener: SocketListener, group: TaskGroup) -> None:
@@ -95,9 +102,11 @@ class Server:
         await self._open.acquire()
         try:
             stream = await listener.accept()
-        except BaseException:
+        except OSError as error:
             self._open.release()
-            raise
+            log.warning("page", doing="taking a connection", error=str(error))
+            await anyio.sleep(AGAIN_S)
+            return
         group.start_soon(self._connection, stream)
         await anyio.sleep(PACE_S)
 
@@ -105,7 +114,7 @@ class Server:
         try:
             async with stream:
                 await self._answer(stream)
-        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+        except GONE:
             pass
         except Exception:
             log.exception("page", doing="answering")
@@ -149,24 +158,28 @@ class Server:
             await put(stream, wire.send(h11.Response(status_code=200, headers=head)))
             with anyio.move_on_after(STREAM_S):
                 async with anyio.create_task_group() as group:
-                    group.start_soon(self._news, wire, stream)
+                    group.start_soon(self._news, wire, stream, group)
                     while await heard(stream):
                         pass
                     group.cancel_scope.cancel()
         finally:
             self._streams -= 1
 
-    async def _news(self, wire: h11.Connection, stream: SocketStream) -> None:
-        """Send the news. The first is sent at once: the page may be older than the connection."""
+    async def _news(self, wire: h11.Connection, stream: SocketStream, group: TaskGroup) -> None:
+        """Send the news, the first of them in any case: the page may be older than the connection.
+        A client that has gone, or does not read, ends the group."""
         version = -1
-        await put(stream, wire.send(h11.Data(data=b"retry: 5000\n\n")))
-        while True:
-            words = b": still here\n\n"
-            with anyio.move_on_after(BEAT_S):
-                version = await self._pages.changed(version)
-                words = b"event: pass\ndata: %d\n\n" % version
-            await put(stream, wire.send(h11.Data(data=words)))
-            await anyio.sleep(NEWS_S)
+        try:
+            await put(stream, wire.send(h11.Data(data=b"retry: 5000\n\n")))
+            while True:
+                words = b": still here\n\n"
+                with anyio.move_on_after(BEAT_S):
+                    version = await self._pages.changed(version)
+                    words = b"event: pass\ndata: %d\n\n" % version
+                await anyio.sleep(NEWS_S)
+                await put(stream, wire.send(h11.Data(data=words)))
+        except GONE:
+            group.cancel_scope.cancel()
 
 
 async def read_head(wire: h11.Connection, stream: SocketStream) -> h11.Request | None:
@@ -187,7 +200,7 @@ async def heard(stream: SocketStream) -> bool:
     """Return False once the client has gone. Whatever else it sends is not read as a request."""
     try:
         await stream.receive(HEAD_BYTES)
-    except (anyio.EndOfStream, OSError, anyio.BrokenResourceError):
+    except GONE:
         return False
     await anyio.sleep(1)
     return True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import anyio
 import httpx
 import pytest
+import structlog
 from anyio.abc import SocketStream
 
 from queenright.adapters.page import server
@@ -220,3 +222,20 @@ async def test_an_address_in_use_is_tried_again(monkeypatch: pytest.MonkeyPatch)
                     except OSError:
                         continue
             group.cancel_scope.cancel()
+
+
+async def test_a_client_that_breaks_off_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "NEWS_S", 0.01)
+    request = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    sight = sight_of(cluster_pass())
+    with structlog.testing.capture_logs() as logs:
+        async with serving(sight) as port:
+            for sent in (request, b"GET / HT", request[:-2]):
+                with socket.create_connection((ADDRESS, port)) as gone:
+                    gone.send(sent)
+                    await anyio.sleep(0.1)
+                    gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                sight.tell()
+                await anyio.sleep(0.1)
+            assert b"200" in await first(port, request)
+    assert [one["event"] for one in logs if one["log_level"] not in {"info", "debug"}] == []

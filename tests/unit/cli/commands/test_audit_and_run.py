@@ -184,3 +184,20 @@ def test_run_ends_with_0_on_sigterm_and_leaves_a_sound_trail(tmp_path: Path) -> 
         assert operator.wait() == 0
     assert json.loads(rest.splitlines()[-1])["phase"] == "stop"
     assert start(tmp_path, "audit", "verify").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "named"),
+    [
+        (("--listen", "0.0.0.0:8790"), {}, "QUEENRIGHT_LISTEN_TOKEN_FILE"),
+        (("--listen", "nowhere"), {}, "must be ADDRESS:PORT or PORT"),
+        (("--listen", "8790"), {"QUEENRIGHT_LISTEN_TOKEN_FILE": "/nowhere"}, "/nowhere"),
+    ],
+)
+def test_a_page_that_can_not_be_served_safely_ends_the_start(
+    tmp_path: Path, options: tuple[str, ...], more: dict[str, str], named: str
+) -> None:
+    result = start(tmp_path, "run", *options, **more)
+    assert result.returncode == 64
+    assert named in result.stderr
+    assert not (tmp_path / "audit.jsonl").exists()
