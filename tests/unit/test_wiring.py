@@ -16,7 +16,7 @@ from queenright.adapters.page.access import TokenError
 from queenright.adapters.system_clock import SystemClock
 from queenright.core.kinds.load import load
 from queenright.engine.sight import Sight
-from queenright.settings import Listen, Settings
+from queenright.settings import Docker, Listen, Settings
 from queenright.wiring import Shown, remembered_trail, run_loop, run_operator
 from tests.bench.scale_world import fill, still_ports
 from tests.fakes.files import FakeAudit
@@ -93,3 +93,37 @@ async def test_records_of_earlier_processes_are_remembered(tmp_path: Path) -> No
     assert [one.cells[3] for one in memory.records()] == ["stop", "start"]
     assert (await remembered_trail(tmp_path / "none")).records() == ()
     assert (await remembered_trail(None)).records() == ()
+
+
+async def test_a_file_that_is_not_valid_is_on_the_page() -> None:
+    texts = {"x.yaml": "kind: Nonsense"}
+    ports = dataclasses.replace(still_ports(texts, FakeAudit()), clock=SystemClock())
+    port = free_port()
+    shown = Shown(Sight(ports.clock), Listen(address="127.0.0.1", port=port), "")
+    async with anyio.create_task_group() as group:
+        group.start_soon(run_loop, ports, Settings(), shown)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            page = await seen(client, "/", "waits for a first valid file")
+            assert "x.yaml" in page
+        group.cancel_scope.cancel()
+
+
+async def test_the_operators_own_records_are_on_the_page(tmp_path: Path) -> None:
+    token, port = "0123456789abcdef", free_port()
+    file = tmp_path / "token"
+    file.write_text(token)
+    settings = Settings(
+        manifests=tmp_path / "manifests",
+        state_dir=tmp_path / "state",
+        docker=Docker(host=f"unix://{tmp_path}/none.sock"),
+        listen=Listen(address="127.0.0.1", port=port, token_file=file),
+    )
+    async with anyio.create_task_group() as group:
+        group.start_soon(run_operator, settings)
+        given = httpx.BasicAuth("", token)
+        base = f"http://127.0.0.1:{port}"
+        async with httpx.AsyncClient(base_url=base, auth=given) as client:
+            page = await seen(client, "/trail", "(operator)")
+            assert token not in page
+            assert (await client.get("/", auth=httpx.BasicAuth("", "x"))).status_code == 401
+        group.cancel_scope.cancel()

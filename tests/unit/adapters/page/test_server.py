@@ -129,7 +129,10 @@ async def test_a_client_that_does_not_read_is_left(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(server, "MOST_OPEN", 1)
     async with anyio.create_task_group() as group:
         port = await group.start(Server(Endless(), Access()).serve, ADDRESS, 0)
-        with anyio.fail_after(20), socket.create_connection((ADDRESS, port)) as silent:
+        with (
+            anyio.fail_after(server.ANSWER_S - 5),
+            socket.create_connection((ADDRESS, port)) as silent,
+        ):
             silent.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             # There is room for the next one only when the silent one has been left.
             assert (await answer(port, b"PUT / HTTP/1.1\r\nHost: localhost\r\n\r\n"))[

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from queenright.core.actions import CreateService
 from queenright.core.page.document import document_page
 from queenright.core.page.frame import MOST_BYTES, asset
@@ -17,31 +19,37 @@ from queenright.core.swarm.objects import Service
 from tests.support.builders import NOW
 from tests.support.sights import HOSTILE
 
-WORD = HOSTILE * 100
 BASIS = Basis(at=NOW)
 MANY = 100
-HOLDS = tuple(Hold(f"{WORD}/{k}", WORD, wants_attention=True) for k in range(MANY))
-ENTRY = Entry(WORD, WORD, WORD, "needs you", WORD, HOLDS, (WORD,) * MANY, WORD)
-PART = Part(WORD, WORD, WORD, "broken", (WORD, WORD), 7, WORD)
-RECORDS = (Record(WORD, (WORD,) * 5),) * MANY
-ACTION = CreateService(service=Service(WORD, WORD), reason=WORD, disrupts=WORD)
-ODD = Detail(
-    ENTRY,
-    Plan(WORD, "", (ACTION,) * MANY, HOLDS),
-    (Line(WORD, WORD, wants_attention=True),) * MANY,
-    HOLDS,
-    (Place(WORD, WORD, WORD, False, (PART,) * 3),) * MANY,
-    (Running(WORD, WORD, WORD),) * MANY,
-    ENTRY,
-    (ENTRY,) * MANY,
-    {WORD: (1, None, 10**12) * 20},
-    RECORDS,
-)
 
 
-def test_hostile_values_stay_texts_and_within_the_limit() -> None:
+def odd(word: str) -> tuple[Detail, tuple[Record, ...]]:
+    """A document in which every text is this word, and its records."""
+    holds = tuple(Hold(f"{word}/{k}", word, wants_attention=True) for k in range(MANY))
+    entry = Entry(word, word, word, "needs you", word, holds, (word,) * MANY, word)
+    part = Part(word, word, word, "broken", (word, word), 7, word)
+    records = (Record(word, (word,) * 5),) * MANY
+    action = CreateService(service=Service(word, word), reason=word, disrupts=word)
+    detail = Detail(
+        entry,
+        Plan(word, "", (action,) * MANY, holds),
+        (Line(word, word, wants_attention=True),) * MANY,
+        holds,
+        (Place(word, word, word, False, (part,) * 3),) * MANY,
+        (Running(word, word, word),) * MANY,
+        entry,
+        (entry,) * MANY,
+        {word: (1, None, 10**12) * 20},
+        records,
+    )
+    return detail, records
+
+
+@pytest.mark.parametrize("word", [HOSTILE * 100, "'" * 5000], ids=["markup", "quotes"])
+def test_hostile_values_stay_texts_and_within_the_limit(word: str) -> None:
     assets = len(asset("style.css").encode()) + len(asset("script.js").encode())
-    for page in (document_page(ODD, BASIS), trail_page(RECORDS, Trail(WORD), BASIS)):
+    detail, records = odd(word)
+    for page in (document_page(detail, BASIS), trail_page(records, Trail(word), BASIS)):
         assert len(page) + assets < MOST_BYTES
         assert b"<script>" not in page
         assert b"<img" not in page

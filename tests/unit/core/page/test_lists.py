@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from queenright.core.page.frame import MOST_BYTES, asset
 from queenright.core.page.lists import EACH_PAGE, documents_page, holds_page
 from queenright.core.page.routes import Listing
@@ -62,8 +64,8 @@ def test_each_of_a_thousand_is_on_one_page_that_is_small_enough() -> None:
     assert seen == [one.name for one in entries]
 
 
-def test_hostile_texts_stay_texts_and_within_the_limit() -> None:
-    word = HOSTILE * 200
+@pytest.mark.parametrize("word", [HOSTILE * 200, "'" * 5000], ids=["markup", "quotes"])
+def test_hostile_texts_stay_texts_and_within_the_limit(word: str) -> None:
     holds = tuple(Hold(f"{word}/{k}", word, wants_attention=True) for k in range(3))
     odd = [
         Entry(word, word, f"{word}{k}", "needs you", word, holds, (word,), word) for k in range(100)
