@@ -1,7 +1,7 @@
 """The state of all documents for the page: what the last pass saw, on demand.
 
-Invariants: nothing outside is asked, and nothing can be changed from here; a pass only leaves a
-reference here, which costs it nothing; statuses are made at most once a second, only while somebody
+Invariants: nothing outside is asked, and nothing can be changed from here; a pass leaves only a
+reference here, and each lag once a minute; statuses are made at most once a second, while somebody
 looks, and between two documents the event loop runs what else is due.
 """
 
