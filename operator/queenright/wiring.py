@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import structlog
 
 from queenright import __version__

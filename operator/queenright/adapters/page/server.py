@@ -57,7 +57,7 @@ SAFE = (
 )
 """On every answer."""
 GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
-"""What is raised when a client has gone, or does not read."""
+"""Exceptions of a client that has gone, or does not read."""
 
 
 class Server:
