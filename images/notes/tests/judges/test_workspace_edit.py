@@ -14,6 +14,7 @@ from tests.workspace import grant, page, space
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
 SCENARIOS = 23
+BLOCK_SCENARIOS = 21
 
 
 def pictures() -> list[str]:
@@ -48,3 +49,23 @@ def test_two_people_write_at_one_page(own_replica: Start) -> None:
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("holds: ") == SCENARIOS, done.stdout
+
+
+@pytest.mark.timeout(900)
+def test_blocks_and_tables_are_made_with_keys(own_replica: Start) -> None:
+    replica = own_replica(ORIGIN="", PROTOCOL_HEADER="x-forwarded-proto")
+    with replica.client(headers=PLAIN) as client:
+        client.set_up()
+        home = space(client, name="Team")
+        body = {"name": "test", "scopes": ["read", "write"]}
+        given = {
+            "ada": {"email": ADMIN, "password": PASSWORD},
+            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
+            "menu": page(client, home, "Menu", markdown=""),
+            "table": page(client, home, "Table", markdown=""),
+        }
+    with front(replica) as base:
+        done = node("workspace_blocks.mjs", base, json.dumps(given), timeout_s=600)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("holds: ") == BLOCK_SCENARIOS, done.stdout

@@ -7,6 +7,8 @@ import { words } from "../app/words";
 import { notice } from "../app/store";
 import { changes, close, isLinking, open } from "./open";
 import type { Session } from "./session";
+import { slashOf } from "./slash";
+import { SlashMenu } from "./slash_menu";
 import { LinkForm, Toolbar } from "./toolbar";
 
 /** A task with its box; a click on the box is an edit. */
@@ -67,7 +69,9 @@ function mount(place: HTMLElement, session: Session): EditorView {
           event.preventDefault();
           return true;
         }
-        if (event.key !== "Shift") hasEscaped = event.key === "Escape";
+        // The Escape that closes a menu is not yet the one that leaves.
+        const isMenus = Boolean(slashOf(view.state)?.found.length);
+        if (event.key !== "Shift") hasEscaped = event.key === "Escape" && !isMenus;
         return false;
       },
     },
@@ -121,6 +125,7 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
         {session?.title ?? node.title}
       </h1>
       {view && session && <Toolbar view={view} />}
+      {view && session && <SlashMenu view={view} />}
       {view && isLinking.value && <LinkForm view={view} />}
       {session?.saving === "refused" && (
         <p class="refused" role="alert">

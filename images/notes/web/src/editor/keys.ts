@@ -18,8 +18,9 @@ import {
 import { keymap } from "prosemirror-keymap";
 import type { MarkType, NodeType } from "prosemirror-model";
 import { liftListItem, sinkListItem, splitListItem, wrapInList } from "prosemirror-schema-list";
-import { type Command, type EditorState, type Plugin, Selection } from "prosemirror-state";
+import type { Command, EditorState, Plugin } from "prosemirror-state";
 import { schema } from "./schema";
+import { enterCell, nextCell, previousCell } from "./table";
 
 export const node = (name: string): NodeType => schema.nodes[name] as NodeType;
 export const mark = (name: string): MarkType => schema.marks[name] as MarkType;
@@ -40,26 +41,6 @@ const rule: Command = (state, dispatch) => {
   dispatch?.(state.tr.replaceSelectionWith(node("horizontalRule").create()).scrollIntoView());
   return true;
 };
-
-const isInCell = (state: EditorState): boolean => {
-  for (let depth = state.selection.$from.depth; depth > 0; depth--)
-    if (state.selection.$from.node(depth).type.name.startsWith("table")) return true;
-  return false;
-};
-
-/** Goes to the next or the previous cell of a table. */
-const cell =
-  (direction: 1 | -1): Command =>
-  (state, dispatch) => {
-    if (!isInCell(state)) return false;
-    const { $from } = state.selection;
-    let depth = $from.depth;
-    while (!/^table(Cell|Header)$/.test($from.node(depth).type.name)) depth -= 1;
-    const place = direction > 0 ? $from.after(depth) : $from.before(depth);
-    const next = Selection.findFrom(state.doc.resolve(place), direction, true);
-    if (next) dispatch?.(state.tr.setSelection(next).scrollIntoView());
-    return true;
-  };
 
 const inCode: Command = (state, dispatch) => {
   if (!state.selection.$from.parent.type.spec.code) return false;
@@ -188,9 +169,9 @@ export function keys(save: Command, link: Command): Plugin[] {
       "Mod-Enter": chainCommands(exitCode, hardBreak),
       "Shift-Enter": chainCommands(exitCode, hardBreak),
       Backspace: undoInputRule,
-      Enter: chainCommands(cell(1), anyItem(splitListItem)),
-      Tab: chainCommands(cell(1), anyItem(sinkListItem), inCode),
-      "Shift-Tab": chainCommands(cell(-1), anyItem(liftListItem)),
+      Enter: chainCommands(enterCell, anyItem(splitListItem)),
+      Tab: chainCommands(nextCell, anyItem(sinkListItem), inCode),
+      "Shift-Tab": chainCommands(previousCell, anyItem(liftListItem)),
       "Mod-Alt-0": setBlockType(node("paragraph")),
       "Mod-Alt-1": heading(1),
       "Mod-Alt-2": heading(2),

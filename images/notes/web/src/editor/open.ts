@@ -12,6 +12,7 @@ import { signal } from "@preact/signals";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { Session } from "./session";
+import { slash } from "./slash";
 
 const sessions = new Map<string, Session>();
 const releases = new Map<Session, () => void>();
@@ -51,6 +52,7 @@ function outside(isSame: () => boolean): Outside {
 }
 
 const plugins = (session: () => Session | undefined) => [
+  slash(),
   ...keys(
     () => {
       session()?.start();

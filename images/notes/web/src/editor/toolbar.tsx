@@ -5,8 +5,10 @@ import type { EditorView } from "prosemirror-view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
 import { addressFor } from "../doc/address";
+import { tableCommands } from "./blocks";
 import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
 import { isLinking } from "./open";
+import { insertTable, placeOf } from "./table";
 
 interface Tool {
   sign: string;
@@ -47,15 +49,27 @@ function tools(view: EditorView): Tool[] {
     { sign: "❝", name: w.quote, run: quote, isOn: isIn("blockquote") },
     { sign: "{ }", name: w.codeBlock, run: code, isOn: isIn("codeBlock") },
     { sign: "―", name: w.rule, run: line },
+    { sign: "▦", name: w.table, run: insertTable },
     { sign: "↶", name: w.undo, run: undo },
     { sign: "↷", name: w.redo, run: redo },
   ];
 }
 
+/** The bars above the text; that of tables only while the caret is in one. */
 export function Toolbar({ view }: { view: EditorView }) {
+  const w = words.value;
+  const ofTable = tableCommands().map(({ name, run }) => ({ sign: name, name, run }));
+  return (
+    <div class="toolbars">
+      <Bar view={view} label={w.formatting} found={tools(view)} />
+      {placeOf(view.state) && <Bar view={view} label={w.table} found={ofTable} />}
+    </div>
+  );
+}
+
+function Bar({ view, label, found }: { view: EditorView; label: string; found: Tool[] }) {
   const [current, setCurrent] = useState(0);
   const ref = useRef<HTMLDivElement>(null);
-  const found = tools(view);
   const onKeyDown = (event: KeyboardEvent): void => {
     const rtl = document.documentElement.dir === "rtl" ? -1 : 1;
     const steps: Record<string, number> = { ArrowRight: rtl, ArrowLeft: -rtl };
@@ -67,13 +81,7 @@ export function Toolbar({ view }: { view: EditorView }) {
     ref.current?.querySelectorAll("button")[next]?.focus();
   };
   return (
-    <div
-      ref={ref}
-      class="toolbar"
-      role="toolbar"
-      aria-label={words.value.formatting}
-      onKeyDown={onKeyDown}
-    >
+    <div ref={ref} class="toolbar" role="toolbar" aria-label={label} onKeyDown={onKeyDown}>
       {found.map((tool, at) => (
         <button
           key={tool.name}
