@@ -14,7 +14,7 @@ from tests.workspace import grant, page, space
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
 SCENARIOS = 23
-BLOCK_SCENARIOS = 21
+BLOCK_SCENARIOS = 32
 
 
 def pictures() -> list[str]:
@@ -52,7 +52,7 @@ def test_two_people_write_at_one_page(own_replica: Start) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_blocks_and_tables_are_made_with_keys(own_replica: Start) -> None:
+def test_blocks_tables_and_pictures(own_replica: Start) -> None:
     replica = own_replica(ORIGIN="", PROTOCOL_HEADER="x-forwarded-proto")
     with replica.client(headers=PLAIN) as client:
         client.set_up()
@@ -63,6 +63,7 @@ def test_blocks_and_tables_are_made_with_keys(own_replica: Start) -> None:
             "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
             "menu": page(client, home, "Menu", markdown=""),
             "table": page(client, home, "Table", markdown=""),
+            "pictures": page(client, home, "Pictures", markdown=""),
         }
     with front(replica) as base:
         done = node("workspace_blocks.mjs", base, json.dumps(given), timeout_s=600)

@@ -36,6 +36,14 @@ export function tableCommands(): Block[] {
   ];
 }
 
+/** Asks for files to upload; what uploads them hears the event. */
+const pickFile: Command = (_state, dispatch, view) => {
+  if (dispatch) view?.dom.dispatchEvent(new Event("pick"));
+  return true;
+};
+
+const file = (): Block => ({ id: "file", name: words.value.pickFile, sign: "", run: pickFile });
+
 function blocks(): Block[] {
   const w = words.value;
   const headings = [1, 2, 3].map((level) => ({
@@ -52,12 +60,15 @@ function blocks(): Block[] {
     { id: "codeBlock", name: w.codeBlock, sign: "```", run: setBlockType(node("codeBlock")) },
     { id: "rule", name: w.rule, sign: "---", run: line },
     { id: "table", name: w.table, sign: "", run: insertTable },
+    file(),
   ];
 }
 
 /** What can be done at the caret and fits what is typed after the `/`, in the order of the menu. */
 export function offered(state: EditorState, typed: string): Block[] {
-  const all = (placeOf(state) ? tableCommands() : blocks()).filter((one) => one.run(state));
+  const all = (placeOf(state) ? [...tableCommands(), file()] : blocks()).filter((one) =>
+    one.run(state),
+  );
   const text = typed.trim();
   if (!text) return all;
   const bySign = all.filter((one) => one.sign.startsWith(text));

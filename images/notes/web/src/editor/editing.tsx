@@ -62,10 +62,12 @@ function mount(place: HTMLElement, session: Session): EditorView {
     nodeViews: { taskItem, listItem: taskItem },
     handleDOMEvents: {
       keydown(_view, event) {
-        // After Escape, Tab leaves the editor; links and boxes in the text would hold it.
+        // After Escape, Tab leaves the editor, to its uploads first; links and boxes would hold it.
         if (event.key === "Tab" && hasEscaped) {
+          const upload = view.dom.querySelector<HTMLElement>(".upload button");
           const next = event.shiftKey ? ".title-field" : "[data-done]";
-          document.querySelector<HTMLElement>(next)?.focus();
+          const after = (!event.shiftKey && upload) || document.querySelector<HTMLElement>(next);
+          after?.focus();
           event.preventDefault();
           return true;
         }
@@ -124,8 +126,8 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
       <h1 id="title" class="unseen" tabIndex={-1}>
         {session?.title ?? node.title}
       </h1>
-      {view && session && <Toolbar view={view} />}
-      {view && session && <SlashMenu view={view} />}
+      {view && session && <Toolbar view={view} state={session.state} />}
+      {view && session && <SlashMenu view={view} slash={slashOf(session.state)} />}
       {view && isLinking.value && <LinkForm view={view} />}
       {session?.saving === "refused" && (
         <p class="refused" role="alert">

@@ -13,6 +13,7 @@ import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { Session } from "./session";
 import { slash } from "./slash";
+import { isUploading, retryUploads, stopUploads, uploads } from "./uploads";
 
 const sessions = new Map<string, Session>();
 const releases = new Map<Session, () => void>();
@@ -46,13 +47,14 @@ function outside(isSame: () => boolean): Outside {
       if (editing.value === session.page || !session.isSent) {
         saving.value = { page: session.page, state: session.saving };
       }
-      if (session.isSent && editing.value !== session.page) end(session);
+      if (isDone(session) && editing.value !== session.page) end(session);
     },
   };
 }
 
 const plugins = (session: () => Session | undefined) => [
   slash(),
+  uploads(session),
   ...keys(
     () => {
       session()?.start();
@@ -134,12 +136,16 @@ export function close(session: Session): void {
   editing.value = "";
   isLinking.value = false;
   showEdited(session.page, session.liveView);
-  if (session.isSent) end(session);
+  if (isDone(session)) end(session);
   else session.start();
 }
 
+/** True if nothing of a session is on its way: no edit, and no file. */
+const isDone = (session: Session): boolean => session.isSent && !isUploading(session.state);
+
 function drop(session: Session): void {
   session.stop();
+  stopUploads(session.state);
   if (sessions.get(session.page) === session) {
     sessions.delete(session.page);
     followNoMore(session.page);
@@ -155,9 +161,13 @@ function end(session: Session): void {
 }
 
 addEventListener("online", () => {
-  for (const session of sessions.values()) session.start();
+  for (const session of sessions.values()) {
+    session.start();
+    retryUploads(session.state);
+  }
 });
 addEventListener("beforeunload", (event) => {
-  // What is stored here is sent after the next start; only the rest would be lost.
-  if ([...sessions.values()].some((one) => !one.isSent && !one.isKept)) event.preventDefault();
+  // Edits that are stored here are sent after the next start; others, and files on their way, would be lost.
+  const isLost = (one: Session): boolean => (!one.isSent && !one.isKept) || isUploading(one.state);
+  if ([...sessions.values()].some(isLost)) event.preventDefault();
 });

@@ -12,7 +12,8 @@ import { type Block, offered } from "./blocks";
 export const LIST = "blocks";
 const MOST_TYPED = 30;
 
-interface Slash {
+/** The open menu. */
+export interface Slash {
   at: number;
   typed: string;
   chosen: number;

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { EditorView } from "prosemirror-view";
 import { words } from "../app/words";
-import { choose, LIST, point, slashOf } from "./slash";
+import { choose, LIST, point, type Slash } from "./slash";
 
 const GAP = 6;
 
@@ -17,9 +17,8 @@ function place(list: HTMLElement, view: EditorView, at: number): void {
   list.style.top = `${Math.max(GAP, Math.min(top, innerHeight - height - GAP))}px`;
 }
 
-export function SlashMenu({ view }: { view: EditorView }) {
+export function SlashMenu({ view, slash }: { view: EditorView; slash: Slash | undefined }) {
   const w = words.value;
-  const slash = slashOf(view.state);
   const list = useRef<HTMLDivElement>(null);
   const chosen = slash?.chosen;
   const count = slash?.found.length ?? 0;

@@ -1,6 +1,6 @@
 /** The toolbar of the editor, one stop of the Tab key, and the question for a link's address. */
 import { toggleMark } from "prosemirror-commands";
-import type { Command } from "prosemirror-state";
+import type { Command, EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
@@ -17,9 +17,8 @@ interface Tool {
   isOn?: boolean;
 }
 
-function tools(view: EditorView): Tool[] {
+function tools(state: EditorState): Tool[] {
   const w = words.value;
-  const { state } = view;
   const { $from, from, to, empty } = state.selection;
   const has = (name: string): boolean =>
     empty
@@ -56,13 +55,13 @@ function tools(view: EditorView): Tool[] {
 }
 
 /** The bars above the text; that of tables only while the caret is in one. */
-export function Toolbar({ view }: { view: EditorView }) {
+export function Toolbar({ view, state }: { view: EditorView; state: EditorState }) {
   const w = words.value;
   const ofTable = tableCommands().map(({ name, run }) => ({ sign: name, name, run }));
   return (
     <div class="toolbars">
-      <Bar view={view} label={w.formatting} found={tools(view)} />
-      {placeOf(view.state) && <Bar view={view} label={w.table} found={ofTable} />}
+      <Bar view={view} label={w.formatting} found={tools(state)} />
+      {placeOf(state) && <Bar view={view} label={w.table} found={ofTable} />}
     </div>
   );
 }

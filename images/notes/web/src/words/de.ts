@@ -56,6 +56,13 @@ export const words: Words = {
   rule: "Trennlinie",
   paragraph: "Text",
   insert: "Block einfügen",
+  pickFile: "Bild oder Datei",
+  uploading: (name) => `${name} wird hochgeladen`,
+  uploadFailed: (name, reason) =>
+    `${name} ist nicht hochgeladen: ${reason} Versuchen Sie es noch einmal, oder sichern Sie die Datei auf diesem Gerät und entfernen Sie sie hier.`,
+  notReached: "Der Server ist nicht erreichbar.",
+  saveFile: "Auf diesem Gerät sichern",
+  remove: "Entfernen",
   table: "Tabelle",
   rowAbove: "Zeile darüber",
   rowBelow: "Zeile darunter",

@@ -54,6 +54,13 @@ export const en = {
   rule: "Dividing line",
   paragraph: "Text",
   insert: "Insert a block",
+  pickFile: "Picture or file",
+  uploading: (name: string) => `Upload of ${name}`,
+  uploadFailed: (name: string, reason: string) =>
+    `${name} is not uploaded: ${reason} Try again, or save the file on this device and remove it here.`,
+  notReached: "The server is not reached.",
+  saveFile: "Save on this device",
+  remove: "Remove",
   table: "Table",
   rowAbove: "Row above",
   rowBelow: "Row below",

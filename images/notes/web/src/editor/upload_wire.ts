@@ -1,0 +1,52 @@
+/** The requests of an upload, sent under the sign-in under which it began. */
+import { request } from "../api/client";
+import { sendFile } from "../api/send_file";
+import { EndedError, isCurrent } from "../api/signed_in";
+import type { Wire } from "../sync/upload";
+
+/** `sha256=…` of the bytes; nothing where a page came over plain HTTP, which has no digests. */
+async function checksum(bytes: Blob): Promise<Record<string, string>> {
+  if (!crypto.subtle) return {};
+  const found = await crypto.subtle.digest("SHA-256", await bytes.arrayBuffer());
+  const digits = [...new Uint8Array(found)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return { "upload-checksum": `sha256=${digits.join("")}` };
+}
+
+export function wire(): Wire {
+  const isSame = isCurrent();
+  const pathOf = (page: string): string => {
+    // The file of one person is never sent under another one's name.
+    if (!isSame()) throw new EndedError(page);
+    return `/api/v1/nodes/${page}/uploads`;
+  };
+  return {
+    open: async (page, { name, size, type }, signal) =>
+      request("POST", pathOf(page), { body: { name, size, type: type.slice(0, 200) }, signal }),
+    async form(page, file, signal, sent) {
+      const body = new FormData();
+      body.append("file", file);
+      return sendFile(pathOf(page), { body, signal, sent });
+    },
+    async chunk(page, { upload, number, bytes }, signal, sent) {
+      const headers = {
+        "content-type": "application/octet-stream",
+        "upload-id": upload,
+        "upload-chunk": String(number),
+        ...(await checksum(bytes)),
+      };
+      return sendFile(pathOf(page), { body: bytes, headers, signal, sent });
+    },
+    giveUp(page, upload) {
+      if (isSame())
+        void request("DELETE", `/api/v1/nodes/${page}/uploads/${upload}`).catch(() => undefined);
+    },
+    pause: (ms, signal) =>
+      new Promise((done, fail) => {
+        const timer = setTimeout(done, ms);
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          fail(signal.reason);
+        });
+      }),
+  };
+}
