@@ -1,4 +1,4 @@
-"""The editor in two Chromium browsers on two replicas: typing at once, offline, reload, paste."""
+"""The editor in Chromium: two people on two replicas, offline, reload, paste; blocks, tables, pictures."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.workspace import grant, page, space
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
 SCENARIOS = 23
-BLOCK_SCENARIOS = 32
+BLOCK_SCENARIOS = 33
 
 
 def pictures() -> list[str]:

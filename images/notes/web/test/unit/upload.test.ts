@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError, UnreachableError } from "../../src/api/client";
+import { FileUpload, type Wire } from "../../src/sync/upload";
+
+const MB = 1024 * 1024;
+const quiet = new AbortController().signal;
+const file = (size: number): File => new File([new Uint8Array(size)], "a.png");
+
+/** A server that keeps what it is sent; `fail` may throw before a chunk is stored or after. */
+function server(size: number, fail: (number: number, isAfter: boolean) => void) {
+  const calls: string[] = [];
+  let missing: number[] = [];
+  const opened = () => ({ id: "u", chunk_size: 4 * MB, missing: [...missing] });
+  const wire: Wire = {
+    async open() {
+      calls.push("open");
+      missing = Array.from({ length: Math.ceil(size / (4 * MB)) }, (_, at) => at);
+      return opened();
+    },
+    async form() {
+      calls.push("form");
+      fail(-1, false);
+      return { id: "f", name: "a.png" };
+    },
+    async chunk(_page, { number, bytes }) {
+      calls.push(`${number}:${bytes.size}`);
+      fail(number, false);
+      missing = missing.filter((one) => one !== number);
+      fail(number, true);
+      return missing.length ? opened() : { id: "u", name: "a.png" };
+    },
+    giveUp: () => undefined,
+    pause: async () => undefined,
+  };
+  return { wire, calls };
+}
+
+test("up to 8 MB a file goes as a form, above that in chunks", async () => {
+  const small = server(8 * MB, () => undefined);
+  assert.equal((await new FileUpload("p", file(8 * MB), small.wire).run(quiet, () => 0)).id, "f");
+  assert.deepEqual(small.calls, ["form"]);
+  const large = server(8 * MB + 1, () => undefined);
+  let sent = 0;
+  const found = await new FileUpload("p", file(8 * MB + 1), large.wire).run(quiet, (n) => {
+    sent = n;
+  });
+  assert.equal(found.id, "u");
+  assert.deepEqual(large.calls, ["open", `0:${4 * MB}`, `1:${4 * MB}`, "2:1"]);
+  assert.equal(sent, 8 * MB + 1);
+});
+
+test("a form whose answer is lost is followed by chunks, which make one file", async () => {
+  const one = server(10, (number) => {
+    if (number === -1) throw new UnreachableError("p");
+  });
+  assert.equal((await new FileUpload("p", file(10), one.wire).run(quiet, () => 0)).id, "u");
+  assert.deepEqual(one.calls, ["form", "open", "0:10"]);
+});
+
+test("only missing chunks are repeated, and a lost last answer is asked for again", async () => {
+  let lost = 0;
+  const one = server(12 * MB, (number, isAfter) => {
+    if (number === 2 && isAfter && lost++ === 0) throw new UnreachableError("p");
+  });
+  const sending = new FileUpload("p", file(12 * MB), one.wire);
+  assert.equal((await sending.run(quiet, () => 0)).id, "u");
+  assert.equal(one.calls.filter((call) => call.startsWith("0:")).length, 1);
+  assert.equal(one.calls.filter((call) => call.startsWith("2:")).length, 2);
+});
+
+test("a refusal ends the upload at once; an upload that the server forgot begins anew", async () => {
+  const refused = server(10, () => {
+    throw new ApiError(413, "too large");
+  });
+  await assert.rejects(
+    new FileUpload("p", file(10), refused.wire).run(quiet, () => 0),
+    /too large/,
+  );
+  assert.deepEqual(refused.calls, ["form"]);
+  let isForgotten = true;
+  const gone = server(9 * MB, () => {
+    if (isForgotten) {
+      isForgotten = false;
+      throw new ApiError(410, "expired");
+    }
+  });
+  assert.equal((await new FileUpload("p", file(9 * MB), gone.wire).run(quiet, () => 0)).id, "u");
+  assert.equal(gone.calls.filter((call) => call === "open").length, 2);
+});
