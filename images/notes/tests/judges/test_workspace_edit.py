@@ -1,4 +1,4 @@
-"""The editor in Chromium: two people on two replicas, offline, reload, paste; blocks, tables, pictures."""
+"""The editor in Chromium: two people on two replicas, offline, paste; blocks, tables, files."""
 
 import json
 import os
