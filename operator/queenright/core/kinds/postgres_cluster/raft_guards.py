@@ -15,6 +15,8 @@ from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 
 LEAST_S = 15.0
 """Seconds for which a node must have applied nothing before it counts as stuck."""
+SETTLED_S = 5.0
+"""Seconds after a change of a service in which swarm may yet stop its container."""
 
 
 def raft_is_applied(plan: Plan, observed: Observed) -> Refusal | None:
@@ -76,6 +78,8 @@ def why_not_without(name: str, plan: Plan, observed: Observed) -> str:
     """Reason why the other nodes are no certain quorum without this one; empty if they are."""
     others: list[RaftStatus] = []
     for peer in peers(plan, observed):
+        if peer.value.name != name and observed.seen_s_ago.get(peer.id, 0.0) < SETTLED_S:
+            return f"{peer.value.name} was changed a moment ago"
         match observed.raft.get(peer.value.name):
             case _ if peer.value.name == name:
                 pass

@@ -26,7 +26,14 @@ def stuck(seen_s: float = 15.0, *, silent: bool = True, **fields: Any) -> Observ
     seen = with_raft(three_nodes(unknown=[STUCK] if silent else []), STUCK, behind(STUCK, **fields))
     for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name))
-    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s})
+    since = {live(seen, f"main_{name}").id: 5.0 for name in (LEADER, OTHER)}
+    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s, **since})
+
+
+def touched(seen: Observed, name: str) -> Observed:
+    """The observation of a member whose service was changed a moment ago."""
+    since = {**seen.seen_s_ago, live(seen, f"main_{name}").id: 4.9}
+    return dataclasses.replace(seen, seen_s_ago=since)
 
 
 def reset(**fields: Any) -> UpdateService:
@@ -57,6 +64,8 @@ def test_a_log_that_is_of_no_use_may_be_set_aside() -> None:
         stuck(last_applied=40),
         with_raft(stuck(), STUCK, Unknown("timed out")),
         stuck(silent=False),
+        touched(stuck(), LEADER),
+        touched(stuck(), OTHER),
         with_raft(stuck(), OTHER, dataclasses.replace(raft_status(OTHER), term=2)),
         with_raft(stuck(), OTHER, behind(OTHER)),
     ],
@@ -67,6 +76,8 @@ def test_a_log_that_is_of_no_use_may_be_set_aside() -> None:
         "applied",
         "silent",
         "answers",
+        "leader changed",
+        "other changed",
         "other term",
         "two behind",
     ],

@@ -37,7 +37,7 @@ def plan_raft(state: ClusterState) -> Iterator[AnyAction | Hold]:
                 f"raft/{member.service.name}",
                 f"{stuck}, and its log is not set aside now ({obstacle}); {BY_HAND}",
                 state.now + SETTLES,
-                wants_attention=state.why_changing(member) is None,
+                wants_attention=not any(map(state.why_changing, state.desired.members)),
             )
             continue
         service = with_request(live)
@@ -67,8 +67,12 @@ def why_not_reset(state: ClusterState, member: DesiredMember) -> str | None:
 
 
 def why_not_agreed(state: ClusterState, member: DesiredMember) -> str | None:
-    """Reason why the other Raft nodes are no certain quorum with everything that was committed."""
+    """Reason why the other Raft nodes are no certain quorum with everything that was committed: a
+    container that swarm is about to stop answers well until then."""
     others = [other for other in state.desired.members if other is not member]
+    for other in others:
+        if changing := state.why_changing(other):
+            return changing
     found = {other.name: state.raft_of(other) for other in others}
     own = state.raft_of(member)
     views = set()

@@ -26,7 +26,6 @@ from tests.support.builders import (
     summary,
     swarm_of,
     three_nodes,
-    with_live_service,
     with_member,
     with_raft,
     with_service,
@@ -46,7 +45,14 @@ def stuck(seen_s: float = 16.0, *, silent: bool = True, **fields: Any) -> Observ
     seen = with_raft(seen, STUCK, of_no_use(**fields))
     for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name))
-    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s})
+    since = {live(seen, f"main_{name}").id: 60.0 for name in (LEADER, STUCK, OTHER)}
+    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s, **since})
+
+
+def touched(seen: Observed, name: str) -> Observed:
+    """The observation of a member whose service was changed a moment ago."""
+    since = {**seen.seen_s_ago, live(seen, f"main_{name}").id: 4.9}
+    return dataclasses.replace(seen, seen_s_ago=since)
 
 
 def test_its_log_is_set_aside_once_it_was_behind_for_long() -> None:
@@ -76,7 +82,9 @@ def test_it_is_given_time(seen: Observed) -> None:
 
 HELD = {
     "it answers": stuck(silent=False),
-    "changed a moment ago": with_live_service(stuck(), SERVICE, updated_at=NOW),
+    "changed a moment ago": touched(stuck(), STUCK),
+    "another was changed a moment ago": touched(stuck(), OTHER),
+    "the leader was changed a moment ago": touched(stuck(), LEADER),
     "paused": with_member(stuck(), OTHER, status(OTHER, LEADER, paused=True)),
     "Raft of another is silent": with_raft(stuck(), OTHER, Unknown("timed out")),
     "another is behind": with_raft(stuck(), OTHER, of_no_use(OTHER)),
@@ -106,7 +114,7 @@ def test_its_log_stays_unless_the_others_are_well_and_agree(why: str) -> None:
     plan = plan_for(HELD[why])
     assert not plan.actions
     hold = next(hold for hold in plan.holds if hold.key == f"raft/{SERVICE}")
-    assert hold.wants_attention is (why != "changed a moment ago")
+    assert hold.wants_attention is ("changed a moment ago" not in why)
     assert STUCK in hold.reason
     assert_words(hold)
 
