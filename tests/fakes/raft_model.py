@@ -155,6 +155,13 @@ class RaftModel:
             self.term, self.leader = self.term + 1, ""
         return True
 
+    def is_listed(self, voter: str) -> bool:
+        """Return True if a Raft node lists this one; a node counts that another one lists. The
+        managers may not hear the node of a removed member, which then runs on with an old list."""
+        nodes = [node for node in self.running.values() if node.address != voter]
+        listed = {address for node in nodes for address in node.listed - {node.address}}
+        return any(voter in node.listed for node in nodes if node.address in listed)
+
     def two_quorums(self) -> tuple[str, str] | None:
         """Return two nodes, each of which can be elected without any voter of the other, if the
         network is cut between them; None if any two majorities share a voter."""

@@ -173,11 +173,13 @@ class Invariants:
         return not self.removal_is_wanted and self.subject.owns(what)
 
     def _holds_nothing(self, service_id: str) -> bool:
-        """Return True if the service holds no data: keepalived's, if the file has no address or to
-        create it anew; that of a dump's job after it has served, or failed."""
+        """Return True if the service holds no data that counts: keepalived's, if the file has no
+        address or to create it anew; that of a job; that of a member that has left."""
         live = self.world.store.services.get(service_id)
         return live is not None and (
-            live.value.name == f"{self.subject.cluster}_vip" or live.value.mode == "replicated-job"
+            live.value.name == f"{self.subject.cluster}_vip"
+            or live.value.mode == "replicated-job"
+            or self.subject.has_left(live.value)
         )
 
     def _keeps_nodes_hearing(self, live: LiveService, service: Service) -> None:

@@ -1,5 +1,6 @@
 """The first seed of a run: another one for every commit, so that each change is tried on new
-histories and a failure can be had again from the commit alone.
+histories and a failure can be had again from the commit alone. What counts is the commit's
+content: the same files have the same histories, whoever made a commit of them.
 
 ``QUEENRIGHT_SIM_SEED`` sets it by hand. ``QUEENRIGHT_SIM_HISTORIES`` and ``QUEENRIGHT_SIM_FAULTS``
 say how many histories, and how many faults and edits each has.
@@ -37,7 +38,7 @@ def first_seed() -> int:
 def _origin() -> str:
     here = Path(__file__).parent
     found = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False
+        ["git", "rev-parse", "HEAD^{tree}"], cwd=here, capture_output=True, text=True, check=False
     )
     return found.stdout.strip() or today().isoformat()
 

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
-from queenright.core.swarm.objects import APP_LABEL, CLUSTER_LABEL
+from queenright.core.swarm.objects import (
+    ADDRESS_LABEL,
+    APP_LABEL,
+    CLUSTER_LABEL,
+    ROLE_LABEL,
+    Service,
+)
 from tests.fakes.consensus import Consensus
 from tests.fakes.instances import Instance
 from tests.fakes.world import World
@@ -60,6 +66,18 @@ class Subject:
         ]
         spec = cluster.spec.model_copy(update={"members": members})
         return expand(cluster.model_copy(update={"spec": spec}), addresses)
+
+    def has_left(self, service: Service) -> bool:
+        """True for a member where the text in force has none, such as a stand-in whose move was
+        taken back, once it has no vote and does not lead."""
+        if service.labels.get(ROLE_LABEL) != "member":
+            return False
+        here = (service.name, service.labels.get(ADDRESS_LABEL, ""))
+        wanted = {(member.service.name, member.address) for member in self.desired().members}
+        leader = self.leader()
+        leads = leader is not None and leader.service == service.name
+        has_vote = self.consensus().raft.is_listed(service.environment["RAFT_SELF"])
+        return here not in wanted and not has_vote and not leads
 
     def owns(self, what: object) -> bool:
         """True if a write is about one of the cluster's objects; what no document owns counts."""

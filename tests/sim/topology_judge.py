@@ -190,17 +190,10 @@ class TopologyJudge:
             if name in lines and lines[name][1] == voter
         }
 
-    def lists(self, voter: str) -> bool:
-        """Return True if a Raft node lists this one; a node counts that another one lists. The
-        managers may not hear the node of a removed member, which then runs on with an old list."""
-        nodes = [node for node in self.raft.running.values() if node.address != voter]
-        listed = {address for node in nodes for address in node.listed - {node.address}}
-        return any(voter in node.listed for node in nodes if node.address in listed)
-
     def judge_departure(self, service: Service) -> Iterator[str]:
         name, model = service.name.removeprefix("main_"), self.world.patroni_model
         voter = service.environment["RAFT_SELF"]
-        if self.lists(voter):
+        if self.raft.is_listed(voter):
             yield f"the service of {name} is removed before its vote"
         leader = model.leader("main")
         if leader is not None and leader.name == name:
@@ -221,7 +214,7 @@ class TopologyJudge:
             voter = voters[name]
             if self.world.store.service_named(f"main_{name}") is not None:
                 yield f"the place of {name} is cut while its service is there"
-            if self.lists(voter):
+            if self.raft.is_listed(voter):
                 yield f"the place of {name} is cut while it votes"
 
     def judge_volumes(self, after: Sequence[DeployedMember]) -> Iterator[str]:
