@@ -176,8 +176,9 @@ def test_a_member_that_sets_its_raft_log_aside_keeps_its_template() -> None:
     found = live(observed, FIRST)
     asked = UpdateService(found.id, found.version, with_request(found), 0, reason="a test")
     behind = dataclasses.replace(raft_status("member-1"), last_applied=1)
+    since = {live(observed, f"main_member-{n}").id: 60.0 for n in (2, 3)}
     stuck = dataclasses.replace(
-        with_raft(observed, "member-1", behind), seen_s_ago={raft_key(FIRST): 60.0}
+        with_raft(observed, "member-1", behind), seen_s_ago={raft_key(FIRST): 60.0, **since}
     )
     assert first_refusal(Plan("main", "d", (asked,)), stuck) is None
     refused = first_refusal(Plan("main", "d", (asked,)), observed)
