@@ -88,7 +88,11 @@ def still(state: ClusterState, note: Replaced) -> Replaced | None:
     if member is not None and not may_begin(state, member):
         return None if member.node == note.written else replace(note, node=member.node)
     spare = next(spares_for(state, note.member, note.node), None)
-    return replace(note, node=spare.node) if spare is not None else note
+    if spare is None or spare.node == note.node:
+        return note
+    # Another spare is a new beginning, unless the member's place is cut already.
+    is_late = member is not None and why_not_replace(state, member) is not None
+    return note if is_late else replace(note, node=spare.node)
 
 
 def may_begin(state: ClusterState, member: DesiredMember) -> bool:

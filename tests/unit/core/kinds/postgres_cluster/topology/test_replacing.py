@@ -204,6 +204,16 @@ def test_the_first_spare_that_fits_is_taken() -> None:
     assert "node6: node node6 is down" in told(plan)
 
 
+def test_another_spare_is_taken_only_while_the_others_are_well() -> None:
+    """Found by simulated history 123456853: the rule asked for what its guard refuses."""
+    gone = with_node(noted(dead(), MINE), "node5", state="down")
+    assert notes_in(plan_for(gone, TEXT)) == (Replaced("member-3", "node4", "node6"),)
+    unwell = with_member(gone, "member-2", Unknown("timed out"))
+    plan = plan_for(unwell, TEXT)
+    assert notes_in(plan) is None
+    assert refusal(plan, unwell) is None
+
+
 def test_a_spare_of_another_cluster_is_left_to_it() -> None:
     sixth = (Replaced("member-3", "node4", "node6"),)
     assert notes_in(plan_for(with_another_cluster(dead(), "other", on="node5"), TEXT)) == sixth
