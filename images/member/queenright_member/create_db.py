@@ -56,7 +56,7 @@ OPTIONS = " ".join(f"-c {name}={value}" for name, value in PINNED.items())
 
 
 class CreateDbError(Exception):
-    """Why nothing (more) was done, with the exit code for it."""
+    """Ends the command before all was done: says why, and has the exit code for it."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
