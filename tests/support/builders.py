@@ -323,6 +323,12 @@ def with_raft(observed: Observed, name: str, reading: RaftStatus | Unknown) -> O
     return dataclasses.replace(observed, raft={**observed.raft, f"main_{name}": found})
 
 
+def seen_for(observed: Observed, name: str, seconds: float) -> Observed:
+    """As if the service had been in its present state for so long."""
+    since = {**observed.seen_s_ago, live(observed, name).id: seconds}
+    return dataclasses.replace(observed, seen_s_ago=since)
+
+
 def with_settings(observed: Observed, **fields: Any) -> Observed:
     """Patroni's settings with these keys otherwise; None takes one away."""
     kept = observed.settings["main"]

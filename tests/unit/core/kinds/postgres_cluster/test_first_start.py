@@ -24,6 +24,7 @@ from tests.support.builders import (
     pinned,
     plan_for,
     raft_status,
+    seen_for,
     summary,
     swarm_of,
     task,
@@ -176,10 +177,11 @@ def test_a_member_that_sets_its_raft_log_aside_keeps_its_template() -> None:
     found = live(observed, FIRST)
     asked = UpdateService(found.id, found.version, with_request(found), 0, reason="a test")
     behind = dataclasses.replace(raft_status("member-1"), last_applied=1)
-    since = {live(observed, f"main_member-{n}").id: 60.0 for n in (2, 3)}
     stuck = dataclasses.replace(
-        with_raft(observed, "member-1", behind), seen_s_ago={raft_key(FIRST): 60.0, **since}
+        with_raft(observed, "member-1", behind), seen_s_ago={raft_key(FIRST): 60.0}
     )
+    for settled in ("main_member-2", "main_member-3"):
+        stuck = seen_for(stuck, settled, 60.0)
     assert first_refusal(Plan("main", "d", (asked,)), stuck) is None
     refused = first_refusal(Plan("main", "d", (asked,)), observed)
     assert refused is not None

@@ -13,7 +13,7 @@ from queenright.core.observed import Observed, RaftStatus, Unknown, raft_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
-from tests.support.builders import live, raft_status, three_nodes, with_raft
+from tests.support.builders import live, raft_status, seen_for, three_nodes, with_raft
 
 STUCK, SERVICE, LEADER, OTHER = "member-2", "main_member-2", "member-1", "member-3"
 
@@ -26,14 +26,10 @@ def stuck(seen_s: float = 15.0, *, silent: bool = True, **fields: Any) -> Observ
     seen = with_raft(three_nodes(unknown=[STUCK] if silent else []), STUCK, behind(STUCK, **fields))
     for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name))
-    since = {live(seen, f"main_{name}").id: 5.0 for name in (LEADER, OTHER)}
-    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s, **since})
-
-
-def touched(seen: Observed, name: str) -> Observed:
-    """The observation of a member whose service was changed a moment ago."""
-    since = {**seen.seen_s_ago, live(seen, f"main_{name}").id: 4.9}
-    return dataclasses.replace(seen, seen_s_ago=since)
+    seen = dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s})
+    for name in (LEADER, OTHER):
+        seen = seen_for(seen, f"main_{name}", 5.0)
+    return seen
 
 
 def reset(**fields: Any) -> UpdateService:
@@ -64,8 +60,8 @@ def test_a_log_that_is_of_no_use_may_be_set_aside() -> None:
         stuck(last_applied=40),
         with_raft(stuck(), STUCK, Unknown("timed out")),
         stuck(silent=False),
-        touched(stuck(), LEADER),
-        touched(stuck(), OTHER),
+        seen_for(stuck(), f"main_{LEADER}", 4.9),
+        seen_for(stuck(), f"main_{OTHER}", 4.9),
         with_raft(stuck(), OTHER, dataclasses.replace(raft_status(OTHER), term=2)),
         with_raft(stuck(), OTHER, behind(OTHER)),
     ],

@@ -22,6 +22,7 @@ from tests.support.builders import (
     live,
     plan_for,
     raft_status,
+    seen_for,
     status,
     summary,
     swarm_of,
@@ -45,14 +46,10 @@ def stuck(seen_s: float = 16.0, *, silent: bool = True, **fields: Any) -> Observ
     seen = with_raft(seen, STUCK, of_no_use(**fields))
     for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name))
-    since = {live(seen, f"main_{name}").id: 60.0 for name in (LEADER, STUCK, OTHER)}
-    return dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s, **since})
-
-
-def touched(seen: Observed, name: str) -> Observed:
-    """The observation of a member whose service was changed a moment ago."""
-    since = {**seen.seen_s_ago, live(seen, f"main_{name}").id: 4.9}
-    return dataclasses.replace(seen, seen_s_ago=since)
+    seen = dataclasses.replace(seen, seen_s_ago={raft_key(SERVICE): seen_s})
+    for name in (LEADER, STUCK, OTHER):
+        seen = seen_for(seen, f"main_{name}", 60.0)
+    return seen
 
 
 def test_its_log_is_set_aside_once_it_was_behind_for_long() -> None:
@@ -82,9 +79,9 @@ def test_it_is_given_time(seen: Observed) -> None:
 
 HELD = {
     "it answers": stuck(silent=False),
-    "changed a moment ago": touched(stuck(), STUCK),
-    "another was changed a moment ago": touched(stuck(), OTHER),
-    "the leader was changed a moment ago": touched(stuck(), LEADER),
+    "changed a moment ago": seen_for(stuck(), f"main_{STUCK}", 4.9),
+    "another was changed a moment ago": seen_for(stuck(), f"main_{OTHER}", 4.9),
+    "the leader was changed a moment ago": seen_for(stuck(), f"main_{LEADER}", 4.9),
     "paused": with_member(stuck(), OTHER, status(OTHER, LEADER, paused=True)),
     "Raft of another is silent": with_raft(stuck(), OTHER, Unknown("timed out")),
     "another is behind": with_raft(stuck(), OTHER, of_no_use(OTHER)),
