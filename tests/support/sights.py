@@ -12,6 +12,7 @@ from queenright.core.planning.plan import Plan, Refusal
 from queenright.engine.planning import PlannedObject, PlannedPass
 from queenright.engine.sight import Sight
 from tests.support.app_builders import (
+    APP,
     app_plan,
     cluster_plan,
     desired_app,
@@ -45,17 +46,19 @@ def cluster_pass(
     """A pass over the cluster ``main``."""
     seen = seen or three_nodes(text=text)
     wanted = desired(text, was_whole=True)
-    view = PlannedObject(key_of(document(text)), document(text), wanted, plan or plan_for(seen))
+    view = PlannedObject(
+        key_of(document(text)), document(text), wanted, plan or plan_for(seen, text)
+    )
     return PlannedPass(seen, (view,))
 
 
-def pass_with_app(seen: Observed | None = None) -> PlannedPass:
+def pass_with_app(seen: Observed | None = None, text: str = APP) -> PlannedPass:
     """A pass over the cluster and the application on it."""
-    seen = seen or known(served())
-    cluster, app = documents()
+    seen = seen or known(served(text))
+    cluster, app = documents(text)
     views = (
-        PlannedObject(key_of(cluster), cluster, desired(was_whole=True), cluster_plan(seen)),
-        PlannedObject(key_of(app), app, desired_app(), app_plan(seen)),
+        PlannedObject(key_of(cluster), cluster, desired(was_whole=True), cluster_plan(seen, text)),
+        PlannedObject(key_of(app), app, desired_app(text), app_plan(seen, text)),
     )
     return PlannedPass(seen, views)
 

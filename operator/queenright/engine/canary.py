@@ -53,6 +53,8 @@ class Canary:
     pruned_below: int = 0
     told_at_s: float = float("-inf")
     told_lost: set[int] = field(default_factory=set)
+    measured: Mapping[str, int | str | None] = field(default_factory=dict)
+    """The last measurement: `write_gap_ms`, `lost_rows`, `lost`."""
     complaint: str = ""
     has_table: bool = False
     """True if the table was seen since role and database were provided."""
@@ -146,7 +148,7 @@ class Canary:
                 continue  # the former leader, which has not demoted itself yet
             measured = await self._measured(connection, seen_s, after_s)
             self.changes.remove((change, seen_s))
-            self.told_at_s = now
+            self.told_at_s, self.measured = now, measured
             self.ports.audit.measured(
                 change.cluster,
                 {
@@ -207,6 +209,12 @@ class Canaries:
                 canary, scope = Canary(self._ports, place), anyio.CancelScope()
                 self._running[name] = (canary, scope)
                 self._group.start_soon(run_within, canary, scope)
+
+    def measured(self) -> dict[str, Mapping[str, int | str | None]]:
+        """Return the last measurement of each cluster that has one."""
+        return {
+            name: canary.measured for name, (canary, _) in self._running.items() if canary.measured
+        }
 
     def changed(self, change: LeaderChange) -> None:
         if change.cluster in self._running:

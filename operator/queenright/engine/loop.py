@@ -34,6 +34,7 @@ from queenright.engine.observe_readiness import watch_replicas
 from queenright.engine.planning import PlannedPass
 from queenright.engine.reconcile import LoopState, PassResult, reconcile
 from queenright.engine.sight import Sight
+from queenright.engine.state_lines import StateLines
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
 from queenright.engine.world import Ports, Tempo
@@ -59,6 +60,7 @@ class Loop:
         self._tempo = tempo
         self._ruleset = ruleset
         self._sight = sight
+        self._lines = StateLines(ports.clock)
         self._wakeup = Wakeup()
         self._memory = LoopState(absences=state.absences)
         self._members: tuple[MemberAddress, ...] = ()
@@ -86,6 +88,7 @@ class Loop:
             group.start_soon(
                 watch_replicas, self._ports, self._wakeup, self._tempo, lambda: self._replicas
             )
+            group.start_soon(self._lines.run)
             self._canaries = Canaries(self._ports, group)
             wait_s = self._tempo.resync_s
             while not self._stopping:
@@ -133,8 +136,10 @@ class Loop:
                 self._edit = None
             self._follow(result)
             self._tell(result, trigger, began, calls)
+            end = (result.survey, self._memory.refused, self._state.problems)
+            self._lines.note(*end, self._canaries.measured() if self._canaries else {})
             if self._sight is not None:
-                self._sight.note(result.survey, self._memory.refused, self._state.problems)
+                self._sight.note(*end)
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None

@@ -172,6 +172,12 @@ class Kind(Protocol[R, D]):
         """The parts of a document on their nodes, for a picture."""
         return ()
 
+    def figures(
+        self, desired: D, observed: Observed, swarm: SwarmState, now: datetime
+    ) -> Mapping[str, object]:
+        """The figures of a document that the log's line ``state`` has, by their keys."""
+        return {}
+
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> Status:
         """Return the status of what is deployed, without a valid file."""
         return PlainStatus(name, Plan(name, ""), is_compared=False)

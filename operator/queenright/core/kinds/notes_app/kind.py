@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from queenright.core.kinds.kind import Context, Kind, Rule, Surroundings
@@ -25,6 +25,7 @@ from queenright.core.kinds.notes_app.planner import (
 )
 from queenright.core.kinds.notes_app.readiness import targets
 from queenright.core.kinds.notes_app.schema.app import NotesApp
+from queenright.core.kinds.notes_app.status.figures import app_figures
 from queenright.core.kinds.notes_app.status.live import live_app
 from queenright.core.kinds.notes_app.status.picture import app_parts
 from queenright.core.kinds.notes_app.status.rows import AppStatus, app_status
@@ -105,6 +106,11 @@ class NotesAppKind(Kind[NotesApp, DesiredApp]):
 
     def parts(self, desired: DesiredApp, observed: Observed, swarm: SwarmState) -> Iterable[Part]:
         return app_parts(desired, observed, swarm)
+
+    def figures(
+        self, desired: DesiredApp, observed: Observed, swarm: SwarmState, now: datetime
+    ) -> Mapping[str, object]:
+        return app_figures(desired, observed, swarm)
 
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> AppStatus:
         return live_app(name, swarm, observed)

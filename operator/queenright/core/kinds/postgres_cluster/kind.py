@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from queenright.core.kinds.kind import Context, Kind, Rule, Surroundings
@@ -22,6 +22,7 @@ from queenright.core.kinds.postgres_cluster.planner import (
     plan_cluster_deletion,
 )
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+from queenright.core.kinds.postgres_cluster.status.figures import cluster_figures
 from queenright.core.kinds.postgres_cluster.status.live import live_cluster
 from queenright.core.kinds.postgres_cluster.status.picture import cluster_parts
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
@@ -103,6 +104,11 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
         self, desired: DesiredCluster, observed: Observed, swarm: SwarmState
     ) -> Iterable[Part]:
         return cluster_parts(desired, observed, swarm)
+
+    def figures(
+        self, desired: DesiredCluster, observed: Observed, swarm: SwarmState, now: datetime
+    ) -> Mapping[str, object]:
+        return cluster_figures(desired, observed, swarm, now)
 
     def live_status(self, name: str, swarm: SwarmState, observed: Observed) -> ClusterStatus:
         return live_cluster(name, swarm, observed)
