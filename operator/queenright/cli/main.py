@@ -30,6 +30,10 @@ COMMANDS = {
         "status:status",
         "Show members, proxies, holds and last actions.",
     ),
+    "dashboard": (
+        "dashboard:dashboard",
+        "Show the state of everything in a browser.",
+    ),
     "explain": (
         "explain:explain",
         "Show why something was done, held or refused.",
