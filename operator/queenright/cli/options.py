@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from queenright.cli import names
+
 
 class GivenPath(click.Path):
     """A path from a person. An empty one, such as an unset variable of the shell, would otherwise
@@ -23,7 +25,7 @@ class GivenPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-cluster_argument = click.argument("cluster", required=False)
+cluster_argument = click.argument("cluster", required=False, shell_complete=names.cluster_name)
 """The cluster's name; without it the only cluster that the files describe."""
 
 force_option = click.option("--force", is_flag=True, help="Do not ask for confirmation.")

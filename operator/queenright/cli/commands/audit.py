@@ -14,7 +14,7 @@ import click
 from queenright.adapters.audit.file import FILE_NAME, trail_files
 from queenright.adapters.audit.reader import newest_records
 from queenright.adapters.system_clock import SystemClock
-from queenright.cli import audit_trail
+from queenright.cli import audit_trail, names
 from queenright.cli.console import Output, print_json
 from queenright.cli.environment import settings_from_environment
 from queenright.cli.exit_codes import FAILURE, OK, USAGE, CommandError
@@ -95,7 +95,7 @@ def verify(file: Path | None, head: str | None, *, as_json: bool) -> int:
     show_default=True,
     help="Number of records, counted from the newest.",
 )
-@click.option("--cluster", help="Only this cluster's.")
+@click.option("--cluster", help="Only this cluster's.", shell_complete=names.any_name)
 @click.option(
     "--since", "since_text", metavar="WHEN", help="From a moment on, or for a time (24h)."
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from queenright.cli import names
 from queenright.cli.backup_jobs import request_backup, stored_backups, until_made
 from queenright.cli.cluster_session import Session, on_cluster
 from queenright.cli.console import Output, print_json
@@ -87,7 +88,11 @@ def list_backups(cluster: str | None, manifests: Path | None, *, as_json: bool) 
 
 @backup.command(epilog=SHOW_EPILOG)
 @click.argument("wanted", metavar="BACKUP")
-@click.option("--cluster", help="The cluster, if the files describe several.")
+@click.option(
+    "--cluster",
+    help="The cluster, if the files describe several.",
+    shell_complete=names.cluster_name,
+)
 @json_option
 @manifests_option
 def show(wanted: str, cluster: str | None, manifests: Path | None, *, as_json: bool) -> int:

@@ -17,7 +17,7 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a SHELL: commands, options, kinds and file paths."""
+    """Print the completion script of a SHELL: commands, options, kinds, files, names in them."""
     kind = get_completion_class(shell)
     assert kind is not None, "the choice allows only shells that click knows"  # noqa: S101
     script = kind(context.find_root().command, {}, "queenright", "_QUEENRIGHT_COMPLETE")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from queenright.cli import names
 from queenright.cli.cluster_session import ClusterAtHand, Session, failed, on_cluster
 from queenright.cli.exit_codes import FAILURE, OK, USAGE, CommandError
 from queenright.cli.options import GivenPath, manifests_option
@@ -62,7 +63,12 @@ Examples:
     metavar="PATH",
     help="Read the password from a file.",
 )
-@click.option("--cluster", metavar="NAME", help="The cluster, if there are several.")
+@click.option(
+    "--cluster",
+    metavar="NAME",
+    help="The cluster, if there are several.",
+    shell_complete=names.cluster_name,
+)
 @manifests_option
 def create_db(
     dbname: str,

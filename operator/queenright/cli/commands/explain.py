@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from queenright.cli import audit_trail
+from queenright.cli import audit_trail, names
 from queenright.cli.commands.audit import (
     commands_beside,
     records_of,
@@ -55,7 +55,11 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("what", required=False)
-@click.option("--cluster", help="Only this cluster's or application's records.")
+@click.option(
+    "--cluster",
+    help="Only this cluster's or application's records.",
+    shell_complete=names.any_name,
+)
 @click.option(
     "--trail",
     "file",
@@ -124,9 +128,9 @@ def show_offers(known: dict[str, list[str]], *, as_json: bool) -> int:
     out = Output()
     if not known:
         out.line("The trail has no action, hold or refusal yet.")
-    for sort, names in known.items():
+    for sort, found in known.items():
         out.line(sort.capitalize(), style="bold")
-        for name in names:
+        for name in found:
             out.line(name, indent=INDENT)
     out.flush()
     return OK

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import yaml
 
-from queenright.cli import read_only
+from queenright.cli import names, read_only
 from queenright.cli.exit_codes import INVALID, OK, CommandError
 from queenright.cli.options import GivenPath
 from queenright.core.kinds.claims import claims_of
@@ -51,7 +51,12 @@ VIP = "vip"
     "words", metavar="[vip] [PATH]", type=GivenPath(path_type=Path, allow_dash=True), nargs=-1
 )
 @click.option("--services", is_flag=True, help="Also show the services, as YAML.")
-@click.option("--node", metavar="NODE", help="With vip: only for this node.")
+@click.option(
+    "--node",
+    metavar="NODE",
+    help="With vip: only for this node.",
+    shell_complete=names.node_name,
+)
 def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
     """Show the configs that would be deployed.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import click
 
+from queenright.cli import names
 from queenright.cli.cluster_session import ClusterAtHand, Session, member_named, on_cluster
 from queenright.cli.exit_codes import FAILURE, OK, CommandError
 from queenright.cli.options import force_option, manifests_option
@@ -40,8 +41,12 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("member")
-@click.option("--cluster", help="The cluster, if the files describe several.")
+@click.argument("member", shell_complete=names.member_name)
+@click.option(
+    "--cluster",
+    help="The cluster, if the files describe several.",
+    shell_complete=names.cluster_name,
+)
 @force_option
 @manifests_option
 def restart(member: str, cluster: str | None, manifests: Path | None, *, force: bool) -> int:

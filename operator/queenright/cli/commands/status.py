@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from queenright.adapters.system_clock import SystemClock
-from queenright.cli import audit_trail, formatting, overview, read_only
+from queenright.cli import audit_trail, formatting, names, overview, read_only
 from queenright.cli.console import Output, print_json
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import GivenPath
@@ -56,7 +56,12 @@ Examples:
     metavar="[SECONDS]",
     help=f"Repeat after this time (by default {DEFAULT_WATCH}).",
 )
-@click.option("--cluster", metavar="NAME", help="Only the documents of this name.")
+@click.option(
+    "--cluster",
+    metavar="NAME",
+    help="Only the documents of this name.",
+    shell_complete=names.any_name,
+)
 def status(path: Path | None, watch: str | None, cluster: str | None, *, as_json: bool) -> int:
     """Show members, proxies, replicas, holds, problems of the files, and the last actions.
 

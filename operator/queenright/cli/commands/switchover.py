@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from queenright.cli import names
 from queenright.cli.cluster_session import ClusterAtHand, Session, member_named, on_cluster
 from queenright.cli.exit_codes import FAILURE, OK
 from queenright.cli.leader_change import Landing, planned_move
@@ -33,7 +34,13 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @cluster_argument
-@click.option("--candidate", required=True, metavar="MEMBER", help="The new leader.")
+@click.option(
+    "--candidate",
+    required=True,
+    metavar="MEMBER",
+    help="The new leader.",
+    shell_complete=names.member_name,
+)
 @force_option
 @manifests_option
 def switchover(cluster: str | None, candidate: str, manifests: Path | None, *, force: bool) -> int:
