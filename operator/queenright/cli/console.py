@@ -82,13 +82,6 @@ class Output:
     def blank(self) -> None:
         self._stream.write("\n")
 
-    def clear(self) -> None:
-        """Begin a new screen (terminal) or a new paragraph (pipe)."""
-        if self.is_terminal:
-            self._console.clear()
-        else:
-            self.blank()
-
     def flush(self) -> None:
         self._stream.flush()
 

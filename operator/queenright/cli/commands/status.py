@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -16,6 +18,7 @@ from queenright.cli import audit_trail, formatting, names, overview, read_only
 from queenright.cli.console import Output, print_json
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import GivenPath
+from queenright.cli.screen import Screen
 from queenright.core.audit.lines import actions_only
 from queenright.core.audit.reading import Record
 from queenright.core.kinds.registry import KINDS
@@ -70,26 +73,44 @@ def status(path: Path | None, watch: str | None, cluster: str | None, *, as_json
     """
     pause_s = watch_pause_s(watch)
     settings = read_only.settings_for_looking(path)
-    out = Output()
-    try:
-        while True:
-            seen = narrowed(take_look(settings, path), cluster)
-            if as_json:
-                print_json(seen.as_json(), compact=pause_s is not None)
-            else:
-                show(out, seen)
-            out.flush()
-            if pause_s is None:
-                if seen.error:
-                    raise seen.error
-                return OK
-            if seen.error:
-                seen.error.show()
-            time.sleep(pause_s)
-            if not as_json:
-                out.clear()
-    except KeyboardInterrupt:
+
+    def look() -> Seen:
+        return narrowed(take_look(settings, path), cluster)
+
+    if pause_s is not None:
+        with suppress(KeyboardInterrupt):
+            keep_showing(look, pause_s, as_json=as_json)
         return OK
+    out, seen = Output(), look()
+    if as_json:
+        print_json(seen.as_json())
+    else:
+        show(out, seen)
+    out.flush()
+    if seen.error:
+        raise seen.error
+    return OK
+
+
+def keep_showing(look: Callable[[], Seen], pause_s: float, *, as_json: bool) -> None:
+    """Show one look after the other, until interrupted: in place on a terminal, else after each
+    other."""
+    out = Output()
+    screen = Screen(sys.stdout) if out.is_terminal and not as_json else None
+    while True:
+        seen = look()
+        if as_json:
+            print_json(seen.as_json(), compact=True)
+        else:
+            show(screen.page() if screen else out, seen)
+        if screen:
+            screen.paint()
+        out.flush()
+        if seen.error:
+            seen.error.show()
+        time.sleep(pause_s)
+        if not as_json and not screen:
+            out.blank()
 
 
 def watch_pause_s(text: str | None) -> float | None:
