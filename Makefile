@@ -76,7 +76,7 @@ LABS ?= 2
 RERUNS ?= 0
 # A lab on which nothing comes up fails each of its tests after minutes: the run ends and names them.
 MOST_FAILURES ?= 5
-e2e: $(STAMP) ## end to end on LABS (2) labs side by side; the usual one is left running
+e2e: $(STAMP) notes-judges-install ## end to end on LABS (2) labs side by side; the usual one is left running
 	@PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m tests.lab.product_images --all
 	$(BIN)/pytest -q -n $$(($(LABS) + 1)) --side-by-side --reruns $(RERUNS) --maxfail=$(MOST_FAILURES) \
 		--durations=25 \

@@ -52,6 +52,7 @@ WITHOUT_LAB = (
     "e2e/images",
     "contract/test_catalog_text.py",
     "e2e/test_edge.py",
+    "e2e/page/test_page.py",
     "contract/test_backup.py",
     "contract/test_hostile_owner.py",
     "contract/test_given_up_statement.py",
