@@ -22,6 +22,7 @@ from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.adapters.files.last_known_good import LastGoodFiles
 from queenright.adapters.files.manifests import ManifestFiles
+from queenright.adapters.garbage_collector import collect_rarely
 from queenright.adapters.page.access import Access, read_token
 from queenright.adapters.page.server import Server
 from queenright.adapters.patroni.http import PatroniHttp
@@ -118,6 +119,7 @@ async def open_ports(
 
 async def run_operator(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT; the current action is finished first. Raises TokenError."""
+    collect_rarely()
     if settings.listen is None:
         async with open_ports(settings, audit=True, is_operator=True) as ports:
             await run_loop(ports, settings)

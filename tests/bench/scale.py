@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import anyio
 import structlog
 
+from queenright.adapters.garbage_collector import collect_rarely
 from queenright.core.audit.record import Trigger
 from queenright.engine.document_store import DesiredState
 from queenright.engine.reconcile import LoopState, PassResult, reconcile
@@ -121,6 +122,7 @@ async def measure(clusters: int) -> None:
 
 def main(clusters: int, run: Callable[..., None] = anyio.run) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    collect_rarely()
     run(measure, clusters)
 
 

@@ -92,6 +92,8 @@ async def observe(
         return Look(Observed(Unknown(str(error)), attempts=attempts))
     if engine_hold(swarm.engine):
         return Look(Observed(Known(swarm), attempts=attempts))
+    for _ in swarm.index.making():
+        await checkpoint()
     desired = await expand_all(documents, swarm, faults)
     judging = Judging(ports.secrets) if with_catalogs else None
     images: dict[str, ImageReading] = {}
@@ -103,7 +105,7 @@ async def observe(
         await observe_cluster(ports, cluster, swarm, into, judging)
 
     async with anyio.create_task_group() as group:
-        observe_clusters(group, desired, faults, ask_cluster)
+        await observe_clusters(group, desired, faults, ask_cluster)
         for reference in references_needed(desired, swarm, faults):
             group.start_soon(observe_image, ports, reference, images)
         for service_id in ended_jobs(swarm):
@@ -138,13 +140,15 @@ async def observe_anew(
         return Look(dataclasses.replace(seen, swarm=Known(swarm)))
     readiness: dict[str, ReadinessReading] = {}
     into = Readings()
+    for _ in swarm.index.making():
+        await checkpoint()
     desired = await expand_all(documents, swarm, faults)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:
         await observe_cluster(ports, cluster, swarm, into, judging=None)
 
     async with anyio.create_task_group() as group:
-        observe_clusters(group, desired, faults, ask_cluster)
+        await observe_clusters(group, desired, faults, ask_cluster)
         with anyio.move_on_after(REPLICAS_S):
             await observe_replicas(ports, desired, swarm, readiness, faults)
     observed = dataclasses.replace(
@@ -174,14 +178,14 @@ async def expand_all(
     return found
 
 
-def observe_clusters(
+async def observe_clusters(
     group: TaskGroup,
     desired: Mapping[DocumentKey, Desired],
     faults: Faults,
     ask_one: Callable[[DesiredCluster], Awaitable[None]],
 ) -> None:
-    """Ask all clusters at once, in ``group``; a fault in one goes to ``faults`` and stops no
-    other."""
+    """Begin to ask all clusters, in ``group``; a fault in one goes to ``faults``, and stops no
+    other. Between two of them the event loop runs whatever else is due."""
 
     async def ask(key: DocumentKey, cluster: DesiredCluster) -> None:
         with faults.kept_from_others(key, "observing"):
@@ -189,6 +193,7 @@ def observe_clusters(
 
     for key, cluster in with_members(desired).items():
         group.start_soon(ask, key, cluster)
+        await checkpoint()
 
 
 def with_members(desired: Mapping[DocumentKey, Desired]) -> dict[DocumentKey, DesiredCluster]:

@@ -62,11 +62,34 @@ class Lists(Protocol):
     def configs(self) -> tuple[Live[Config], ...]: ...
 
 
+LARGE = (
+    "_services_by_id",
+    "_services_by_label",
+    "_services_by_scope",
+    "_services_by_port",
+    "_service_ids_by_node",
+    "configs_in_use",
+    "configs_to_keep",
+    "_configs_by_label",
+    "_networks_by_label",
+    "_secrets_by_label",
+    "secret_ids",
+    "_nodes_by_label",
+    "_nodes_by_name",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class SwarmIndex:
     """Of one reading of the swarm, which never changes."""
 
     swarm: Lists
+
+    def making(self) -> Iterator[None]:
+        """Make the large indexes, and yield between two of them: each walks over all of a list."""
+        for name in LARGE:
+            getattr(self, name)
+            yield
 
     # Services
 

@@ -1,0 +1,18 @@
+"""Sets how often Python looks for garbage in this process.
+
+A full collection walks over every object, and the event loop waits meanwhile: with 1,000 clusters
+0.3 to 0.4 s, about three times a pass by Python's own thresholds. Nearly all of what a pass leaves
+is freed without it, by reference counts.
+"""
+
+from __future__ import annotations
+
+import gc
+
+THRESHOLDS = (100_000, 50, 100)
+"""Of the three generations (gc.set_threshold)."""
+
+
+def collect_rarely() -> None:
+    """Look for garbage after more objects, in the whole process."""
+    gc.set_threshold(*THRESHOLDS)

@@ -1,0 +1,18 @@
+"""The thresholds of Python's garbage collector."""
+
+from __future__ import annotations
+
+import gc
+
+from queenright.adapters.garbage_collector import THRESHOLDS, collect_rarely
+
+
+def test_garbage_is_looked_for_rarely_and_still_looked_for() -> None:
+    before = gc.get_threshold()
+    try:
+        collect_rarely()
+        assert gc.get_threshold() == THRESHOLDS
+        assert all(now > then for now, then in zip(THRESHOLDS, (700, 10, 10), strict=True))
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
