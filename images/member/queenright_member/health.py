@@ -1,20 +1,25 @@
 """Decides a container's health: whether GET /health of this member's Patroni answers 2xx.
 
+While a cluster is restored, which may take hours, PostgreSQL is not running yet, and GET /liveness
+is asked instead.
+
 Nothing but a socket, because it runs every ten seconds. (spec: database-cluster §4.1, §8)
 """
 
 import socket
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 PORT = 8008
+NOTE = Path("/home/postgres/raft/restore")  # that of backup.cluster_restore, without its imports
 TIMEOUT_S = 4.5  # just under the container health check's own 5 s
 
 
 def main() -> NoReturn:
     """`healthcheck [PORT]`: exit status 0 healthy, 1 not."""
     port = int(sys.argv[1]) if len(sys.argv) > 1 else PORT
-    status = probe(port)
+    status = probe(port, "/liveness" if NOTE.exists() else "/health")
     print(status)
     sys.exit(0 if status.isdigit() and 200 <= int(status) < 300 else 1)
 

@@ -1,5 +1,5 @@
-"""Starts a member: checks, writes Patroni's configuration, sets permissions, sets damaged Raft
-files aside, waits for partners, becomes Patroni.
+"""Starts a member: checks, writes Patroni's configuration, sets permissions, removes what a restore
+that did not end has left, sets damaged Raft files aside, waits for partners, becomes Patroni.
 
 Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
 orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
@@ -15,6 +15,8 @@ from typing import NoReturn
 
 import yaml
 
+from .backup.cluster_restore import NOTE, unfinished
+from .bootstrap_key import give_up_beside
 from .findings import is_full, look, with_tag
 from .inputs import NO_ROOM, OTHERWISE, Paths, StartError, generate
 from .partners import await_partners
@@ -25,6 +27,7 @@ from .raft_sync import sync_beside
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
+RESTORE_NOTE = NOTE.name
 PATRONI = "/opt/patroni/bin/patroni"
 
 
@@ -38,6 +41,7 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     """Prepare everything below `paths`, then become `command`."""
     try:
         prepare(environ, paths)
+        again = unfinished(paths.data, paths.raft / RESTORE_NOTE)
         say_finding(paths)
         own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
         node = Node(own, partners, asking(raft_password(paths.config)))
@@ -54,6 +58,9 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         sync_beside(str(paths.raft))
     except OSError as error:
         print(f"WARNING: Raft's files are not synced: {error.strerror}", file=sys.stderr)
+    if again:
+        print("WARNING: a restore has not ended; it begins again", file=sys.stderr, flush=True)
+        give_up_beside(paths.config)
     os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
 
 

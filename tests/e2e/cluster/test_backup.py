@@ -1,19 +1,20 @@
-"""Base backup and archived WAL of a running cluster, restored to the second before a mistake.
+"""Base backup and archived WAL of a running cluster, from which a new one begins.
 
 The cluster gets its repository, a real S3 server, by an edit. The first base backup is a job that
 the operator starts, the second one is asked for by a command. Then the leader's node loses power,
-the lead is moved once more, and a table is dropped. PostgreSQL restores on this machine what the
-repository has.
+the lead is moved once more, and a table is dropped. A cluster that begins from the repository has
+all that was acknowledged before.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,13 @@ import psycopg
 import pytest
 
 from queenright.core.kinds.postgres_cluster.backup.note import LAST_BACKUP_LABEL
-from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
 from tests.e2e.cluster.conftest import Deployment, switch_over, well_again
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     connect,
-    container_of,
     eventually,
+    is_whole,
     leader_node,
     quick_manifest,
     read_secret,
@@ -47,6 +47,18 @@ FIELDS = """  backup:
     repository: {{bucket: {bucket}, credentials: backup_credentials, endpoint: "{endpoint}"}}
     schedule: 0 3 1 1 *
     retention: {{count: 2}}
+"""
+
+
+RESTORED = """  backup:
+    repository:
+      {{bucket: {bucket}, credentials: backup_credentials, endpoint: "{endpoint}", prefix: restored}}
+  bootstrap:
+    from:
+      backup:
+        repository: {{bucket: {bucket}, credentials: backup_credentials, endpoint: "{endpoint}"}}
+        cluster: main
+        target: {{time: {target}}}
 """
 
 
@@ -123,35 +135,22 @@ def archived(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> bool
     return len(last) == len(name) and last[8:] >= name[8:]
 
 
-@contextmanager
-def restored(
-    programs: MemberPrograms, place: Path, system: str, moment: str, password: str
-) -> Iterator[Server]:
-    """A server whose data are the newest backup with the WAL up to a moment."""
-    home = Path(tempfile.mkdtemp(dir=place))
-    os.chown(home, NOBODY, NOBODY)
-    server = Server(home, password)
-    words = ("base-restore", str(home), "latest", str(server.data))
-    done = programs.run(*words, user=NOBODY, BACKUP_SYSTEM=system)
-    assert done.stdout.startswith("restored "), done.stderr
-    (server.data / "standby.signal").unlink(missing_ok=True)
-    hba = "host all all 127.0.0.1/32 scram-sha-256\n"
-    for name, text in (("recovery.signal", ""), ("own.conf", ""), ("own.hba", hba)):
-        (server.data / name).write_text(text)
-        os.chown(server.data / name, NOBODY, NOBODY)
-    server.start(
-        restore_command=programs.command("wal-restore", "%f", "%p"),
-        recovery_target_time=moment,
-        recovery_target_action="promote",
-        hot_standby="off",
-        # Not those of the member, by which Patroni has it follow a leader.
-        config_file=str(server.data / "own.conf"),
-        hba_file=str(server.data / "own.hba"),
-    )
-    try:
-        yield server
-    finally:
-        server.stop()
+def deploy_from_backup(deployment: Deployment, credentials: str, target: str) -> None:
+    """Begin again from a bare swarm, with a cluster that is restored; only the store stays."""
+    lab, operator = deployment.lab, deployment.operator
+    operator.stop(signal.SIGKILL)
+    for directory in (operator.manifests, operator.state):
+        shutil.rmtree(directory)
+    operator.manifests.mkdir()
+    lab.reset()
+    lab.manager.docker("secret", "create", "backup_credentials", "-", text=credentials)
+    operator.write(target)
+    operator.start()
+
+
+def logged(lab: Lab, name: str) -> str:
+    found = lab.manager.docker("service", "logs", "--raw", name)
+    return found.stdout + found.stderr
 
 
 @pytest.mark.timeout(600)
@@ -170,9 +169,9 @@ def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> No
     assert SECRET_KEY not in shown.stdout + asked.stdout + "".join(backed_up.operator.lines)
 
 
-@pytest.mark.timeout(1200)
-def test_a_dropped_table_is_restored_as_it_was_a_second_before(
-    backed_up: Deployment, programs: MemberPrograms, place: Path
+@pytest.mark.timeout(1500)
+def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
+    backed_up: Deployment, store: ObjectStore, programs: MemberPrograms
 ) -> None:
     lab, operator, deployment = backed_up.lab, backed_up.operator, backed_up
     backup = noted(lab)
@@ -194,20 +193,54 @@ def test_a_dropped_table_is_restored_as_it_was_a_second_before(
     well_again(deployment)
     with connect(lab, leader_node(lab), 5432) as connection:
         before = rows(connection)
-        system, moment = connection.execute(
-            "SELECT system_identifier::text, clock_timestamp()::text FROM pg_control_system()"
+        moment, timeline = connection.execute(
+            "SELECT clock_timestamp()::text, timeline_id FROM pg_control_checkpoint()"
         ).fetchall()[0]
         time.sleep(1.0)
         connection.execute("DROP TABLE acknowledged")
         (name,) = connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()[0]
         eventually(lambda: archived(connection, name), "the archive to have the drop", 120)
     password = read_secret(lab, "pg_superuser_pw")
-    with restored(programs, place, system, moment, password) as server:
-        assert server.sql("SELECT writer, id FROM acknowledged ORDER BY 1, 2") == before
     assert len(before) > 100
     told = "".join(operator.lines) + json.dumps(service(lab, "main_member-1"))
+    told += "".join(logged(lab, f"main_member-{number}") for number in (1, 2, 3))
+
+    credentials = (programs.secrets / "backup_credentials").read_text()
+    wanted = {"bucket": BUCKET, "endpoint": store.endpoint, "target": f'"{moment}:00"'}
+    early = quick_manifest(lab) + RESTORED.format(**{**wanted, "target": '"2026-01-01T00:00Z"'})
+    deploy_from_backup(deployment, credentials, early)
+    line = eventually(lambda: refusals(lab), "the refusal", 120)[0]
+    assert line.startswith("target time 2026-01-01 00:00:00+00:00 is not covered, as no base")
+    assert backup["id"] in line
+
+    begun = time.monotonic()
+    since = len(list(operator.passes()))
+    operator.write(quick_manifest(lab) + RESTORED.format(**wanted))
+    operator.wait_converged(since=since)
+    eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0", 120)
+    print(f"restored and whole in {time.monotonic() - begun:.0f} s: {len(before)} rows")
+    assert read_secret(lab, "pg_superuser_pw") != password
+    with connect(lab, MEMBER_NODES[0], 5000) as connection:
+        assert rows(connection) == before
+        connection.execute("INSERT INTO acknowledged VALUES ('restored', 1)")
+        (now,) = connection.execute("SELECT timeline_id FROM pg_control_checkpoint()").fetchall()[0]
+        assert now > timeline
+        (name,) = connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()[0]
+        eventually(lambda: archived(connection, name), "the archive of its own", 120)
+
+    # What a cluster began with has no effect on it any more, and is no reason to restart a member.
+    versions = [service(lab, f"main_member-{n}")["Version"] for n in (1, 2, 3)]
+    since = len(list(operator.passes()))
+    operator.write(quick_manifest(lab) + RESTORED.format(**wanted).partition("  bootstrap:")[0])
+    operator.wait_converged(since=since)
+    assert [service(lab, f"main_member-{n}")["Version"] for n in (1, 2, 3)] == versions
+    told += "".join(operator.lines) + json.dumps(service(lab, "main_member-1"))
+    told += "".join(logged(lab, f"main_member-{number}") for number in (1, 2, 3))
     assert SECRET_KEY not in told
-    for number, node in enumerate(MEMBER_NODES, start=1):
-        found = container_of(lab.node(node), f"main_member-{number}")
-        logged = lab.node(node).docker("logs", found)
-        assert SECRET_KEY not in logged.stdout + logged.stderr
+
+
+def refusals(lab: Lab) -> list[str]:
+    """Return the reasons for which the first member has restored nothing."""
+    begin = "cluster-restore: restored nothing: "
+    lines = logged(lab, "main_member-1").splitlines() if service(lab, "main_member-1") else []
+    return [line.removeprefix(begin) for line in lines if line.startswith(begin)]

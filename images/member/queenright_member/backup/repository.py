@@ -12,12 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-URL_VARIABLE = "BACKUP_URL"
-ENDPOINT_VARIABLE = "BACKUP_ENDPOINT"
-REGION_VARIABLE = "BACKUP_REGION"
-COMPRESSION_VARIABLE = "BACKUP_COMPRESSION"
-CREDENTIALS_FILE = "backup_credentials"
-CA_FILE = "backup_ca"
+OWN, PARENT = "backup", "restore"
+"""The cluster's own repository, and the one that it was restored from."""
 COMPRESSIONS = ("gzip", "none")
 DATA = Path("/home/postgres/pgdata")
 SECRETS = Path("/run/secrets")
@@ -43,6 +39,11 @@ class Repository:
     @property
     def bucket(self) -> str:
         return self.url.removeprefix("s3://").partition("/")[0]
+
+    @property
+    def folder(self) -> str:
+        """The cluster's folder in the bucket, with a slash at its end."""
+        return self.url.removeprefix("s3://").partition("/")[2] + "/"
 
     @property
     def place(self) -> str:
@@ -77,31 +78,40 @@ class Repository:
         return found | ({"AWS_CA_BUNDLE": str(self.ca)} if self.ca else {})
 
 
-def read_repository(environ: Mapping[str, str], secrets: Path = SECRETS) -> Repository:
-    """Return the repository that the environment describes; RepositoryError if it does not."""
-    url = environ.get(URL_VARIABLE, "")
-    endpoint = environ.get(ENDPOINT_VARIABLE, "")
-    compression = environ.get(COMPRESSION_VARIABLE, "") or "gzip"
+def read_repository(
+    environ: Mapping[str, str], secrets: Path = SECRETS, kind: str = OWN
+) -> Repository:
+    """Return the repository that the environment describes; RepositoryError if it does not.
+
+    ``kind`` is that of the cluster's own or that of its parent, and begins the names of the
+    variables (`BACKUP_URL`) and of the secrets' files (`backup_credentials`).
+    """
+    url_variable, endpoint_variable, region_variable, compression_variable = (
+        f"{kind.upper()}_{name}" for name in ("URL", "ENDPOINT", "REGION", "COMPRESSION")
+    )
+    url = environ.get(url_variable, "")
+    endpoint = environ.get(endpoint_variable, "")
+    compression = environ.get(compression_variable, "") or "gzip"
     if not url:
-        raise RepositoryError(f"environment variable {URL_VARIABLE} is empty or unset")
+        raise RepositoryError(f"environment variable {url_variable} is empty or unset")
     if not _URL.fullmatch(url):
-        raise RepositoryError(f"environment variable {URL_VARIABLE} is not s3://bucket/folder")
+        raise RepositoryError(f"environment variable {url_variable} is not s3://bucket/folder")
     if endpoint and not _ENDPOINT.fullmatch(endpoint):
         raise RepositoryError(
-            f"environment variable {ENDPOINT_VARIABLE} is not an http or https address"
+            f"environment variable {endpoint_variable} is not an http or https address"
         )
     if compression not in COMPRESSIONS:
         known = " or ".join(COMPRESSIONS)
-        raise RepositoryError(f"environment variable {COMPRESSION_VARIABLE} is not {known}")
-    credentials, ca = secrets / CREDENTIALS_FILE, secrets / CA_FILE
+        raise RepositoryError(f"environment variable {compression_variable} is not {known}")
+    credentials, ca = secrets / f"{kind}_credentials", secrets / f"{kind}_ca"
     if not credentials.exists():
         raise RepositoryError(
-            f"secret {CREDENTIALS_FILE} is missing: there is no file {credentials}"
+            f"secret {credentials.name} is missing: there is no file {credentials}"
         )
     return Repository(
         url,
         endpoint,
-        environ.get(REGION_VARIABLE, "") or "us-east-1",
+        environ.get(region_variable, "") or "us-east-1",
         compression,
         credentials,
         ca if ca.exists() else None,

@@ -1,4 +1,5 @@
-"""Two programs for PostgreSQL: `wal-archive PATH` (archive_command), `wal-restore NAME PATH`.
+"""Programs for PostgreSQL: `wal-archive PATH` (archive_command), `wal-restore NAME PATH`, and
+`parent-wal-restore NAME PATH`, which reads the repository of a cluster that this one is made from.
 
 `wal-archive` ends with 0 only once the repository has taken the file, and otherwise with 1, so that
 PostgreSQL keeps the file and tries again. (A status above 125 would end PostgreSQL's archiver.)
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from .barman import PROGRAMS, Barman, BarmanError
-from .repository import SECRETS, RepositoryError, read_repository, system_identifier
+from .repository import OWN, PARENT, SECRETS, RepositoryError, read_repository, system_identifier
 
 TIMEOUT_S = 300.0
 ABSENT = r"WAL file \S+ for server \S+ does not exist"
@@ -35,6 +36,11 @@ def archive_main() -> NoReturn:
 def restore_main() -> NoReturn:
     """`wal-restore NAME PATH`: fetch a file for a recovery."""
     sys.exit(restore(sys.argv[1:], os.environ))
+
+
+def parent_restore_main() -> NoReturn:
+    """`parent-wal-restore NAME PATH`: fetch a file of the cluster that this one is made from."""
+    sys.exit(restore(sys.argv[1:], os.environ, kind=PARENT))
 
 
 def archive(
@@ -63,6 +69,7 @@ def restore(
     environ: Mapping[str, str],
     secrets: Path = SECRETS,
     programs: Path = PROGRAMS,
+    kind: str = OWN,
 ) -> int:
     """Fetch one file, and return the exit status."""
     if len(arguments) != 2:
@@ -70,7 +77,7 @@ def restore(
         return STOP_RECOVERY
     name, path = arguments[0], Path(arguments[1]).absolute()
     try:
-        repository = read_repository(environ, secrets)
+        repository = read_repository(environ, secrets, kind)
         barman = Barman(repository, system_identifier(data_of(path)), programs)
         found = barman.run(
             "wal-restore",

@@ -23,6 +23,7 @@ from queenright.core.kinds.postgres_cluster.deployed import (
     port_holds,
     with_deployed_raft_port,
 )
+from queenright.core.kinds.postgres_cluster.deployed_restore import with_deployed_restore
 from queenright.core.kinds.postgres_cluster.deployed_secrets import with_deployed_secrets
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
@@ -207,6 +208,8 @@ def expand_here(
     replacement = replacement_of(document.resource, noted, nodes)
     if topology != UNCHANGED or replacement != NO_REPLACEMENT:
         desired = replace(desired, topology=topology, replacement=replacement)
+    if deployed.was_whole:
+        desired = with_deployed_restore(desired, swarm)
     return with_deployed_requests(with_deployed_secrets(desired, swarm), swarm)
 
 

@@ -43,9 +43,23 @@ def _archives(cluster: PostgresCluster) -> Iterator[Finding]:
 
 def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
     """The credentials' secret is nobody's password: the operator makes those itself."""
-    spec = cluster.spec
-    if spec.backup is None:
+    if cluster.spec.backup is None:
         return
+    taken = taken_secrets(cluster)
+    repository = cluster.spec.backup.repository
+    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
+        if name is None:
+            continue
+        path: Path = (*_REPOSITORY, field)
+        if name in taken:
+            message = f"is also {path_text(taken[name])}; name a secret of its own"
+            yield Finding(path, message, involves=(taken[name],))
+        taken.setdefault(name, path)
+
+
+def taken_secrets(cluster: PostgresCluster) -> dict[str, Path]:
+    """Return the secrets that hold passwords, each with the field that names it."""
+    spec = cluster.spec
     taken: dict[str, Path] = {
         spec.secrets.replication: ("spec", "secrets", "replication"),
         spec.secrets.superuser: ("spec", "secrets", "superuser"),
@@ -56,15 +70,7 @@ def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
     for index, role in enumerate(spec.roles):
         if role.password_secret:
             taken[role.password_secret] = ("spec", "roles", index, "passwordSecret")
-    repository = spec.backup.repository
-    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
-        if name is None:
-            continue
-        path: Path = (*_REPOSITORY, field)
-        if name in taken:
-            message = f"is also {path_text(taken[name])}; name a secret of its own"
-            yield Finding(path, message, involves=(taken[name],))
-        taken.setdefault(name, path)
+    return taken
 
 
 def _transport(cluster: PostgresCluster) -> Iterator[Finding]:

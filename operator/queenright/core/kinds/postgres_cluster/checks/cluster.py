@@ -11,6 +11,7 @@ from queenright.core.kinds.postgres_cluster.checks.backup import BACKUP_CHECKS
 from queenright.core.kinds.postgres_cluster.checks.databases import DATABASES_CHECKS
 from queenright.core.kinds.postgres_cluster.checks.operations import OPERATIONS_CHECKS
 from queenright.core.kinds.postgres_cluster.checks.replication import REPLICATION_CHECKS
+from queenright.core.kinds.postgres_cluster.checks.restore import RESTORE_CHECKS
 from queenright.core.kinds.postgres_cluster.checks.server import SERVER_CHECKS
 from queenright.core.kinds.postgres_cluster.checks.virtual_ip import VIP_CHECKS
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
@@ -272,6 +273,7 @@ CHECKS: tuple[Check, ...] = (
     *SERVER_CHECKS,
     *REPLICATION_CHECKS,
     *BACKUP_CHECKS,
+    *RESTORE_CHECKS,
     *OPERATIONS_CHECKS,
     *DATABASES_CHECKS,
     *VIP_CHECKS,

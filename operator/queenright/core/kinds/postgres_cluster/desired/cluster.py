@@ -22,6 +22,7 @@ from queenright.core.kinds.postgres_cluster.desired.patroni_yml import (
     render_patroni_template,
 )
 from queenright.core.kinds.postgres_cluster.desired.policy import Policy, policy_of
+from queenright.core.kinds.postgres_cluster.desired.restore import restore_files, restore_text
 from queenright.core.kinds.postgres_cluster.desired.route_lua import render_route_lua
 from queenright.core.kinds.postgres_cluster.desired.services import (
     PROXY_LABEL_VALUE,
@@ -109,7 +110,12 @@ class DesiredCluster:
     topology: Topology = UNCHANGED
     """The members that the file adds and takes away."""
     given_secrets: tuple[str, ...] = ()
-    """Names of the secrets that somebody else makes: the repository's credentials and CA."""
+    """Names of the secrets that somebody else makes: the repositories' credentials and CAs."""
+    restore_secrets: frozenset[str] = frozenset()
+    """Those of them that only the restore of a new cluster needs."""
+    restores: str = ""
+    """What a new cluster begins with, for people; empty for an empty one, and for one that was
+    healthy once."""
     archive: str = ""
     """The place where the WAL is archived, for people; empty where it is not."""
     base_backups: BackupPlan | None = None
@@ -165,12 +171,18 @@ def desired_members(
     templates: Mapping[str, Config],
     numbers: Sequence[int],
     volumes: Mapping[str, str],
+    *,
+    restored: str,
 ) -> Iterator[DesiredMember]:
-    """Each member with its service; ``templates`` are those of each by name."""
+    """Each member with its service; ``templates`` are those of each by name, ``restored`` is the
+    one that begins the cluster from a backup."""
     for index, member in zip(numbers, cluster.spec.members, strict=True):
         mounted = templates[member.name]
         named = volumes.get(member.name, "")
-        service = member_service(cluster, member, index, addresses, mounted.name, named)
+        service = member_service(
+            cluster, member, index, addresses, mounted.name, named,
+            is_restored=member.name == restored,
+        )  # fmt: skip
         yield DesiredMember(member.name, member.node, addresses[member.name], service)
 
 
@@ -209,7 +221,11 @@ def expand(
     haproxy, route = proxy_configs(cluster, addresses, owned, ways)
     first = "" if was_whole else preferred_member(cluster).name
     templates = {m.name: template if m.name == first else follower_template for m in spec.members}
-    members = tuple(desired_members(cluster, addresses, templates, numbers, volumes))
+    members = tuple(
+        desired_members(cluster, addresses, templates, numbers, volumes, restored=first)
+    )
+    backup_secrets = frozenset(name for name, _ in backup_files(cluster))
+    restore_secrets = frozenset(name for name, _ in restore_files(cluster) if not was_whole)
     vip = vip_of(cluster, nodes)
     vip_secrets = (vip.secret,) if vip is not None and vip.secret is not None else ()
     return DesiredCluster(
@@ -239,7 +255,9 @@ def expand(
         catalog=merge_catalogs(catalog_of(cluster), claims),
         vip=vip,
         ways=ways,
-        given_secrets=tuple(sorted(name for name, _ in backup_files(cluster))),
+        given_secrets=tuple(sorted({*backup_secrets, *restore_secrets})),
+        restore_secrets=restore_secrets - backup_secrets,
+        restores="" if was_whole else restore_text(cluster),
         archive=archive_of(cluster),
         base_backups=backup_plan(cluster),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from queenright.core.kinds.postgres_cluster.desired.restore import restore_method
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PARAMETERS_KEY, OwnParameters
 from queenright.core.kinds.postgres_cluster.replication.settings import written_settings
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
@@ -98,7 +99,7 @@ def dynamic_configuration(cluster: PostgresCluster) -> dict[str, Any]:
 def _bootstrap_section(cluster: PostgresCluster) -> dict[str, Any]:
     return {
         "dcs": _escaped(dynamic_configuration(cluster)),
-        "initdb": [{"encoding": "UTF8"}, "data-checksums"],
+        **(restore_method(cluster) or {"initdb": [{"encoding": "UTF8"}, "data-checksums"]}),
     }
 
 

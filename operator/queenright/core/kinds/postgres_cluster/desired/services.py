@@ -10,6 +10,10 @@ from collections.abc import Mapping
 
 from queenright.core.kinds.postgres_cluster.desired.backup import backup_environment, backup_files
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import ROUTE_LUA_FILE
+from queenright.core.kinds.postgres_cluster.desired.restore import (
+    restore_environment,
+    restore_files,
+)
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.members import Member
 from queenright.core.swarm.objects import (
@@ -70,9 +74,12 @@ def member_service(  # noqa: PLR0917
     addresses: Mapping[str, str],
     template: str,
     volumes: str = "",
+    *,
+    is_restored: bool = False,
 ) -> Service:
     """A member's service, with every property of §2.7 and §8. ``volumes`` is the service after
-    which its volumes are named, where that is another one."""
+    which its volumes are named, where that is another one; ``is_restored`` is True for the member
+    that begins a cluster from a backup."""
     scope, spec = cluster.metadata.name, cluster.spec
     check, restart = spec.health_check, spec.restart_policy
     partners = [
@@ -91,6 +98,7 @@ def member_service(  # noqa: PLR0917
             "NODE_CONNECT": addresses[member.name],
             "FAILOVER_PRIORITY": str(member.failover_priority),
             **backup_environment(cluster),
+            **(restore_environment(cluster) if is_restored else {}),
         },
         hostname=member.name,
         init=True,
@@ -114,7 +122,11 @@ def member_service(  # noqa: PLR0917
         secrets=tuple(
             sorted(
                 FileReference(secret, target, POSTGRES_ID, POSTGRES_ID, SECRET_MODE)
-                for secret, target in (*secret_files(cluster), *backup_files(cluster))
+                for secret, target in (
+                    *secret_files(cluster),
+                    *backup_files(cluster),
+                    *(restore_files(cluster) if is_restored else ()),
+                )
             )
         ),
         health_check=HealthCheck(

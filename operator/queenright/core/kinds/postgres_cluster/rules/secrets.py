@@ -40,9 +40,11 @@ def plan_secrets(state: ClusterState) -> Iterator[AnyAction | Hold]:
         else:
             yield CreateSecret(secret, reason=f"secret {secret.name} is not in the swarm")
     for name in state.missing_given_secrets:
+        restores = name in state.desired.restore_secrets
+        field = "spec.bootstrap.from.backup" if restores else "spec.backup"
         yield Hold(
             f"secret/{name}",
-            f"secret {name}: is not in the swarm, and spec.backup.repository names it, so no "
+            f"secret {name}: is not in the swarm, and {field}.repository names it, so no "
             "member is changed meanwhile; create it (docker secret create "
             f"{name} FILE), or correct the name",
             wants_attention=True,

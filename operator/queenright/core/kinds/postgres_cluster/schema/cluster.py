@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from queenright.core.kinds.postgres_cluster.schema.backup import BackupSpec
+from queenright.core.kinds.postgres_cluster.schema.bootstrap import Bootstrap
 from queenright.core.kinds.postgres_cluster.schema.containers import (
     HealthCheckSpec,
     MemberMemory,
@@ -108,6 +109,11 @@ class PostgresClusterSpec(Part):
         default=None,
         description="Where the leader archives its WAL. Default: nowhere; nothing is archived, as "
         "the contract has it (spec: §1.8).",
+    )
+    bootstrap: Bootstrap | None = Field(
+        default=None,
+        description="What a new cluster begins with. Default: an empty database. It has no effect "
+        "on a cluster that was healthy once.",
     )
     postgresql: PostgreSQL = Field(
         default=PostgreSQL(),

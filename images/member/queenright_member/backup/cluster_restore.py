@@ -1,0 +1,205 @@
+"""Programs for Patroni's bootstrap: `cluster-restore` and `cluster-restored`.
+
+`cluster-restore` lays a base backup of another cluster, the parent, out in the member's empty data
+directory; PostgreSQL then replays the parent's WAL up to the target. `cluster-restored` runs when
+that has come to its end and the passwords are the new cluster's own.
+
+Invariant: what lies in the data directory before `cluster-restore` begins is never touched. A note
+beside Raft's files says that the data are of a restore that has not ended; only while it is there,
+and it is written only where the directory was empty, may these data be removed (``unfinished``).
+"""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .barman import PROGRAMS, Barman, BarmanError
+from .base_backup import backups
+from .folders import folders_in
+from .repository import DATA, OWN, PARENT, SECRETS, RepositoryError, read_repository
+
+SYSTEM_VARIABLE, BACKUP_VARIABLE = "RESTORE_SYSTEM", "RESTORE_BACKUP"
+TARGET_VARIABLE = "RESTORE_TARGET"
+NOTE = Path("/home/postgres/raft/restore")
+LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
+"""Files of the parent's that would make another server of it, or another cluster."""
+AGAIN_S = 20.0
+"""The wait after a failure, before the container ends and Swarm starts it again."""
+SEGMENT = 16 << 20
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directories of a member, the note of a restore, and Barman's programs."""
+
+    data: Path = DATA
+    secrets: Path = SECRETS
+    note: Path = NOTE
+    programs: Path = PROGRAMS
+    again_s: float = AGAIN_S
+
+
+def restore_main() -> NoReturn:
+    """`cluster-restore`: exit status 1 with one line when it failed."""
+    sys.exit(run(os.environ, Places()))
+
+
+def restored_main() -> NoReturn:
+    """`cluster-restored`: the restore has ended; these data are the cluster's from now on."""
+    NOTE.unlink(missing_ok=True)
+    print("cluster-restored: the cluster begins with what was restored", flush=True)
+    sys.exit(0)
+
+
+def run(environ: Mapping[str, str], places: Places) -> int:
+    """Lay the base backup out, and return the exit status; the data directory of one that failed is
+    empty again."""
+    if any(places.data.iterdir()):
+        print(
+            f"cluster-restore: restored nothing: directory {places.data} is not empty; keep its "
+            "volume, or deploy the cluster with volumes of its own",
+            file=sys.stderr,
+        )
+        return 1
+    write_note(places.note)
+    try:
+        restore(environ, places)
+    except (RepositoryError, BarmanError, OSError) as error:
+        empty(places.data)
+        print(f"cluster-restore: restored nothing: {error}", file=sys.stderr, flush=True)
+        time.sleep(places.again_s)
+        return 1
+    return 0
+
+
+def restore(environ: Mapping[str, str], places: Places) -> None:
+    """Choose the backup and lay it out; RepositoryError or BarmanError with the reason."""
+    repository = read_repository(environ, places.secrets, PARENT)
+    system = environ.get(SYSTEM_VARIABLE, "") or only_system(
+        folders_in(repository, repository.folder, places.programs), repository.url
+    )
+    refuse_used_archive(environ, places, system)
+    barman = Barman(repository, system, places.programs)
+    found = backups(barman)
+    chosen = choose(
+        found, environ.get(TARGET_VARIABLE, ""), environ.get(BACKUP_VARIABLE, ""), repository.url
+    )
+    print(
+        f"cluster-restore: restores base backup {chosen['id']}, which ended at {chosen['end']}, "
+        f"of {repository.url}",
+        flush=True,
+    )
+    barman.run("restore", arguments=[str(chosen["id"]), str(places.data)])
+    for name in LEFT_OUT:
+        (places.data / name).unlink(missing_ok=True)
+    places.data.chmod(0o700)
+    print(f"cluster-restore: restored base backup {chosen['id']}", flush=True)
+
+
+def only_system(systems: Sequence[str], url: str) -> str:
+    """Return the identifier of the one database system below a cluster's folder."""
+    if not systems:
+        raise RepositoryError(f"{url} has no backup; correct `cluster`, `bucket` or `prefix`")
+    if len(systems) > 1:
+        raise RepositoryError(
+            f"{url} has several database systems ({', '.join(systems)}), each of a deployment "
+            "under this name; write which of them in `system`"
+        )
+    return systems[0]
+
+
+def refuse_used_archive(environ: Mapping[str, str], places: Places, system: str) -> None:
+    """RepositoryError where the cluster's own archive has files of this database system: those of
+    two clusters would overwrite each other's."""
+    if not environ.get("BACKUP_URL"):
+        return
+    own = read_repository(environ, places.secrets, OWN)
+    if folders_in(own, f"{own.folder}{system}/", places.programs):
+        raise RepositoryError(
+            f"{own.url} has WAL or backups of this database system already, which the new cluster "
+            "would overwrite; give spec.backup another prefix"
+        )
+
+
+def choose(
+    found: Sequence[Mapping[str, Any]], target: str, wanted: str, url: str
+) -> Mapping[str, Any]:
+    """Return the backup to begin with: the one that is named, else the newest from which the target
+    can be reached. Of a restore point only its name is known: the oldest."""
+    whole = [one for one in found if one["status"] == "DONE" and one["end"] is not None]
+    if not whole:
+        raise BarmanError(f"{url} has no whole base backup; nothing can be restored without one")
+    kind, _, value = target.partition(" ")
+    fitting = [one for one in whole if reaches(one, kind, value)]
+    if wanted and wanted not in [one["id"] for one in whole]:
+        known = ", ".join(str(one["id"]) for one in whole)
+        raise BarmanError(f"there is no whole base backup {wanted}; those that there are: {known}")
+    if wanted:
+        fitting = [one for one in fitting if one["id"] == wanted]
+    if not fitting:
+        first, last = whole[0], whole[-1]
+        raise BarmanError(
+            f"target {kind} {value} is not covered, as no base backup ended before it; the first "
+            f"of {len(whole)} is {first['id']} (ended {first['end']}, WAL {first['end_wal']}), the last "
+            f"{last['id']} (ended {last['end']}, WAL {last['end_wal']})"
+        )
+    return fitting[0] if kind == "name" else fitting[-1]
+
+
+def reaches(backup: Mapping[str, Any], kind: str, value: str) -> bool:
+    """Return True if a recovery from this backup can stop at the target."""
+    if kind == "time":
+        # The end is told without its fraction.
+        return datetime.fromisoformat(backup["end"]) + timedelta(seconds=1) <= _moment(value)
+    if kind == "lsn":
+        high, _, low = value.partition("/")
+        wal = str(backup["end_wal"])
+        end = (int(wal[8:16], 16) << 32) + (int(wal[16:24], 16) + 1) * SEGMENT
+        return (int(high, 16) << 32) + int(low, 16) >= end
+    return True
+
+
+def unfinished(data: Path, note: Path) -> bool:
+    """Remove what a restore that has not ended left, and return True if there was one."""
+    if not note.exists():
+        return False
+    empty(data)
+    return True
+
+
+def empty(directory: Path) -> None:
+    """Remove all that is in a directory, which may be a volume's own."""
+    for path in directory.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def write_note(note: Path) -> None:
+    """Write the note so that it outlasts a power cut; what it says is that it is there."""
+    with note.open("w", encoding="utf-8") as file:
+        file.write("the data directory is that of a restore that has not ended\n")
+        file.flush()
+        os.fsync(file.fileno())
+    descriptor = os.open(note.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _moment(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise RepositoryError(f"environment variable {TARGET_VARIABLE} has no moment with its zone")
+    return found

@@ -1,0 +1,75 @@
+"""Checks of `bootstrap` that need more than one field.
+
+Decides from one valid `PostgresCluster`. Invariant: no new cluster archives where its parent does.
+"""
+
+from collections.abc import Iterator
+
+from queenright.core.kinds.postgres_cluster.checks.backup import taken_secrets
+from queenright.core.kinds.postgres_cluster.desired.restore import parent_of
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+from queenright.core.manifest.problems import Finding, Path, path_text
+
+_BACKUP: Path = ("spec", "bootstrap", "from", "backup")
+_REPOSITORY: Path = (*_BACKUP, "repository")
+_TARGET: Path = (*_BACKUP, "target")
+
+
+def _one_target(cluster: PostgresCluster) -> Iterator[Finding]:
+    backup = parent_of(cluster)
+    if backup is None or backup.target is None:
+        return
+    found = [name for name, value in backup.target if value is not None]
+    if not found:
+        yield Finding(_TARGET, "names none; write time, lsn or name, or leave it out (the latest)")
+    elif len(found) > 1:
+        message = f"has {' and '.join(found)}, and a recovery has one end; keep one of them"
+        yield Finding(_TARGET, message)
+
+
+def _own_archive(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The new cluster's archive is not its parent's."""
+    backup, own = parent_of(cluster), cluster.spec.backup
+    if backup is None or own is None or cluster.metadata.name != backup.cluster:
+        return
+    first, second = backup.repository, own.repository
+    if (first.bucket, first.prefix) != (second.bucket, second.prefix):
+        return
+    if (first.endpoint or "").rstrip("/") != (second.endpoint or "").rstrip("/"):
+        return
+    path: Path = ("spec", "backup", "repository")
+    message = (
+        f"is where {backup.cluster}, from whose backup this cluster begins, has its archive, and "
+        "each would overwrite the other's; give it a prefix or a bucket of its own"
+    )
+    yield Finding(path, message, involves=((*_BACKUP, "cluster"),))
+
+
+def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The credentials' secret is nobody's password: the operator makes those itself."""
+    backup = parent_of(cluster)
+    if backup is None:
+        return
+    taken = taken_secrets(cluster)
+    repository = backup.repository
+    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
+        if name is None:
+            continue
+        path: Path = (*_REPOSITORY, field)
+        if name in taken:
+            message = f"is also {path_text(taken[name])}; name a secret of its own"
+            yield Finding(path, message, involves=(taken[name],))
+        taken.setdefault(name, path)
+
+
+def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The data are not sent in clear text."""
+    backup = parent_of(cluster)
+    endpoint = None if backup is None else backup.repository.endpoint
+    if endpoint is not None and endpoint.startswith("http://"):
+        message = "whoever is in the network between can read all data; write https"
+        yield Finding((*_REPOSITORY, "endpoint"), message, "warning")
+
+
+RESTORE_CHECKS = (_one_target, _own_archive, _secrets, _transport)
+"""Checks of what a new cluster begins with."""

@@ -1,0 +1,107 @@
+"""The first member's part in a restore: environment, files and Patroni's bootstrap.
+
+Decides from the document alone. Only the member that begins the cluster has any of it. Invariant:
+the environment says where the parent's repository is and nothing secret; the credentials are in a
+mounted secret (`images/member/queenright_member/backup/cluster_restore.py` reads both).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from queenright.core.kinds.postgres_cluster.schema.bootstrap import RestoredBackup
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+
+PREFIX = "RESTORE_"
+CREDENTIALS_TARGET = "restore_credentials"
+CA_TARGET = "restore_ca"
+TARGETS = (CREDENTIALS_TARGET, CA_TARGET)
+METHOD = "restore"
+
+
+def parent_of(cluster: PostgresCluster) -> RestoredBackup | None:
+    """Return the backup that a new cluster begins with; None for an empty one."""
+    bootstrap = cluster.spec.bootstrap
+    return None if bootstrap is None else bootstrap.source.backup
+
+
+def restore_environment(cluster: PostgresCluster) -> dict[str, str]:
+    """Return the variables of the restore's programs."""
+    backup = parent_of(cluster)
+    if backup is None:
+        return {}
+    repository = backup.repository
+    folders = filter(None, (repository.bucket, repository.prefix, backup.cluster))
+    target = target_of(backup)
+    found = {
+        "URL": f"s3://{'/'.join(folders)}",
+        "ENDPOINT": repository.endpoint or "",
+        "REGION": repository.region,
+        "SYSTEM": backup.system or "",
+        "BACKUP": backup.base or "",
+        "TARGET": " ".join(target) if target is not None else "",
+    }
+    return {f"{PREFIX}{name}": value for name, value in found.items() if value}
+
+
+def restore_files(cluster: PostgresCluster) -> list[tuple[str, str]]:
+    """Return the names of the secrets that somebody else makes, and of the files in the member."""
+    backup = parent_of(cluster)
+    if backup is None:
+        return []
+    files = [(backup.repository.credentials, CREDENTIALS_TARGET)]
+    ca = backup.repository.ca
+    return files if ca is None else [*files, (ca, CA_TARGET)]
+
+
+def target_of(backup: RestoredBackup) -> tuple[str, str] | None:
+    """Return the kind of a target, as PostgreSQL's parameters end, and its value."""
+    target = backup.target
+    if target is not None and target.time is not None:
+        return "time", _exact(target.time)
+    if target is not None and target.lsn is not None:
+        return "lsn", target.lsn
+    if target is not None and target.name is not None:
+        return "name", target.name
+    return None
+
+
+def restore_method(cluster: PostgresCluster) -> dict[str, Any]:
+    """Return what `bootstrap` in Patroni's configuration has in place of `initdb`; empty for an
+    empty database."""
+    backup = parent_of(cluster)
+    if backup is None:
+        return {}
+    target = target_of(backup)
+    ends = {} if target is None else {f"recovery_target_{target[0]}": target[1]}
+    return {
+        "method": METHOD,
+        METHOD: {
+            "command": "cluster-restore",
+            "no_params": True,
+            "recovery_conf": {
+                "restore_command": "parent-wal-restore %f %p",
+                "recovery_target_timeline": "latest",
+                "recovery_target_action": "promote",
+                **ends,
+            },
+        },
+        "post_bootstrap": "cluster-restored",
+    }
+
+
+def restore_text(cluster: PostgresCluster) -> str:
+    """Return what a new cluster begins with, for people; empty for an empty database."""
+    backup = parent_of(cluster)
+    if backup is None:
+        return ""
+    repository, target = backup.repository, target_of(backup)
+    end = "the end of its archived WAL" if target is None else " ".join(target)
+    place = f"bucket {repository.bucket} at {repository.endpoint or 'Amazon S3'}"
+    return f"the backup of {backup.cluster} in {place}, up to {end}"
+
+
+def _exact(moment: datetime) -> str:
+    """Return a moment as PostgreSQL and Python read it, to the microsecond."""
+    return moment.isoformat(sep=" ")
