@@ -9,6 +9,7 @@ from tests.support.databases_error_cases import DATABASES_CASES
 from tests.support.documents import BASE, edited
 from tests.support.edge_error_cases import EDGE_CASES
 from tests.support.replication_error_cases import REPLICATION_CASES
+from tests.support.restore_error_cases import RESTORE_CASES
 from tests.support.vip_error_cases import VIP_CASES
 
 SECOND = "    - {name: member-2, node: node3}\n"
@@ -289,6 +290,7 @@ CASES: dict[str, str] = {
     **VIP_CASES,
     **REPLICATION_CASES,
     **BACKUP_CASES,
+    **RESTORE_CASES,
     # together
     "all at once": edited(
         ("main", "Main"),

@@ -16,6 +16,8 @@ import yaml
 from .inputs import Paths
 
 TAG = "queenright_finding"
+RESTORE_TAG = "queenright_restore"
+"""Why the last try to restore the cluster came to nothing."""
 NO_ROOM = "no-room"
 NO_VERSION_FILE = "no-version-file"
 NO_CONTROL_FILE = "no-control-file"
@@ -83,11 +85,11 @@ def damage_of(data: Path) -> str:
     return ""
 
 
-def with_tag(text: str, finding: str) -> str:
+def with_tag(text: str, finding: str, tag: str = TAG) -> str:
     """Patroni's configuration with the finding among its tags."""
     configuration = yaml.safe_load(text)
     if not isinstance(configuration, dict):
         return text  # Patroni says what is wrong with it
     tags = configuration.get("tags")
-    configuration["tags"] = {**(tags if isinstance(tags, dict) else {}), TAG: finding}
+    configuration["tags"] = {**(tags if isinstance(tags, dict) else {}), tag: finding}
     return str(yaml.safe_dump(configuration, sort_keys=False))

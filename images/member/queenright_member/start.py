@@ -17,7 +17,7 @@ import yaml
 
 from .backup.cluster_restore import NOTE, unfinished
 from .bootstrap_key import give_up_beside
-from .findings import is_full, look, with_tag
+from .findings import RESTORE_TAG, is_full, look, with_tag
 from .inputs import NO_ROOM, OTHERWISE, Paths, StartError, generate
 from .partners import await_partners
 from .raft_files import RaftFiles
@@ -27,7 +27,6 @@ from .raft_sync import sync_beside
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
-RESTORE_NOTE = NOTE.name
 PATRONI = "/opt/patroni/bin/patroni"
 
 
@@ -41,8 +40,10 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     """Prepare everything below `paths`, then become `command`."""
     try:
         prepare(environ, paths)
-        again = unfinished(paths.data, paths.raft / RESTORE_NOTE)
+        failed = unfinished(paths.data, paths.raft / NOTE.name)
         say_finding(paths)
+        if failed:
+            say_failed_restore(paths, failed)
         own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
         node = Node(own, partners, asking(raft_password(paths.config)))
         repair(RaftFiles.of(paths.raft, own), node, environ.get(RESET, "").strip())
@@ -58,8 +59,7 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         sync_beside(str(paths.raft))
     except OSError as error:
         print(f"WARNING: Raft's files are not synced: {error.strerror}", file=sys.stderr)
-    if again:
-        print("WARNING: a restore has not ended; it begins again", file=sys.stderr, flush=True)
+    if failed:
         give_up_beside(paths.config)
     os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
 
@@ -74,6 +74,13 @@ def say_finding(paths: Paths) -> None:
     if finding:
         print(f"WARNING: PostgreSQL will not start: {finding}", file=sys.stderr, flush=True)
         write_private(paths.config, with_tag(paths.config.read_text(encoding="utf-8"), finding))
+
+
+def say_failed_restore(paths: Paths, why: str) -> None:
+    """Have Patroni tell why the last try to restore the cluster came to nothing."""
+    print(f"WARNING: the restore begins again: {why}", file=sys.stderr, flush=True)
+    text = paths.config.read_text(encoding="utf-8")
+    write_private(paths.config, with_tag(text, why, RESTORE_TAG))
 
 
 def raft_password(config: Path) -> str | None:

@@ -31,6 +31,7 @@ LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
 """Files of the parent's that would make another server of it, or another cluster."""
 AGAIN_S = 20.0
 """The wait after a failure, before the container ends and Swarm starts it again."""
+DID_NOT_END = "it did not come to its end; the lines of the container before have the cause"
 SEGMENT = 16 << 20
 
 
@@ -72,6 +73,7 @@ def run(environ: Mapping[str, str], places: Places) -> int:
         restore(environ, places)
     except (RepositoryError, BarmanError, OSError) as error:
         empty(places.data)
+        write_note(places.note, str(error))
         print(f"cluster-restore: restored nothing: {error}", file=sys.stderr, flush=True)
         time.sleep(places.again_s)
         return 1
@@ -143,11 +145,14 @@ def choose(
     if wanted:
         fitting = [one for one in fitting if one["id"] == wanted]
     if not fitting:
-        first, last = whole[0], whole[-1]
+        first, last = (
+            f"{o['id']} (ended {o['end']}, WAL {o['end_wal']})" for o in (whole[0], whole[-1])
+        )
+        known = f"the only one is {first}"
+        if len(whole) > 1:
+            known = f"the first of {len(whole)} is {first}, the last {last}"
         raise BarmanError(
-            f"target {kind} {value} is not covered, as no base backup ended before it; the first "
-            f"of {len(whole)} is {first['id']} (ended {first['end']}, WAL {first['end_wal']}), the last "
-            f"{last['id']} (ended {last['end']}, WAL {last['end_wal']})"
+            f"target {kind} {value} is not covered, as no base backup ended before it; {known}"
         )
     return fitting[0] if kind == "name" else fitting[-1]
 
@@ -165,12 +170,15 @@ def reaches(backup: Mapping[str, Any], kind: str, value: str) -> bool:
     return True
 
 
-def unfinished(data: Path, note: Path) -> bool:
-    """Remove what a restore that has not ended left, and return True if there was one."""
-    if not note.exists():
-        return False
+def unfinished(data: Path, note: Path) -> str:
+    """Remove what a restore that has not ended left, and return why it ended; empty where there was
+    none."""
+    try:
+        why = note.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
     empty(data)
-    return True
+    return why or DID_NOT_END
 
 
 def empty(directory: Path) -> None:
@@ -182,12 +190,14 @@ def empty(directory: Path) -> None:
             path.unlink()
 
 
-def write_note(note: Path) -> None:
-    """Write the note so that it outlasts a power cut; what it says is that it is there."""
-    with note.open("w", encoding="utf-8") as file:
-        file.write("the data directory is that of a restore that has not ended\n")
+def write_note(note: Path, why: str = "") -> None:
+    """Write the note so that it outlasts a power cut; ``why`` is what the restore failed for."""
+    part = note.with_name(f"{note.name}.part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(f"{why}\n")
         file.flush()
         os.fsync(file.fileno())
+    part.replace(note)
     descriptor = os.open(note.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -9,7 +9,7 @@ from typing import Literal
 
 DOWN_STATES = frozenset({"stopped", "start failed", "restart failed", "crashed", "unknown"})
 """Patroni's words for a PostgreSQL that does not run, or that nobody can connect to."""
-FINDING_TAG = "queenright_finding"
+FINDING_TAG, RESTORE_TAG = "queenright_finding", "queenright_restore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,13 @@ class MemberStatus:
     def finding(self) -> str:
         """The cause that the member's entry point found, as one word; empty where it found none."""
         found = self.tags.get(FINDING_TAG)
+        return found if isinstance(found, str) else ""
+
+    @property
+    def failed_restore(self) -> str:
+        """Why the member's last try to restore the cluster came to nothing; empty where it had
+        none."""
+        found = self.tags.get(RESTORE_TAG)
         return found if isinstance(found, str) else ""
 
     @property

@@ -51,6 +51,7 @@ from queenright.core.kinds.postgres_cluster.rules.patroni_config import plan_set
 from queenright.core.kinds.postgres_cluster.rules.proxies import plan_proxies
 from queenright.core.kinds.postgres_cluster.rules.raft import plan_raft
 from queenright.core.kinds.postgres_cluster.rules.replication import plan_replication
+from queenright.core.kinds.postgres_cluster.rules.restore import plan_restore
 from queenright.core.kinds.postgres_cluster.rules.secrets import plan_secrets
 from queenright.core.kinds.postgres_cluster.rules.switchover import plan_leadership
 from queenright.core.kinds.postgres_cluster.rules.virtual_ip import plan_vip
@@ -88,6 +89,7 @@ RULES: tuple[Rule, ...] = (
     plan_secrets,
     plan_configs,
     plan_members,
+    plan_restore,
     plan_raft,
     plan_losses,
     plan_topology,

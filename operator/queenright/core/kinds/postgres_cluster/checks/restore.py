@@ -20,11 +20,13 @@ def _one_target(cluster: PostgresCluster) -> Iterator[Finding]:
     if backup is None or backup.target is None:
         return
     found = [name for name, value in backup.target if value is not None]
+    involved: tuple[Path, ...] = tuple((*_TARGET, name) for name, _ in backup.target)
     if not found:
-        yield Finding(_TARGET, "names none; write time, lsn or name, or leave it out (the latest)")
+        message = "names none; write time, lsn or name, or leave it out (the end of the WAL)"
+        yield Finding(_TARGET, message, involves=involved)
     elif len(found) > 1:
         message = f"has {' and '.join(found)}, and a recovery has one end; keep one of them"
-        yield Finding(_TARGET, message)
+        yield Finding(_TARGET, message, involves=involved)
 
 
 def _own_archive(cluster: PostgresCluster) -> Iterator[Finding]:

@@ -14,10 +14,13 @@ from queenright.core.kinds.postgres_cluster.schema.bootstrap import RestoredBack
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 
 PREFIX = "RESTORE_"
+URL_VARIABLE = f"{PREFIX}URL"
 CREDENTIALS_TARGET = "restore_credentials"
 CA_TARGET = "restore_ca"
 TARGETS = (CREDENTIALS_TARGET, CA_TARGET)
 METHOD = "restore"
+ENDS = {"time": "{}", "lsn": "WAL position {}", "name": "restore point {}"}
+"""Words for each kind of target."""
 
 
 def parent_of(cluster: PostgresCluster) -> RestoredBackup | None:
@@ -97,7 +100,7 @@ def restore_text(cluster: PostgresCluster) -> str:
     if backup is None:
         return ""
     repository, target = backup.repository, target_of(backup)
-    end = "the end of its archived WAL" if target is None else " ".join(target)
+    end = "the end of its archived WAL" if target is None else ENDS[target[0]].format(target[1])
     place = f"bucket {repository.bucket} at {repository.endpoint or 'Amazon S3'}"
     return f"the backup of {backup.cluster} in {place}, up to {end}"
 

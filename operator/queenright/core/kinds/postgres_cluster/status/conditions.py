@@ -24,7 +24,7 @@ from queenright.core.planning.status import Line
 
 TOLD_HERE = (
     *("primary", "failover", "promotion", "maintenance", "reconcile", "replication"),
-    "backup",
+    *("backup", "restore"),
 )
 """Kinds of holds that a status line shows."""
 
@@ -39,6 +39,7 @@ def conditions(
         *held_lines("Maintenance", "maintenance", plan),
         *held_lines("Reconcile", "reconcile", plan),
         *replication_lines(desired, plan, observed),
+        *held_lines("Restore", "restore", plan),
         *backup_lines(desired, plan, observed),
         *base_backup_lines(desired, swarm, now),
         *restart_lines(desired, observed),

@@ -7,11 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from images.member.queenright_member.backup.repository import (
-    CA_FILE,
-    CREDENTIALS_FILE,
-    read_repository,
-)
+from images.member.queenright_member.backup.repository import read_repository
 from queenright.core.actions import PatchSettings
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import dynamic_configuration
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PARAMETERS_KEY
@@ -80,7 +76,10 @@ def test_the_members_program_understands_what_is_rendered(
 
 def test_the_secrets_are_mounted_for_the_member_alone_and_nobody_makes_them() -> None:
     wanted = desired(FULL)
-    assert backup_files(member(FULL)) == {CREDENTIALS_FILE: "main_backup", CA_FILE: "s3_ca"}
+    assert backup_files(member(FULL)) == {
+        "backup_credentials": "main_backup",
+        "backup_ca": "s3_ca",
+    }
     mounted = [f for f in member(FULL).secrets if f.target.startswith("backup_")]
     assert {(f.uid, f.gid, f.mode) for f in mounted} == {("999", "999", 0o400)}
     assert not {"main_backup", "s3_ca"} & {secret.name for secret in wanted.secrets}
