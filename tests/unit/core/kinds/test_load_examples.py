@@ -58,6 +58,14 @@ def test_the_backups_example_writes_every_field() -> None:
     }
 
 
+def test_the_restores_example_writes_every_field_but_the_other_targets() -> None:
+    example = loaded((ROOT / "examples/restore.yaml").read_text()).documents[0]
+    dumped = example.resource.spec.model_dump(mode="json", by_alias=True)["bootstrap"]
+    paths = leaves({"spec": {"bootstrap": dumped}}, ())
+    missing = {path.rpartition(".")[2] for path in paths if path not in example.origin.lines}
+    assert missing == {"lsn", "name"}
+
+
 def test_the_applications_full_example_writes_every_field() -> None:
     app = loaded((ROOT / "examples/notes-full.yaml").read_text()).documents[0]
     dumped = app.resource.model_dump(mode="json", by_alias=True)

@@ -26,6 +26,7 @@ from queenright.core.kinds.postgres_cluster.databases.annotations import (
 )
 from queenright.core.kinds.postgres_cluster.deployed import Access, access_to
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
+from queenright.core.kinds.postgres_cluster.desired.restore import URL_VARIABLE
 from queenright.core.kinds.postgres_cluster.replication.settings import (
     Replication,
     read_replication,
@@ -199,6 +200,11 @@ class ClusterFacts:
         """True if the cluster was healthy once."""
         state_config = self.swarm.config(self.desired.state_config.name)
         return state_config is not None and BOOTSTRAPPED_LABEL in state_config.value.labels
+
+    @property
+    def was_restored(self) -> bool:
+        """True if the cluster began, or begins, from another one's backup."""
+        return any(URL_VARIABLE in m.service.environment for m in self.desired.members)
 
     def status(self, member: DesiredMember) -> MemberStatus | None:
         match self.observed.members.get(member.service.name):

@@ -61,12 +61,15 @@ def wanted_steps(state: ClusterState, catalog: Catalog) -> Iterator[AnyAction | 
 def missing_secret(state: ClusterState, role: DesiredRole, catalog: Catalog) -> AnyAction | Hold:
     """Create a missing password secret, or hold where the role's clients know its old value.
 
-    Created for a role without a password, or when the file names another secret than before.
+    Created for a role without a password, when the file names another secret than before, or for a
+    role that came with a backup: its password is the parent's, and no client of this cluster's was
+    ever seen to have it.
     """
     name = role.password_secret
     live = catalog.role(role.name)
     recorded = state.catalog_note.roles.get(role.name, "")
-    if live is None or not live.has_password or recorded not in {"", name}:
+    is_parents = not recorded and state.was_restored
+    if live is None or not live.has_password or is_parents or recorded not in {"", name}:
         return CreateSecret(
             Secret(name, {CLUSTER_LABEL: state.desired.name}),
             reason=f"secret {name}, for role {role.name}, is not in the swarm",

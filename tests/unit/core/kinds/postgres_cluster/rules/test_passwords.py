@@ -7,7 +7,8 @@ import dataclasses
 from queenright.core.actions import CreateSecret
 from queenright.core.kinds.postgres_cluster.databases.annotations import CatalogNote
 from tests.golden.messages import assert_words
-from tests.support.builders import NOW
+from tests.support.builders import NOW, with_service
+from tests.support.builders import live as live_service
 from tests.support.catalog_worlds import SHOP, actions_only, hold, with_role, world
 
 
@@ -30,6 +31,15 @@ class TestASecretThatIsMissing:
         live = dataclasses.replace(SHOP, verifier="not asked")
         note = CatalogNote({"readers": "", "shop": ""}, ("shop",))
         assert actions_only(world(with_role(live), note, secrets=())) == []
+
+    def test_is_made_for_a_role_that_came_with_a_backup(self) -> None:
+        live = dataclasses.replace(SHOP, verifier="not asked")
+        note = CatalogNote({"readers": "", "shop": ""}, ("shop",))
+        found = world(with_role(live), note, secrets=())
+        variables = live_service(found, "main_member-1").value.environment
+        variables = {**variables, "RESTORE_URL": "s3://backups/parent"}
+        found = with_service(found, "main_member-1", environment=variables)
+        assert [type(action) for action in actions_only(found)] == [CreateSecret]
 
     def test_is_made_when_the_file_names_another(self) -> None:
         live = dataclasses.replace(SHOP, verifier="not asked")
