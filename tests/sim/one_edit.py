@@ -50,6 +50,7 @@ ACME = "{mode: acme, email: ops@example.org, directory: https://acme.example.org
 BEHIND_PROXY = app_manifest(
     behindProxy="true", addressHeader="X-Forwarded-For", protocolHeader="X-Forwarded-Proto"
 )
+PARENT = "{from: {backup: {repository: {bucket: backups, credentials: main_backup}, cluster: old}}}"
 OIDC = "{issuer: https://sso.example.org, clientId: notes, clientSecret: oidc_secret}"
 TEXTS = {"PostgresCluster": (FILE, PLAIN, RICH), "NotesApp": (APP_FILE, APP_PLAIN, APP_RICH)}
 """The file of each kind, and two texts to begin with."""
@@ -57,6 +58,7 @@ APP_IMAGES = {**APP_DIGESTS, EDGE_IMAGE: EDGE_DIGEST}
 BESIDE: Mapping[tuple[str, str], str] = {
     ("PostgresCluster", "vip"): RICH,
     ("PostgresCluster", "backup"): manifest(backup=BACKUP),
+    ("PostgresCluster", "bootstrap"): manifest(bootstrap=PARENT),
     ("PostgresCluster", "from"): manifest(backup=BACKUP[:-1] + ", schedule: '*/5 * * * *'}"),
     ("PostgresCluster", "count"): manifest(
         backup=BACKUP[:-1] + ", schedule: '*/5 * * * *', retention: {days: 7}}"

@@ -179,14 +179,10 @@ def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> No
     assert SECRET_KEY not in shown.stdout + asked.stdout + "".join(backed_up.operator.lines)
 
 
-@pytest.mark.timeout(1500)
-def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
-    backed_up: Deployment, store: ObjectStore, programs: MemberPrograms
-) -> None:
-    lab, operator, deployment = backed_up.lab, backed_up.operator, backed_up
-    backup = noted(lab)
-    assert backup["failures"] == 0
-    assert backup["size"] > 1_000_000
+def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], str, int]:
+    """Write through a power cut and a switchover, and drop the table; return its rows, a moment a
+    second before, and the timeline."""
+    lab = deployment.lab
     eventually(lambda: not service(lab, "main_base_backup"), "the job to go", 60)
     well_again(deployment)
     leader = leader_node(lab)
@@ -210,6 +206,18 @@ def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
         connection.execute("DROP TABLE acknowledged")
         (name,) = connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()[0]
         eventually(lambda: archived(connection, name), "the archive to have the drop", 120)
+    return before, moment, timeline
+
+
+@pytest.mark.timeout(1500)
+def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
+    backed_up: Deployment, store: ObjectStore, programs: MemberPrograms
+) -> None:
+    lab, operator, deployment = backed_up.lab, backed_up.operator, backed_up
+    backup = noted(lab)
+    assert backup["failures"] == 0
+    assert backup["size"] > 1_000_000
+    before, moment, timeline = written_and_dropped(deployment)
     password = read_secret(lab, "pg_superuser_pw")
     assert len(before) > 100
     told = "".join(operator.lines) + json.dumps(service(lab, "main_member-1"))

@@ -72,8 +72,8 @@ class MemberStatus:
 
     @property
     def failed_restore(self) -> str:
-        """Why the member's last try to restore the cluster came to nothing; empty where it had
-        none."""
+        """The reason why the member's last try to restore the cluster came to nothing; empty where
+        it had none."""
         found = self.tags.get(RESTORE_TAG)
         return found if isinstance(found, str) else ""
 

@@ -1,4 +1,4 @@
-"""What the first member of a cluster was restored with, whatever the file says now.
+"""Keeps what the first member of a cluster was restored with, whatever the file says now.
 
 A restore counts once. Invariant: no edit of it changes, and so restarts, a member of a cluster that
 was healthy once.

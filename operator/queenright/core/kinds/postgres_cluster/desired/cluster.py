@@ -22,7 +22,11 @@ from queenright.core.kinds.postgres_cluster.desired.patroni_yml import (
     render_patroni_template,
 )
 from queenright.core.kinds.postgres_cluster.desired.policy import Policy, policy_of
-from queenright.core.kinds.postgres_cluster.desired.restore import restore_files, restore_text
+from queenright.core.kinds.postgres_cluster.desired.restore import (
+    NO_RESTORE,
+    DesiredRestore,
+    restore_of,
+)
 from queenright.core.kinds.postgres_cluster.desired.route_lua import render_route_lua
 from queenright.core.kinds.postgres_cluster.desired.services import (
     PROXY_LABEL_VALUE,
@@ -111,11 +115,8 @@ class DesiredCluster:
     """The members that the file adds and takes away."""
     given_secrets: tuple[str, ...] = ()
     """Names of the secrets that somebody else makes: the repositories' credentials and CAs."""
-    restore_secrets: frozenset[str] = frozenset()
-    """Those of them that only the restore of a new cluster needs."""
-    restores: str = ""
-    """What a new cluster begins with, for people; empty for an empty one, and for one that was
-    healthy once."""
+    restore: DesiredRestore = NO_RESTORE
+    """The backup that a new cluster begins with; none for one that was healthy once."""
     archive: str = ""
     """The place where the WAL is archived, for people; empty where it is not."""
     base_backups: BackupPlan | None = None
@@ -209,12 +210,7 @@ def expand(
     owned = {CLUSTER_LABEL: scope}
     text = render_patroni_template(cluster)
     template, follower_template = (
-        Config(
-            f"{scope}_patroni-{digest(found)}",
-            found.encode(),
-            {**owned, LOCAL_DIGEST_LABEL: digest(local_part(found))},
-        )
-        for found in (text, local_part(text))
+        patroni_config(scope, found, owned) for found in (text, local_part(text))
     )
     ports = spec.ports
     ways = tuple(sorted({Way(ports.postgresql, ports.rest_api), *deployed_ways}))
@@ -224,8 +220,7 @@ def expand(
     members = tuple(
         desired_members(cluster, addresses, templates, numbers, volumes, restored=first)
     )
-    backup_secrets = frozenset(name for name, _ in backup_files(cluster))
-    restore_secrets = frozenset(name for name, _ in restore_files(cluster) if not was_whole)
+    restore = NO_RESTORE if was_whole else restore_of(cluster)
     vip = vip_of(cluster, nodes)
     vip_secrets = (vip.secret,) if vip is not None and vip.secret is not None else ()
     return DesiredCluster(
@@ -255,9 +250,8 @@ def expand(
         catalog=merge_catalogs(catalog_of(cluster), claims),
         vip=vip,
         ways=ways,
-        given_secrets=tuple(sorted({*backup_secrets, *restore_secrets})),
-        restore_secrets=restore_secrets - backup_secrets,
-        restores="" if was_whole else restore_text(cluster),
+        given_secrets=tuple(sorted({*(n for n, _ in backup_files(cluster)), *restore.secrets})),
+        restore=restore,
         archive=archive_of(cluster),
         base_backups=backup_plan(cluster),
     )
@@ -280,6 +274,12 @@ def node_labels(cluster: PostgresCluster, numbers: Sequence[int] = ()) -> Iterab
     for node in cluster.spec.proxies.nodes:
         wanted.setdefault(node, {})[keys.proxy] = PROXY_LABEL_VALUE
     return (NodeLabels(node, labels) for node, labels in sorted(wanted.items()))
+
+
+def patroni_config(scope: str, text: str, labels: Mapping[str, str]) -> Config:
+    """A member's template, with the digest of what a running member reads again."""
+    found = {**labels, LOCAL_DIGEST_LABEL: digest(local_part(text))}
+    return Config(f"{scope}_patroni-{digest(text)}", text.encode(), found)
 
 
 def proxy_configs(

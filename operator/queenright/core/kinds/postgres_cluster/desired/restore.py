@@ -7,6 +7,7 @@ mounted secret (`images/member/queenright_member/backup/cluster_restore.py` read
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +22,18 @@ TARGETS = (CREDENTIALS_TARGET, CA_TARGET)
 METHOD = "restore"
 ENDS = {"time": "{}", "lsn": "WAL position {}", "name": "restore point {}"}
 """Words for each kind of target."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredRestore:
+    """``text`` is what a new cluster begins with, for people; empty for an empty database.
+    ``secrets`` are the names of those that it needs."""
+
+    text: str = ""
+    secrets: frozenset[str] = frozenset()
+
+
+NO_RESTORE = DesiredRestore()
 
 
 def parent_of(cluster: PostgresCluster) -> RestoredBackup | None:
@@ -94,15 +107,16 @@ def restore_method(cluster: PostgresCluster) -> dict[str, Any]:
     }
 
 
-def restore_text(cluster: PostgresCluster) -> str:
-    """Return what a new cluster begins with, for people; empty for an empty database."""
+def restore_of(cluster: PostgresCluster) -> DesiredRestore:
+    """Return what a new cluster begins with."""
     backup = parent_of(cluster)
     if backup is None:
-        return ""
+        return NO_RESTORE
     repository, target = backup.repository, target_of(backup)
     end = "the end of its archived WAL" if target is None else ENDS[target[0]].format(target[1])
     place = f"bucket {repository.bucket} at {repository.endpoint or 'Amazon S3'}"
-    return f"the backup of {backup.cluster} in {place}, up to {end}"
+    text = f"the backup of {backup.cluster} in {place}, up to {end}"
+    return DesiredRestore(text, frozenset(name for name, _ in restore_files(cluster)))
 
 
 def _exact(moment: datetime) -> str:

@@ -119,16 +119,7 @@ def member_service(  # noqa: PLR0917
             )
         ),
         configs=(FileReference(template, TEMPLATE_TARGET, POSTGRES_ID, POSTGRES_ID, SECRET_MODE),),
-        secrets=tuple(
-            sorted(
-                FileReference(secret, target, POSTGRES_ID, POSTGRES_ID, SECRET_MODE)
-                for secret, target in (
-                    *secret_files(cluster),
-                    *backup_files(cluster),
-                    *(restore_files(cluster) if is_restored else ()),
-                )
-            )
-        ),
+        secrets=mounted_secrets(cluster, is_restored=is_restored),
         health_check=HealthCheck(
             test=("CMD", "healthcheck", str(spec.ports.rest_api)),
             interval_s=check.interval_s,
@@ -140,6 +131,17 @@ def member_service(  # noqa: PLR0917
         restart=RestartPolicy(
             restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
         ),
+    )
+
+
+def mounted_secrets(cluster: PostgresCluster, *, is_restored: bool) -> tuple[FileReference, ...]:
+    """A member's secrets, and those of the repositories that it reads."""
+    parents = restore_files(cluster) if is_restored else []
+    return tuple(
+        sorted(
+            FileReference(secret, target, POSTGRES_ID, POSTGRES_ID, SECRET_MODE)
+            for secret, target in (*secret_files(cluster), *backup_files(cluster), *parents)
+        )
     )
 
 

@@ -23,7 +23,7 @@ PHASES: Mapping[str, str] = {
 
 def plan_restore(state: ClusterState) -> Iterator[AnyAction | Hold]:
     desired = state.desired
-    if not desired.restores or not state.is_deployed or state.is_bootstrapped:
+    if not desired.restore.text or not state.is_deployed or state.is_bootstrapped:
         return
     first = next(m for m in desired.members if URL_VARIABLE in m.service.environment)
     status = state.status(first)
@@ -34,7 +34,7 @@ def plan_restore(state: ClusterState) -> Iterator[AnyAction | Hold]:
         phase = f"does not answer ({state.why_unknown(first)})"
     else:
         phase = PHASES.get(status.state, f"is {status.state}")
-    text = f"cluster {desired.name}: begins with {desired.restores}: {first.name} {phase}"
+    text = f"cluster {desired.name}: begins with {desired.restore.text}: {first.name} {phase}"
     if failed:
         text += f"; its last try came to nothing: {failed}"
     yield Hold(

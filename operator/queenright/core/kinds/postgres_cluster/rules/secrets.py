@@ -40,7 +40,7 @@ def plan_secrets(state: ClusterState) -> Iterator[AnyAction | Hold]:
         else:
             yield CreateSecret(secret, reason=f"secret {secret.name} is not in the swarm")
     for name in state.missing_given_secrets:
-        restores = name in state.desired.restore_secrets
+        restores = name in state.desired.restore.secrets
         field = "spec.bootstrap.from.backup" if restores else "spec.backup"
         yield Hold(
             f"secret/{name}",

@@ -117,7 +117,7 @@ class BootstrapSource(Part):
 
 
 class Bootstrap(Part):
-    """What a new cluster begins with. It counts once, while the cluster was never healthy and its
+    """The beginning of a new cluster. It counts once, while the cluster was never healthy and its
     first member has no data; later it changes nothing."""
 
     source: BootstrapSource = Field(alias="from", description="Where the first data come from.")
