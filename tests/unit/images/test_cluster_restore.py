@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member import health
-from images.member.queenright_member.backup import cluster_restore
+from images.member.queenright_member.backup import cluster_restore, wal
 from images.member.queenright_member.findings import RESTORE_TAG, with_tag
 from tests.support.barman import barman
 
@@ -211,6 +211,31 @@ def test_what_a_restore_left_that_was_ended_is_removed(places: cluster_restore.P
     assert cluster_restore.unfinished(places.data, places.note) == cluster_restore.DID_NOT_END
     assert not any(places.data.iterdir())
     assert (places.secrets / "restore_credentials").exists()
+
+
+def test_a_note_that_is_removed_lets_the_data_be(places: cluster_restore.Places) -> None:
+    assert cluster_restore.run(RESTORE, places) == 0
+    cluster_restore.remove_note(places.note)
+    assert cluster_restore.unfinished(places.data, places.note) == ""
+    assert (places.data / "PG_VERSION").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "tries"),
+    [
+        ('test $(wc -l < "$0.tries") -gt 2 || exit 4', 0, 3),
+        ("echo 'ERROR: Could not connect to the endpoint' >&2; exit 4", 255, 30),
+        ("echo 'WAL file 1 for server 7 does not exist' >&2; exit 1", 1, 1),
+    ],
+)
+def test_a_parents_file_is_asked_for_again_before_the_recovery_stops(
+    places: cluster_restore.Places, data: Path, *, script: str, status: int, tries: int
+) -> None:
+    programs = barman(places.programs.parent, "wal-restore", f'echo >> "$0.tries"; {script}')
+    words = ["000000010000000000000007", str(data / "pg_wal/RECOVERYXLOG")]
+    found = wal.patiently_restore(words, RESTORE, places.secrets, programs, 0.0)
+    asked = (programs / "barman-cloud-wal-restore.tries").read_text().count("\n")
+    assert (found, asked) == (status, tries)
 
 
 def test_why_a_restore_failed_is_among_patronis_tags() -> None:

@@ -53,7 +53,7 @@ def restore_main() -> NoReturn:
 
 def restored_main() -> NoReturn:
     """`cluster-restored`: the restore has ended; these data are the cluster's from now on."""
-    NOTE.unlink(missing_ok=True)
+    remove_note(NOTE)
     print("cluster-restored: the cluster begins with what was restored", flush=True)
     sys.exit(0)
 
@@ -198,7 +198,17 @@ def write_note(note: Path, why: str = "") -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(note)
-    descriptor = os.open(note.parent, os.O_RDONLY)
+    sync_directory(note.parent)
+
+
+def remove_note(note: Path) -> None:
+    """Remove the note for good: one that came back after a power cut would cost all data."""
+    note.unlink(missing_ok=True)
+    sync_directory(note.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

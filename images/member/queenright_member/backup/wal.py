@@ -14,6 +14,7 @@ left before it rewinds that, names it in full and runs the command elsewhere.
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -26,6 +27,8 @@ ABSENT = r"WAL file \S+ for server \S+ does not exist"
 """Barman's line for a file that is not there. Its status is that of a missing bucket as well."""
 ABSENT_STATUS = 1
 STOP_RECOVERY = 255
+TRIES, AGAIN_S = 30, 10.0
+"""How often, and with which pauses, a file of a restored cluster's parent is asked for."""
 
 
 def archive_main() -> NoReturn:
@@ -40,7 +43,24 @@ def restore_main() -> NoReturn:
 
 def parent_restore_main() -> NoReturn:
     """`parent-wal-restore NAME PATH`: fetch a file of the cluster that this one is made from."""
-    sys.exit(restore(sys.argv[1:], os.environ, kind=PARENT))
+    sys.exit(patiently_restore(sys.argv[1:], os.environ))
+
+
+def patiently_restore(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    secrets: Path = SECRETS,
+    programs: Path = PROGRAMS,
+    again_s: float = AGAIN_S,
+) -> int:
+    """Fetch one of the parent's files, and return the exit status; a failure is tried again for
+    some minutes, because one that stops the recovery costs all of what was restored."""
+    for _ in range(TRIES - 1):
+        status = restore(arguments, environ, secrets, programs, PARENT)
+        if status != STOP_RECOVERY or len(arguments) != 2:
+            return status
+        time.sleep(again_s)
+    return restore(arguments, environ, secrets, programs, PARENT)
 
 
 def archive(

@@ -116,7 +116,7 @@ class DesiredCluster:
     given_secrets: tuple[str, ...] = ()
     """Names of the secrets that somebody else makes: the repositories' credentials and CAs."""
     restore: DesiredRestore = NO_RESTORE
-    """The backup that a new cluster begins with; none for one that was healthy once."""
+    """The backup that a new cluster begins with, by the file."""
     archive: str = ""
     """The place where the WAL is archived, for people; empty where it is not."""
     base_backups: BackupPlan | None = None
@@ -220,7 +220,7 @@ def expand(
     members = tuple(
         desired_members(cluster, addresses, templates, numbers, volumes, restored=first)
     )
-    restore = NO_RESTORE if was_whole else restore_of(cluster)
+    restore = restore_of(cluster, was_whole=was_whole)
     vip = vip_of(cluster, nodes)
     vip_secrets = (vip.secret,) if vip is not None and vip.secret is not None else ()
     return DesiredCluster(

@@ -107,8 +107,8 @@ def restore_method(cluster: PostgresCluster) -> dict[str, Any]:
     }
 
 
-def restore_of(cluster: PostgresCluster) -> DesiredRestore:
-    """Return what a new cluster begins with."""
+def restore_of(cluster: PostgresCluster, *, was_whole: bool) -> DesiredRestore:
+    """Return what a new cluster begins with; one that was healthy once needs none of it."""
     backup = parent_of(cluster)
     if backup is None:
         return NO_RESTORE
@@ -116,7 +116,8 @@ def restore_of(cluster: PostgresCluster) -> DesiredRestore:
     end = "the end of its archived WAL" if target is None else ENDS[target[0]].format(target[1])
     place = f"bucket {repository.bucket} at {repository.endpoint or 'Amazon S3'}"
     text = f"the backup of {backup.cluster} in {place}, up to {end}"
-    return DesiredRestore(text, frozenset(name for name, _ in restore_files(cluster)))
+    secrets = () if was_whole else (name for name, _ in restore_files(cluster))
+    return DesiredRestore(text, frozenset(secrets))
 
 
 def _exact(moment: datetime) -> str:

@@ -22,24 +22,39 @@ PHASES: Mapping[str, str] = {
 
 
 def plan_restore(state: ClusterState) -> Iterator[AnyAction | Hold]:
-    desired = state.desired
-    if not desired.restore.text or not state.is_deployed or state.is_bootstrapped:
+    text, key = state.desired.restore.text, f"restore/{state.desired.name}"
+    if not text or (state.is_bootstrapped and state.was_restored):
         return
-    first = next(m for m in desired.members if URL_VARIABLE in m.service.environment)
-    status = state.status(first)
-    failed = status.failed_restore if status is not None else ""
-    if state.leader is not None:
-        phase, failed = "is restored, and the other members copy it", ""
-    elif status is None:
-        phase = f"does not answer ({state.why_unknown(first)})"
+    about = f"cluster {state.desired.name}:"
+    if state.is_bootstrapped:
+        reason = (
+            f"{about} does not begin with {text}, as it has data (spec.bootstrap has no effect any "
+            "more; a backup is restored into a cluster of another name)"
+        )
+        yield Hold(key, reason, is_informational=True)
+    elif not state.is_deployed:
+        yield Hold(key, f"{about} is to begin with {text}", is_informational=True)
     else:
-        phase = PHASES.get(status.state, f"is {status.state}")
-    text = f"cluster {desired.name}: begins with {desired.restore.text}: {first.name} {phase}"
-    if failed:
-        text += f"; its last try came to nothing: {failed}"
-    yield Hold(
-        f"restore/{desired.name}",
-        text,
-        recheck_at=state.now + LOOK_AGAIN,
-        wants_attention=bool(failed),
-    )
+        how_far, failed = progress(state)
+        yield Hold(
+            key,
+            f"{about} begins with {text}: {how_far}",
+            recheck_at=state.now + LOOK_AGAIN,
+            wants_attention=failed,
+        )
+
+
+def progress(state: ClusterState) -> tuple[str, bool]:
+    """Return how far the restore is, and whether its last try came to nothing."""
+    if state.leader is not None:
+        return f"{state.leader.name} is restored, and the other members copy it", False
+    first = next((m for m in state.desired.members if URL_VARIABLE in m.service.environment), None)
+    if first is None:
+        return "no member is there that restores it", False
+    status = state.status(first)
+    if status is None:
+        return f"{first.name} does not answer ({state.why_unknown(first)})", False
+    phase = f"{first.name} {PHASES.get(status.state, f'is {status.state}')}"
+    if not status.failed_restore:
+        return phase, False
+    return f"{phase}; its last try came to nothing: {status.failed_restore}", True

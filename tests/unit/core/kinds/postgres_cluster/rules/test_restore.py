@@ -18,6 +18,7 @@ from tests.golden.messages import assert_words
 from tests.support.builders import (
     BACKUP,
     MANIFEST,
+    bare_swarm,
     desired,
     live,
     manifest,
@@ -156,6 +157,20 @@ def begun() -> Observed:
     secrets = (*swarm_of(observed).secrets, Live("id-parent", 50, Secret("parent_backup")))
     configs = tuple(Live(f"id-{config.name}", 60, config) for config in wanted.configs)
     return with_swarm(observed, services=services, secrets=secrets, configs=configs)
+
+
+def test_a_cluster_with_data_says_that_the_field_has_no_effect() -> None:
+    plan = plan_for(three_nodes(), WITH)
+    assert plan.actions == ()
+    (hold,) = [h for h in plan.holds if h.key == "restore/main"]
+    assert hold.is_informational
+    assert_words(hold)
+
+
+def test_the_plan_of_a_new_cluster_says_what_it_is_to_begin_with() -> None:
+    (hold,) = [h for h in plan_for(bare_swarm(), WITH).holds if h.key == "restore/main"]
+    assert hold.is_informational
+    assert_words(hold)
 
 
 def held(state: str, role: str = "uninitialized", **tags: object) -> Hold:
