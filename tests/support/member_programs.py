@@ -25,13 +25,17 @@ LOCK_FILE = IMAGES / "member/backup.txt"
 _PROGRAM = """import os, sys
 sys.path.insert(0, {package!r})
 from pathlib import Path
-from queenright_member.backup import base_backup, wal
+from queenright_member.backup import base_backup, cluster_restore, wal
 secrets, programs = Path({secrets!r}), Path({programs!r})
 given, words = sys.argv[1], sys.argv[2:]
 if given == "wal-archive":
     sys.exit(wal.archive(words, os.environ, secrets, programs))
 if given == "wal-restore":
     sys.exit(wal.restore(words, os.environ, secrets, programs))
+if given == "cluster-restore":
+    note = Path({scratch!r}) / "restore"
+    found = cluster_restore.Places(Path(words[0]), secrets, note, programs, 0.0)
+    sys.exit(cluster_restore.run(os.environ, found))
 places = base_backup.Places(Path(words[0]), secrets, programs, Path({scratch!r}))
 sys.exit(base_backup.run(given, words[1:], os.environ, places))
 """
