@@ -1,4 +1,4 @@
-"""What keeps a cluster from beginning with a backup, by a real S3 server: each is one line."""
+"""Refusals to begin with a backup, by a real S3 server: each is one line."""
 
 from __future__ import annotations
 

@@ -7,10 +7,13 @@ its own removes it through Raft, as `patronictl` would, as soon as there is a qu
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+TRIES, PAUSE_S = 60, 2.0
 
 
 def give_up_beside(config: Path) -> None:
@@ -33,10 +36,20 @@ def give_up_beside(config: Path) -> None:
         os._exit(0)
 
 
-def give_up(config: dict[str, Any]) -> None:
-    """Remove the key if no cluster was initialised."""
+def give_up(config: dict[str, Any], pause_s: float = PAUSE_S) -> None:
+    """Remove the key, if no cluster was initialised, once Raft shows it.
+
+    Where the member's next bootstrap has written it meanwhile, its removal harms nothing: Patroni
+    writes the key anew when that has come to its end, and no other member has a bootstrap section.
+    """
     from patroni.dcs import get_dcs  # noqa: PLC0415 - only here, it takes half a second
 
     dcs = get_dcs({**config, "patronictl": True})
-    if dcs.get_cluster().initialize == "":
-        dcs.cancel_initialization()
+    for _ in range(TRIES):
+        try:
+            key = dcs.get_cluster().initialize
+            if key or (key == "" and dcs.cancel_initialization()):
+                return
+        except Exception as error:  # noqa: BLE001 - of Raft's; it may have no quorum yet
+            print(f"WARNING: the bootstrap's key is not removed yet: {error}", file=sys.stderr)
+        time.sleep(pause_s)

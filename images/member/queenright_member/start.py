@@ -40,10 +40,8 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     """Prepare everything below `paths`, then become `command`."""
     try:
         prepare(environ, paths)
-        failed = unfinished(paths.data, paths.raft / NOTE.name)
+        restores_again = start_again(paths)
         say_finding(paths)
-        if failed:
-            say_failed_restore(paths, failed)
         own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
         node = Node(own, partners, asking(raft_password(paths.config)))
         repair(RaftFiles.of(paths.raft, own), node, environ.get(RESET, "").strip())
@@ -59,7 +57,7 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         sync_beside(str(paths.raft))
     except OSError as error:
         print(f"WARNING: Raft's files are not synced: {error.strerror}", file=sys.stderr)
-    if failed:
+    if restores_again:
         give_up_beside(paths.config)
     os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
 
@@ -76,11 +74,15 @@ def say_finding(paths: Paths) -> None:
         write_private(paths.config, with_tag(paths.config.read_text(encoding="utf-8"), finding))
 
 
-def say_failed_restore(paths: Paths, why: str) -> None:
-    """Have Patroni tell why the last try to restore the cluster came to nothing."""
-    print(f"WARNING: the restore begins again: {why}", file=sys.stderr, flush=True)
-    text = paths.config.read_text(encoding="utf-8")
-    write_private(paths.config, with_tag(text, why, RESTORE_TAG))
+def start_again(paths: Paths) -> bool:
+    """Remove what a restore that did not end has left, and have Patroni tell why it did not; False
+    where there was none."""
+    why = unfinished(paths.data, paths.raft / NOTE.name)
+    if why:
+        print(f"WARNING: the restore begins again: {why}", file=sys.stderr, flush=True)
+        text = paths.config.read_text(encoding="utf-8")
+        write_private(paths.config, with_tag(text, why, RESTORE_TAG))
+    return bool(why)
 
 
 def raft_password(config: Path) -> str | None:
