@@ -50,7 +50,7 @@ fmt: $(STAMP) ## format the code
 lint: $(STAMP) ## ruff: lint and format
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
-types: $(STAMP) ## mypy, strict
+types: $(STAMP) ## mypy, strict: the operator and its simulation
 	$(BIN)/mypy
 
 imports: $(STAMP) ## import contracts

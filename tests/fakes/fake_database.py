@@ -18,4 +18,4 @@ class NoDatabase:
         self, endpoint: Endpoint, password: Password
     ) -> AsyncGenerator[Connection, None]:
         raise UnavailableError(f"{endpoint.host}:{endpoint.port} does not answer")
-        yield
+        yield  # type: ignore[unreachable]  # makes it a generator

@@ -77,7 +77,9 @@ class RaftNode:
         if self is other:
             return True
         mine, theirs = self.voters, other.voters
-        return bool(mine and theirs) and other.address in mine and self.address in theirs
+        if not mine or not theirs:
+            return False
+        return other.address in mine and self.address in theirs
 
     def start(self, running: Iterable[RaftNode], reach: Reachability, rng: random.Random) -> str:
         """Take a list, as Patroni does; return the name of the node to ask for being added, if it

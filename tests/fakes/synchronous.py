@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from patroni.quorum import QuorumStateResolver
+from patroni.quorum import QuorumStateResolver  # type: ignore[import-untyped]
 
 from queenright.core.kinds.postgres_cluster.replication.settings import (
     Replication,

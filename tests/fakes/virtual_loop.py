@@ -70,16 +70,16 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self._now_s
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]  # another handle than asyncio's
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> Call:
         call = Call(callback, args, context)
         self._due.append(call)
         return call
 
-    call_soon_threadsafe = call_soon
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self,
         when: float,
         callback: Callable[..., object],
@@ -91,7 +91,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         heapq.heappush(self._later, (when, self._serial, call))
         return call
 
-    def call_later(
+    def call_later(  # type: ignore[override]
         self,
         delay: float,
         callback: Callable[..., object],
@@ -106,7 +106,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         while later and later[0][2].cancelled():
             heapq.heappop(later)
         self._turns += 1
-        if not due and not self._stopping:
+        if not due and not self._stopping:  # type: ignore[attr-defined]
             if not later:
                 raise StuckError(f"nothing is scheduled after {self._now_s} s")
             self._now_s, self._turns = max(self._now_s, later[0][0]), 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from queenright.core.kinds.notes_app.schema.app import NotesApp
 from queenright.core.kinds.postgres_cluster.databases.login_roles import login_role
 from tests.support.app_builders import APP_DIGESTS, APP_IMAGE, NEXT_IMAGE, app_manifest, documents
 
@@ -42,7 +43,9 @@ class Wish:
 
 @cache
 def wish(text: str) -> Wish:
-    spec = documents(text)[-1].resource.spec
+    app = documents(text)[-1].resource
+    assert isinstance(app, NotesApp)
+    spec = app.spec
     login = login_role(spec.database.role, spec.database.password_secret)
     return Wish(text, spec.image, spec.upgrade.dump.mode, login)
 

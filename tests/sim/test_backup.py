@@ -79,7 +79,7 @@ class SecretBlind(ClusterState):
     """Takes every secret that the file names for made."""
 
     @property
-    def missing_given_secrets(self) -> tuple[str, ...]:  # type: ignore[override]
+    def missing_given_secrets(self) -> tuple[str, ...]:
         return ()
 
 

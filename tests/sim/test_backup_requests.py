@@ -147,7 +147,7 @@ class Deaf(ClusterState):
     """Sees no request."""
 
     @property
-    def backup_request(self) -> datetime | None:  # type: ignore[override]
+    def backup_request(self) -> datetime | None:
         return None
 
 
@@ -155,7 +155,7 @@ class Tireless(ClusterState):
     """Takes a request of any age for one of now."""
 
     @property
-    def backup_request(self) -> datetime | None:  # type: ignore[override]
+    def backup_request(self) -> datetime | None:
         return self.now - timedelta(seconds=1)
 
 

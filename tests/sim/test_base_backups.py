@@ -199,7 +199,7 @@ class Forgetful(ClusterState):
     """Forgets each backup that was made."""
 
     @property
-    def backup_note(self) -> BackupNote:  # type: ignore[override]
+    def backup_note(self) -> BackupNote:
         return dataclasses.replace(super().backup_note, done=None, begun=None)
 
 
@@ -220,7 +220,7 @@ class MaintenanceBlind(ClusterState):
     """Does not see which nodes are in maintenance."""
 
     @property
-    def maintained(self) -> tuple[str, ...]:  # type: ignore[override]
+    def maintained(self) -> tuple[str, ...]:
         return ()
 
 

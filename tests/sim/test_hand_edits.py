@@ -26,7 +26,6 @@ from tests.support.builders import (
     NOW,
     desired,
     document,
-    live,
     plan_for,
     swarm_of,
     three_nodes,
@@ -140,7 +139,6 @@ def live_labels() -> dict[str, str]:
     (config,) = [
         one for one in swarm_of(observed).configs if one.value.name == desired().state_config.name
     ]
-    assert live(observed, "main_member-1")
     return dict(config.value.labels)
 
 

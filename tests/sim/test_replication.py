@@ -17,7 +17,7 @@ from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.replication.settings import Replication
 from queenright.core.kinds.postgres_cluster.rules.failover import plan_failover
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.switchover.leaderless import positions
+from queenright.core.kinds.postgres_cluster.switchover.position import positions
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.planning.plan import Hold
 from tests.fakes.virtual_loop import run_virtual

@@ -129,7 +129,7 @@ def test_a_jobs_task_is_to_be_complete_and_is_made_once() -> None:
         world.orchestrator.job_exit_code = exit_code
         service = dataclasses.replace(one_job(), name=f"job-{exit_code}")
         world.store.create_service(service)
-        found = []
+        found: list[tuple[str, str]] = []
         for _ in range(2):
             await anyio.sleep(1.5 if not found else 30)
             (task,) = world.store.tasks.values()

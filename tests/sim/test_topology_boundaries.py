@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import pytest
@@ -117,7 +118,7 @@ def steps_of(files: tuple[File, ...], *, is_power: bool) -> int:
 def test_a_kill_at_any_boundary_of_an_edit_is_survived(name: str) -> None:
     files = WALKS[name]
     for at in chosen(steps_of(files, is_power=False), name):
-        _, told = run_virtual(lambda at=at: walk(files, at, is_power=False))
+        _, told = run_virtual(partial(walk, files, at, is_power=False))
         assert told.walk, f"{name}: boundary {at} was not reached"
         assert told.violations == [], str(told)
 
@@ -126,6 +127,6 @@ def test_a_kill_at_any_boundary_of_an_edit_is_survived(name: str) -> None:
 def test_a_power_cut_after_any_change_of_an_edit_is_survived(name: str) -> None:
     files = WALKS[name]
     for at in chosen(steps_of(files, is_power=True), f"{name}, power"):
-        _, told = run_virtual(lambda at=at: walk(files, at, is_power=True))
+        _, told = run_virtual(partial(walk, files, at, is_power=True))
         assert told.walk, f"{name}: change {at} was not reached"
         assert told.violations == [], str(told)

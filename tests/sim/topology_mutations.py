@@ -44,7 +44,7 @@ class Hasty(ClusterState):
     """Takes every change for old, and every member for well: the next one begins at once."""
 
     @property
-    def seen_s_ago(self) -> Mapping[str, float]:  # type: ignore[override]
+    def seen_s_ago(self) -> Mapping[str, float]:
         return dict.fromkeys(super().seen_s_ago, 1e6)
 
     def why_changing(self, member: DesiredMember) -> str | None:

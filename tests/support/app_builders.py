@@ -13,6 +13,8 @@ from typing import Any
 
 from queenright.core.kinds.claims import claims_of
 from queenright.core.kinds.notes_app.desired.app import DesiredApp, SwarmFacts, expand_app
+from queenright.core.kinds.notes_app.schema.app import NotesApp
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.document import Document
 from queenright.core.observed import ImageFound, Known, Live, LiveService, Observed, Task, Unknown
 from queenright.core.observed.readiness import Readiness
@@ -80,10 +82,12 @@ def documents(text: str = APP, cluster: str | None = MANIFEST) -> tuple[Document
 
 @cache
 def desired_app(text: str = APP, password_id: str = PASSWORD_ID) -> DesiredApp:
-    cluster, app = documents(text)
+    cluster, app = (one.resource for one in documents(text))
+    assert isinstance(cluster, PostgresCluster)
+    assert isinstance(app, NotesApp)
     ids = {PASSWORD: password_id} if password_id else {}
     facts = SwarmFacts(ids, {node.name: node.address for node in nodes()})
-    return expand_app(app.resource, cluster.resource, facts)
+    return expand_app(app, cluster, facts)
 
 
 def pinned_app(service: Service) -> Service:

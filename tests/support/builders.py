@@ -19,7 +19,8 @@ from queenright.core.kinds.postgres_cluster.annotations import (
     read_annotations,
 )
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
-from queenright.core.manifest.document import Document
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
+from queenright.core.manifest.document import Document, documents_of
 from queenright.core.observed import (
     Engine,
     ImageFound,
@@ -80,10 +81,11 @@ def manifest(**spec: object) -> str:
 
 
 @cache
-def document(text: str = MANIFEST) -> Document:
+def document(text: str = MANIFEST) -> Document[PostgresCluster]:
     loaded = judged({FILE: text})
     assert not loaded.errors, loaded.errors
-    return loaded.documents[0]
+    (found,) = documents_of(PostgresCluster, loaded.documents[:1])
+    return found
 
 
 def nodes(down: Collection[str] = ()) -> tuple[Node, ...]:
