@@ -11,6 +11,7 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.swarm.objects import Secret, Service
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
+from tests.sim.history import LEISURELY
 from tests.sim.invariants import Invariants
 from tests.sim.mutations import seeing
 from tests.sim.one_edit import holds_now
@@ -31,7 +32,7 @@ class Scene:
         for name in secrets:
             self.world.store.create_secret(Secret(name))
         self.invariants = Invariants(self.world)
-        self.world.start_operator(ruleset)
+        self.world.start_operator(ruleset, LEISURELY)
         await self.world.until_whole()
         await anyio.sleep(60)
         return self

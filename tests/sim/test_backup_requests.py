@@ -14,6 +14,7 @@ from queenright.core.kinds.postgres_cluster.desired.base_backup import BackupPla
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from tests.fakes.virtual_loop import run_virtual
+from tests.sim.history import LEISURELY
 from tests.sim.mutations import seeing
 from tests.sim.test_base_backups import JOB, REPOSITORY, Scene, scheduled
 from tests.support.builders import FILE, NODE_OF, manifest
@@ -35,6 +36,8 @@ def is_open(scene: Scene) -> bool:
     return REQUEST_LABEL in scene.world.store.configs["main_cluster"].value.labels
 
 
+FEW = 4
+"""Histories in `make check`; `make test` has all."""
 STEPS = ("ask", "ask", "kill", "away", "back", "move", "list", "edit", "power")
 
 
@@ -51,7 +54,7 @@ async def history(seed: int) -> Scene:
             case "kill":
                 await scene.operator.kill()
                 await anyio.sleep(rng.uniform(0, 60))
-                scene.operator = world.start_operator(RULESET)
+                scene.operator = world.start_operator(RULESET, LEISURELY)
             case "away" | "back" as step:
                 world.base_backups.fails = step == "away"
             case "move":
@@ -85,7 +88,9 @@ def left_beside(scene: Scene) -> None:
         store.create_service(list_job(BackupPlan(None, "replica"), "main", live.value))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=[pytest.mark.slow] if n >= FEW else []) for n in range(12)]
+)
 def test_every_request_is_answered_or_gone_and_nothing_is_left(seed: int) -> None:
     scene = run_virtual(lambda: history(seed))
     assert scene.invariants.violations == []
@@ -101,7 +106,7 @@ async def killed_in_between() -> Scene:
     await scene.working()
     await scene.operator.kill()
     await anyio.sleep(120)
-    scene.world.start_operator(RULESET)
+    scene.world.start_operator(RULESET, LEISURELY)
     await anyio.sleep(60)
     return scene
 

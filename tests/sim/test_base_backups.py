@@ -15,6 +15,7 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.swarm.objects import Secret
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import Operator, World
+from tests.sim.history import LEISURELY
 from tests.sim.invariants import Invariants
 from tests.sim.mutations import seeing
 from tests.sim.one_edit import holds_now
@@ -41,7 +42,7 @@ class Scene:
         self.world.store.create_secret(Secret("main_backup"))
         self.invariants = Invariants(self.world)
         self.world.manifests.write(FILE, text or scheduled())
-        self.operator = self.world.start_operator(ruleset)
+        self.operator = self.world.start_operator(ruleset, LEISURELY)
         await self.world.until_whole()
         return self
 
@@ -111,7 +112,7 @@ async def operator_dies() -> Scene:
     await scene.operator.kill()
     await anyio.sleep(120)
     assert len(scene.made) == 2
-    scene.world.start_operator(RULESET)
+    scene.world.start_operator(RULESET, LEISURELY)
     await anyio.sleep(30)
     assert scene.world.store.service_named(JOB) is None
     return scene
