@@ -18,6 +18,7 @@ from tests.fakes import synchronous
 from tests.fakes.consensus import MoveRequest, agrees
 from tests.fakes.fake_swarm import nothing
 from tests.fakes.instances import RUNNING, Instance
+from tests.fakes.member_status import status_of
 from tests.fakes.patroni_model import PatroniModel
 
 ANSWER_S = 0.003
@@ -83,7 +84,7 @@ class FakePatroni:
         found = await self.ask(address, port)
         noted = self.silent_s if isinstance(found, Unknown) else self.answered_s
         noted[address] = asyncio.get_running_loop().time()
-        return found if isinstance(found, Unknown) else Known(self.model.status(found))
+        return found if isinstance(found, Unknown) else Known(status_of(self.model, found))
 
     async def ask(self, address: str, port: int, *, of_raft: bool = False) -> Instance | Unknown:
         """The member that hears a question on this port, after the time that takes."""

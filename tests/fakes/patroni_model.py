@@ -7,60 +7,35 @@ on the lab, roughly; a round of every member's loop is one tick.
 from __future__ import annotations
 
 import asyncio
-import json
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from queenright.core.observed import LiveService, MemberStatus
-from queenright.core.observed.patroni import FINDING_TAG
-from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
 from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.entry_point import enter
 from tests.fakes.instances import (
     CREATING,
     FAILED,
-    INITIALIZING,
-    RUNNING,
     STARTING,
-    STARTS_S,
     STOPPED,
     Instance,
 )
 from tests.fakes.leader_lock import change_over, elect
-from tests.fakes.listening import member_listening
-from tests.fakes.orchestrator import Orchestrator
+from tests.fakes.member_containers import MemberContainers
 from tests.fakes.raft_lists import Files, RaftNode
 from tests.fakes.replication import follow
-from tests.fakes.swarm_store import running_containers
-from tests.fakes.tasks import FakeTask
-from tests.fakes.volumes import Volume
 
 TICK_S = 1.0
 CLONE_S = 6.0
 WRITES_BYTES = 100
-WITHOUT_DATA = frozenset({"no-control-file", "interrupted-copy"})
-"""Damages with which Patroni says of a member that it has no data, and waits for a person. Tried
-with Patroni 4.1.5 and PostgreSQL: as the states of the others are."""
 PAUSED_PRIMARY_GRACE_S = (23.0, 43.0)
 """The time after which a paused leader without quorum answers 503 on ``/primary``."""
 
 
 @dataclass
-class PatroniModel:
+class PatroniModel(MemberContainers):
     """All members of all clusters."""
 
-    orchestrator: Orchestrator
-    rng: random.Random = field(default_factory=lambda: random.Random(0))
-    volumes: dict[tuple[str, str], Volume] = field(default_factory=dict)
-    agreed: dict[str, Consensus] = field(default_factory=dict)
-    instances: dict[str, Instance] = field(default_factory=dict)
-    wrong_password: list[str] = field(default_factory=list)
-    """Members whose data was made with other passwords than they were started with."""
-    last_well_s: dict[str, float] = field(default_factory=dict)
-    last_unwell_s: dict[str, float] = field(default_factory=dict)
-    """The tick at which each member's service was last seen leading or streaming, and neither."""
     last_streamed_s: dict[str, float] = field(default_factory=dict)
     last_near_s: dict[str, float] = field(default_factory=dict)
     """The tick at which each was last seen streaming, and within the lag bound."""
@@ -89,31 +64,12 @@ class PatroniModel:
     other_wins: float = 0.0
     """The chance that a switchover is won by another member than its candidate."""
 
-    def __post_init__(self) -> None:
-        self.orchestrator.ended_listeners.append(self.container_ended)
-        present = self.orchestrator.is_healthy
-        self.orchestrator.is_healthy = lambda task: (
-            self._answers_health(self.instances[task.id])
-            if task.id in self.instances
-            else present(task)
-        )
-
-    @property
-    def now_s(self) -> float:
-        return asyncio.get_running_loop().time()
-
     def start(self) -> None:
         asyncio.get_running_loop().call_later(TICK_S, self._tick_and_again)
 
     def _tick_and_again(self) -> None:
         self.tick()
         self.start()
-
-    def consensus(self, cluster: str) -> Consensus:
-        found = self.agreed.get(cluster)
-        if found is None:
-            found = self.agreed[cluster] = Consensus()
-        return found
 
     def promoted(self, agreed: Consensus, chosen: Instance) -> None:
         """Note a promotion that leaves acknowledged rows behind: a whole timeline of them, or what
@@ -138,94 +94,6 @@ class PatroniModel:
             self.lost.append(
                 f"{first.name} initialises an empty database, and {', '.join(kept)} had the data"
             )
-
-    # Containers
-
-    def container_ended(self, task: FakeTask, orderly: bool) -> None:
-        """A leader that is stopped in an orderly way gives its lock away at once, unless it is
-        paused."""
-        instance = self.instances.pop(task.id, None)
-        if instance is None:
-            return
-        self.last_unwell_s[instance.service] = self.now_s
-        agreed = self.consensus(instance.cluster)
-        holds = agreed.leader == instance.name and instance.name in agreed.raft.able
-        if orderly and holds and not instance.is_paused and instance.is_primary:
-            agreed.last_location = instance.volume.location
-            self.release(agreed)
-
-    def release(self, agreed: Consensus) -> None:
-        agreed.lock_until_s = 0.0
-        agreed.race_at_s = self.now_s
-
-    def _take_up_containers(self) -> None:
-        for live, task in running_containers(self.orchestrator.store):
-            if (
-                task.id not in self.instances
-                and live.value.labels.get(ROLE_LABEL) == "member"
-                and not self.orchestrator.why_not_start(task.template)
-            ):
-                self.instances[task.id] = self._instance(live, task)
-
-    def _answers_health(self, instance: Instance) -> bool:
-        """``/health``, which the container's own check asks: 200 while PostgreSQL runs."""
-        return self.is_up(instance) and instance.state == RUNNING and not instance.volume.is_empty
-
-    def _instance(self, live: LiveService, task: FakeTask) -> Instance:
-        environment = task.template.environment
-        source = next(m.source for m in task.template.mounts if "pgdata" in m.target)
-        volume = self.volumes.setdefault((task.node_id, source), Volume())
-        partners = json.loads(environment.get("RAFT_PARTNERS", "[]"))
-        made = Instance(
-            name=environment.get("NODE_NAME", live.value.name),
-            service=live.value.name,
-            address=environment.get("NODE_CONNECT", ""),
-            task=task,
-            volume=volume,
-            partners=len(partners),
-            partner_addresses=frozenset(partners),
-            priority=int(environment.get("FAILOVER_PRIORITY", "1")),
-            cluster=live.value.labels.get(CLUSTER_LABEL, ""),
-            listening=member_listening(self.orchestrator.store, task.template),
-        )
-        self._tell_apart(made)
-        if not volume.is_empty and volume.secrets != self.secrets_of(made):
-            self.wrong_password.append(made.name)
-        return made
-
-    def _tell_apart(self, made: Instance) -> None:
-        """Give another name here to a container of the same member that a node runs on, which the
-        managers do not reach: its service was removed, and made anew elsewhere."""
-        for other in self.instances.values():
-            if (other.cluster, other.name) == (made.cluster, made.name):
-                other.name = f"{made.name}@{other.node_id}"
-                if other.vote is not None:
-                    other.vote.name = other.name
-
-    def secrets_of(self, instance: Instance) -> tuple[int, ...]:
-        """The passwords that the data is made with."""
-        values = self.orchestrator.store.secret_values
-        secrets = instance.task.template.secrets
-        return tuple(values.get(item.name, 0) for item in secrets if "rest" not in item.target)
-
-    def is_up(self, instance: Instance) -> bool:
-        """Return True if Patroni answers."""
-        reach = self.orchestrator.reach
-        return instance.has_joined and reach.runs(instance.node_id)
-
-    def is_home(self, instance: Instance) -> bool:
-        """Return True if it runs at the address that the others use: its ports are its node's."""
-        node = self.orchestrator.store.nodes.get(instance.node_id)
-        return node is not None and node.address == instance.address
-
-    def raft_listens(self, instance: Instance) -> bool:
-        """Return True if its Raft node answers, which it does before Patroni has joined."""
-        reach = self.orchestrator.reach
-        return reach.runs(instance.node_id) and self._is_started(instance)
-
-    def _is_started(self, instance: Instance) -> bool:
-        is_ready = self.now_s - instance.task.up_since_s >= STARTS_S
-        return instance.has_entered and is_ready and self.is_home(instance)
 
     # Rounds
 
@@ -376,43 +244,6 @@ class PatroniModel:
         """Leader, or streaming from it, and within the operator's reach."""
         heard = self.orchestrator.hears(instance.node_id)
         return heard and (instance.is_streaming or self.leader(instance.cluster) is instance)
-
-    def status(self, instance: Instance) -> MemberStatus:
-        """Return the answers of ``/patroni`` and ``/primary``."""
-        agreed, volume = self.consensus(instance.cluster), instance.volume
-        tags: dict[str, object] = {"failover_priority": instance.priority, "clonefrom": True}
-        if instance.finding:
-            tags[FINDING_TAG] = instance.finding
-        if volume.is_empty:
-            first = agreed.initialized_by == instance.name and agreed.timeline == 0
-            hangs = self.clones_hang and volume.is_partial and instance.state != CREATING
-            state = INITIALIZING if first else STOPPED if hangs else CREATING
-            return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused)
-        pending = instance.pending
-        is_running = instance.state == RUNNING
-        state = instance.state
-        if state == FAILED and volume.damage:
-            if volume.damage in WITHOUT_DATA:
-                return MemberStatus(
-                    state=STOPPED, role="uninitialized", paused=instance.is_paused, tags=tags
-                )
-            state = "unknown" if volume.damage == "files" else STOPPED
-        return MemberStatus(
-            state=state,
-            role="primary" if instance.is_primary else "replica",
-            timeline=volume.timeline if is_running else None,
-            replication_state="streaming" if instance.is_streaming else "",
-            holds_lock=instance.answers_primary,
-            location=volume.location if is_running else None,
-            paused=instance.is_paused,
-            pending_restart=bool(pending),
-            pending_changes=pending,
-            synchronous=synchronous.part_of(instance),
-            cluster_unlocked=not agreed.leader or self.now_s >= agreed.lock_until_s,
-            version="4.1.5",
-            server_version=160014,
-            tags=tags,
-        )
 
 
 def vote_of(member: Instance) -> RaftNode:

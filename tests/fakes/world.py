@@ -18,6 +18,7 @@ from queenright.engine.document_store import DesiredState
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
+from tests.fakes.data_damage import DataDamage
 from tests.fakes.fake_archiving import FakeArchiving, ModelledArchives
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
@@ -33,24 +34,17 @@ from tests.fakes.listening import why_unreadable
 from tests.fakes.loading import JudgedFiles
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.patroni_model import PatroniModel
-from tests.fakes.reachability import Reachability
 from tests.fakes.swarm_store import Role, SwarmStore
-from tests.fakes.tasks import FakeTask
 from tests.fakes.virtual_loop import in_place
-from tests.fakes.volumes import Damage, Volume
 from tests.support.app_builders import EDGE_IMAGE
 from tests.support.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE, VIP_IMAGE
 
 MEMBER_VARIABLES = frozenset({"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOVER_PRIORITY"})
-DOWN_AFTER_S = 15.0
-"""Three heartbeats of 5 s."""
-BOOT_S = 1.3
-DOCKERD_RESTART_S = 5.0
 TEMPO = Tempo(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
 
 
 @dataclass
-class World:
+class World(DataDamage):
     """node1 is the manager, the others are workers. Made inside a running loop."""
 
     seed: int = 0
@@ -205,122 +199,7 @@ class World:
         loop = Loop(ports, DesiredState(ports, in_place, JudgedFiles().load), tempo, ruleset)
         return Operator(loop, asyncio.get_running_loop().create_task(loop.run()))
 
-    # Faults
-
-    @property
-    def reach(self) -> Reachability:
-        return self.orchestrator.reach
-
-    def power_cut(self, name: str) -> None:
-        node = self.store.node_named(name)
-        if node.id in self.reach.unpowered:
-            return
-        self.reach.unpowered.add(node.id)
-        self.reach.frozen.discard(node.id)
-        self.orchestrator.power_lost(node.id)
-        for (node_id, _), volume in self.patroni_model.volumes.items():
-            for files in volume.votes.values() if node_id == node.id else ():
-                files.lose_unsynced()
-        self._expect_down(node.id)
-
-    def power_on(self, name: str, after_s: float = BOOT_S) -> None:
-        node = self.store.node_named(name)
-        if node.id in self.reach.unpowered:
-            self.orchestrator.after(after_s, self._booted, node.id)
-
-    def restart_dockerd(self, name: str) -> None:
-        """Stop its containers, and the node for some seconds."""
-        self.power_cut(name)
-        self.power_on(name, DOCKERD_RESTART_S)
-
-    def _booted(self, node_id: str) -> None:
-        if node_id in self.reach.unpowered:
-            self.reach.unpowered.discard(node_id)
-            self._back(node_id)
-
-    def partition(self, name: str) -> None:
-        """The node hears nobody."""
-        self._part(self.reach.unreachable, self.store.node_named(name).id)
-
-    def freeze(self, name: str) -> None:
-        """Stop everything on the node; nothing is lost."""
-        node = self.store.node_named(name)
-        if node.id not in self.reach.unpowered:
-            self._part(self.reach.frozen, node.id)
-
-    def _part(self, among: set[str], node_id: str) -> None:
-        among.add(node_id)
-        self._expect_down(node_id)
-
-    def cut(self, one: str, other: str) -> None:
-        """Two nodes don't hear each other, and everybody else hears both."""
-        ids = [self.store.node_named(name).id for name in (one, other)]
-        self.reach.cuts.add(frozenset(ids))
-        for node_id in ids:
-            self._expect_down(node_id)
-
-    def heal(self, name: str) -> None:
-        """Undo whatever parts the node from others."""
-        node_id = self.store.node_named(name).id
-        was_away = not self.reach.hears(node_id)
-        self.reach.unreachable.discard(node_id)
-        self.reach.frozen.discard(node_id)
-        self.reach.cuts -= {cut for cut in self.reach.cuts if node_id in cut}
-        if was_away:
-            self._back(node_id)
-
-    def _expect_down(self, node_id: str) -> None:
-        self.orchestrator.after(DOWN_AFTER_S, self._missed_heartbeats, node_id)
-
-    def _missed_heartbeats(self, node_id: str) -> None:
-        if not self.orchestrator.hears(node_id) and self.store.nodes[node_id].state == "ready":
-            self.store.set_node(node_id, state="down")
-
-    def _back(self, node_id: str) -> None:
-        if self.orchestrator.hears(node_id):
-            if self.store.nodes[node_id].state != "ready":
-                self.store.set_node(node_id, state="ready")
-            self.orchestrator.came_back(node_id)
-
-    def break_data(self, member: str) -> None:
-        """The data directory of a member that does not lead is damaged."""
-        leader = self.patroni_model.consensus("main").leader
-        for instance in self.patroni_model.of_cluster("main"):
-            if instance.service == member and not instance.volume.is_empty:
-                instance.volume.is_broken = instance.name != leader
-
-    def damage(self, member: str, kind: Damage) -> bool:
-        """Damage the data of a member that does not lead, and kill its container; False where it
-        leads or has none."""
-        leader = self.patroni_model.consensus("main").leader
-        for instance in list(self.patroni_model.of_cluster("main")):
-            if instance.service == member and not instance.volume.is_empty:
-                if instance.name == leader:
-                    return False
-                instance.volume.damage = kind
-                instance.volume.is_broken = kind != "no-room"
-                self.kill_container(member)
-                return True
-        return False
-
-    def empty_data(self) -> None:
-        """A person empties the damaged data directories, so that they are copied anew."""
-        model = self.patroni_model
-        for volume in model.volumes.values():
-            if volume.damage == "no-room":
-                volume.damage = ""  # a person makes room
-        for key in [key for key, volume in model.volumes.items() if volume.is_broken]:
-            broken, model.volumes[key] = model.volumes[key], Volume()
-            for instance in model.instances.values():
-                if instance.volume is broken:
-                    instance.volume = model.volumes[key]
-                    instance.stop()
-
-    def lose_disk(self, member: str) -> None:
-        """The volumes of a member that does not run are gone, as on a new disk."""
-        volumes = self.patroni_model.volumes
-        for key in [key for key in volumes if key[1].startswith(f"{member}-")]:
-            del volumes[key]
+    # A person's hand
 
     def accept_loss(self) -> str:
         """A person lets the best of the members lead where one is missing, and the others may not
@@ -337,13 +216,6 @@ class World:
             return ""  # the operator compares them itself
         model.switch_over("main", best.name)
         return f"patronictl failover to {best.name}, which loses rows"
-
-    def kill_container(self, service: str, exit_code: int = 137) -> None:
-        for task in self.containers(service):
-            if self.orchestrator.hears(task.node_id):
-                self.orchestrator.fail(task, exit_code)
-
-    # A person's hand
 
     def service(self, name: str) -> LiveService:
         live = self.store.service_named(name)
@@ -363,14 +235,6 @@ class World:
         self.store.label_node(live.id, live.version, named)
 
     # What is true
-
-    def containers(self, service: str) -> list[FakeTask]:
-        live = self.store.service_named(service)
-        return [
-            task
-            for task in self.store.tasks.values()
-            if live and task.service_id == live.id and task.has_container
-        ]
 
     def leader(self) -> Instance | None:
         return self.patroni_model.leader("main")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from tests.fakes.member_status import status_of
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.faults import MEMBERS
@@ -40,7 +41,7 @@ def test_a_bare_swarm_becomes_a_cluster_in_the_contracts_order() -> None:
         assert all(count == 1 for count in world.swarm.created.values())
         leader = world.leader()
         assert leader is not None
-        assert world.patroni_model.status(leader).timeline == 1
+        assert status_of(world.patroni_model, leader).timeline == 1
         await operator.stop()
 
     run_virtual(main)

@@ -1,0 +1,50 @@
+"""Damage to the members' data, and a person who empties what is damaged."""
+
+from __future__ import annotations
+
+from tests.fakes.node_faults import NodeFaults
+from tests.fakes.volumes import Damage, Volume
+
+
+class DataDamage(NodeFaults):
+    """The part of a world that damages volumes."""
+
+    def break_data(self, member: str) -> None:
+        """The data directory of a member that does not lead is damaged."""
+        leader = self.patroni_model.consensus("main").leader
+        for instance in self.patroni_model.of_cluster("main"):
+            if instance.service == member and not instance.volume.is_empty:
+                instance.volume.is_broken = instance.name != leader
+
+    def damage(self, member: str, kind: Damage) -> bool:
+        """Damage the data of a member that does not lead, and kill its container; False where it
+        leads or has none."""
+        leader = self.patroni_model.consensus("main").leader
+        for instance in list(self.patroni_model.of_cluster("main")):
+            if instance.service == member and not instance.volume.is_empty:
+                if instance.name == leader:
+                    return False
+                instance.volume.damage = kind
+                instance.volume.is_broken = kind != "no-room"
+                self.kill_container(member)
+                return True
+        return False
+
+    def empty_data(self) -> None:
+        """A person empties the damaged data directories, so that they are copied anew."""
+        model = self.patroni_model
+        for volume in model.volumes.values():
+            if volume.damage == "no-room":
+                volume.damage = ""  # a person makes room
+        for key in [key for key, volume in model.volumes.items() if volume.is_broken]:
+            broken, model.volumes[key] = model.volumes[key], Volume()
+            for instance in model.instances.values():
+                if instance.volume is broken:
+                    instance.volume = model.volumes[key]
+                    instance.stop()
+
+    def lose_disk(self, member: str) -> None:
+        """The volumes of a member that does not run are gone, as on a new disk."""
+        volumes = self.patroni_model.volumes
+        for key in [key for key in volumes if key[1].startswith(f"{member}-")]:
+            del volumes[key]

@@ -1,0 +1,51 @@
+"""The answers of a modelled member on ``/patroni`` and ``/primary``."""
+
+from __future__ import annotations
+
+from queenright.core.observed import MemberStatus
+from queenright.core.observed.patroni import FINDING_TAG
+from tests.fakes import synchronous
+from tests.fakes.instances import CREATING, FAILED, INITIALIZING, RUNNING, STOPPED, Instance
+from tests.fakes.patroni_model import PatroniModel
+
+WITHOUT_DATA = frozenset({"no-control-file", "interrupted-copy"})
+"""Damages with which Patroni says of a member that it has no data, and waits for a person. Tried
+with Patroni 4.1.5 and PostgreSQL: as the states of the others are."""
+
+
+def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
+    """Return the answers of ``/patroni`` and ``/primary``."""
+    agreed, volume = model.consensus(instance.cluster), instance.volume
+    tags: dict[str, object] = {"failover_priority": instance.priority, "clonefrom": True}
+    if instance.finding:
+        tags[FINDING_TAG] = instance.finding
+    if volume.is_empty:
+        first = agreed.initialized_by == instance.name and agreed.timeline == 0
+        hangs = model.clones_hang and volume.is_partial and instance.state != CREATING
+        state = INITIALIZING if first else STOPPED if hangs else CREATING
+        return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused)
+    pending = instance.pending
+    is_running = instance.state == RUNNING
+    state = instance.state
+    if state == FAILED and volume.damage:
+        if volume.damage in WITHOUT_DATA:
+            return MemberStatus(
+                state=STOPPED, role="uninitialized", paused=instance.is_paused, tags=tags
+            )
+        state = "unknown" if volume.damage == "files" else STOPPED
+    return MemberStatus(
+        state=state,
+        role="primary" if instance.is_primary else "replica",
+        timeline=volume.timeline if is_running else None,
+        replication_state="streaming" if instance.is_streaming else "",
+        holds_lock=instance.answers_primary,
+        location=volume.location if is_running else None,
+        paused=instance.is_paused,
+        pending_restart=bool(pending),
+        pending_changes=pending,
+        synchronous=synchronous.part_of(instance),
+        cluster_unlocked=not agreed.leader or model.now_s >= agreed.lock_until_s,
+        version="4.1.5",
+        server_version=160014,
+        tags=tags,
+    )
