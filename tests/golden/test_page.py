@@ -8,7 +8,7 @@ from queenright.core.observed import Unknown
 from queenright.engine.pages import SightPages
 from tests.golden.compare import assert_golden
 from tests.support.app_builders import known, served
-from tests.support.builders import with_member
+from tests.support.changed import with_member
 from tests.support.sights import StillTime, pass_with_app, sight_of
 
 ACTION = {"kind": "create-service", "key": "create-service/main_proxy"}

@@ -20,12 +20,8 @@ from tests.support.app_builders import (
     served,
     undeployed,
 )
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    plan_for,
-    status,
-    three_nodes,
+from tests.support.builders import MANIFEST, NOW, plan_for, status, three_nodes
+from tests.support.changed import (
     with_live_service,
     with_member,
     with_node,

@@ -34,15 +34,11 @@ from tests.support.builders import (
     desired,
     document,
     found_images,
-    live,
     plan_for,
     swarm_of,
     three_nodes,
-    with_config_labels,
-    with_node,
-    with_swarm,
-    without,
 )
+from tests.support.changed import live, with_config_labels, with_node, with_swarm, without
 
 ADDRESSES = {f"node{number}": f"10.77.0.{10 + number}" for number in range(1, 6)}
 KEPT = ("RAFT_SELF", "NODE_CONNECT", "RAFT_PARTNERS", "NODE_NAME")

@@ -19,16 +19,8 @@ from queenright.core.planning.plan import Plan
 from queenright.core.swarm.diff import diff, disrupts
 from tests.fakes.swarm_store import template_of
 from tests.properties.worlds import DOCUMENTS, pairs, worlds
-from tests.support.builders import (
-    MANIFEST,
-    MEMBERS,
-    bare_swarm,
-    live,
-    plan_for,
-    swarm_of,
-    three_nodes,
-    with_swarm,
-)
+from tests.support.builders import MANIFEST, MEMBERS, bare_swarm, plan_for, swarm_of, three_nodes
+from tests.support.changed import live, with_swarm
 from tests.support.examples import EXAMPLES
 
 """The default run is the same each time; another number looks further."""

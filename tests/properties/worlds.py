@@ -22,6 +22,8 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
+)
+from tests.support.changed import (
     with_live_service,
     with_member,
     with_node,

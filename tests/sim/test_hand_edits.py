@@ -22,15 +22,8 @@ from tests.sim.app_world import AppWorld
 from tests.sim.hand_edits import damaged_settings, damaged_state, edit_by_hand
 from tests.sim.seeds import histories
 from tests.support.app_builders import app_manifest, behind, behind_it, documents, served
-from tests.support.builders import (
-    NOW,
-    desired,
-    document,
-    plan_for,
-    swarm_of,
-    three_nodes,
-    with_config_labels,
-)
+from tests.support.builders import NOW, desired, document, plan_for, swarm_of, three_nodes
+from tests.support.changed import with_config_labels
 from tests.support.plans import make_plan, plan_app_deletion, plan_cluster_deletion
 
 SEEDS = max(250, histories() // 4)

@@ -34,10 +34,8 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
-    with_node,
-    with_swarm,
-    with_tasks,
 )
+from tests.support.changed import with_node, with_swarm, with_tasks
 from tests.support.plans import make_plan
 
 APP_FILE = "/etc/queenright/notes.yaml"

@@ -46,8 +46,8 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
-    with_swarm,
 )
+from tests.support.changed import with_swarm
 
 LAST_LINE = "    - {name: member-3, node: node4}\n"
 NAMES = {number: f"member-{number}" for number in range(1, 7)}

@@ -6,7 +6,8 @@ import dataclasses
 
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.engine.lag_memory import MINUTE_S, MINUTES, LagMemory
-from tests.support.builders import status, three_nodes, with_member
+from tests.support.builders import status, three_nodes
+from tests.support.changed import with_member
 
 SERVICE = "main_member-2"
 

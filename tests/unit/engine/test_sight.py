@@ -10,7 +10,8 @@ from queenright.core.observed import Observed, Unknown
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.engine.planning import PlannedPass
 from queenright.engine.sight import FRESH_S, NO_FILE, Sight
-from tests.support.builders import plan_for, three_nodes, with_member
+from tests.support.builders import plan_for, three_nodes
+from tests.support.changed import with_member
 from tests.support.sights import StillTime, cluster_pass, pass_with_app, sight_of
 
 

@@ -14,7 +14,8 @@ from queenright.core.observed import (
     voters_key,
 )
 from queenright.engine.sightings import Sightings
-from tests.support.builders import raft_status, three_nodes, with_member, with_node, with_raft
+from tests.support.builders import raft_status, three_nodes
+from tests.support.changed import with_member, with_node, with_raft
 
 KEY = raft_key("main_member-2")
 

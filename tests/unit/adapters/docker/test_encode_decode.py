@@ -32,7 +32,8 @@ from queenright.core.swarm.objects import (
     Service,
     UpdatePolicy,
 )
-from tests.support.builders import desired, live, three_nodes
+from tests.support.builders import desired, three_nodes
+from tests.support.changed import live
 from tests.support.examples import examples
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -21,7 +21,8 @@ from queenright.core.observed import Observed, TimelineEnd
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import Service
 from queenright.engine.planning import PlannedObject, PlannedPass
-from tests.support.builders import NOW, document, status, three_nodes, with_member
+from tests.support.builders import NOW, document, status, three_nodes
+from tests.support.changed import with_member
 from tests.support.command_line import start
 from tests.support.plans import make_plan
 from tests.support.simulated_commands import Stage, on_stage

@@ -17,7 +17,6 @@ from tests.golden.messages import assert_words
 from tests.support.builders import (
     NOW,
     found_images,
-    live,
     manifest,
     plan_for,
     status,
@@ -25,6 +24,9 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
+)
+from tests.support.changed import (
+    live,
     with_member,
     with_node,
     with_service,

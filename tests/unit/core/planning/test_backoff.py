@@ -18,15 +18,12 @@ from tests.support.builders import (
     NOW,
     desired,
     found_images,
-    live,
     manifest,
     plan_for,
     summary,
     three_nodes,
-    with_config_labels,
-    with_service,
-    without,
 )
+from tests.support.changed import live, with_config_labels, with_service, without
 
 KEY = "update-service/main_member-2"
 

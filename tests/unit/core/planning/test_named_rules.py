@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.app_builders import app_manifest, app_plan, undeployed
-from tests.support.builders import MANIFEST, plan_for, three_nodes, with_service
+from tests.support.builders import MANIFEST, plan_for, three_nodes
+from tests.support.changed import with_service
 
 
 def test_each_step_of_a_cluster_and_of_an_application_has_its_rule() -> None:

@@ -20,11 +20,8 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
-    with_node,
-    with_service,
-    with_swarm,
-    without,
 )
+from tests.support.changed import with_node, with_service, with_swarm, without
 
 ENGINES = {
     "worker": Engine(is_manager=False),

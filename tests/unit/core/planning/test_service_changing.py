@@ -12,17 +12,8 @@ from queenright.core.actions import UpdateService
 from queenright.core.observed import Observed, Task
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    NOW,
-    plan_for,
-    summary,
-    task,
-    three_nodes,
-    with_live_service,
-    with_node,
-    with_service,
-    with_tasks,
-)
+from tests.support.builders import NOW, plan_for, summary, task, three_nodes
+from tests.support.changed import with_live_service, with_node, with_service, with_tasks
 
 REPLICA, LEADER, PROXY = "main_member-2", "main_member-1", "main_proxy"
 OTHER = "main_member-3"

@@ -8,7 +8,8 @@ from queenright.core.actions import FieldChange
 from queenright.core.swarm.diff import diff, disrupts
 from queenright.core.swarm.digest import digest
 from queenright.core.swarm.objects import Service
-from tests.support.builders import desired, live, three_nodes
+from tests.support.builders import desired, three_nodes
+from tests.support.changed import live
 
 MEMBER = desired().members[0].service
 

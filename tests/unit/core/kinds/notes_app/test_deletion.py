@@ -18,15 +18,8 @@ from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import DELETION_POLICY_LABEL, NODE_LABELS_LABEL, RETIRING_LABEL
 from tests.golden.messages import assert_words
 from tests.support.app_builders import WEB, app_manifest, app_plan, desired_app, documents, served
-from tests.support.builders import (
-    NOW,
-    summary,
-    swarm_of,
-    with_config_labels,
-    with_node,
-    with_swarm,
-    without,
-)
+from tests.support.builders import NOW, summary, swarm_of
+from tests.support.changed import with_config_labels, with_node, with_swarm, without
 from tests.support.plans import plan_app_deletion
 
 ANCHOR = "notes_application"

@@ -30,15 +30,8 @@ from tests.support.app_builders import (
     with_edge,
     with_readiness,
 )
-from tests.support.builders import (
-    live,
-    summary,
-    task,
-    with_live_service,
-    with_node,
-    with_service,
-    without,
-)
+from tests.support.builders import summary, task
+from tests.support.changed import live, with_live_service, with_node, with_service, without
 
 NAGS = "key/notes"
 

@@ -9,7 +9,8 @@ from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import Secret
 from tests.golden.messages import assert_words
 from tests.support.app_builders import KEY, WEB, app_manifest, app_plan, served
-from tests.support.builders import live, status, with_member, with_service
+from tests.support.builders import status
+from tests.support.changed import live, with_member, with_service
 
 
 def refusal_of(action: AnyAction, observed: Observed) -> Refusal | None:

@@ -31,11 +31,8 @@ from tests.support.app_builders import (
     undeployed,
     with_readiness,
 )
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    status,
-    summary,
+from tests.support.builders import MANIFEST, NOW, status, summary
+from tests.support.changed import (
     with_live_service,
     with_member,
     with_node,

@@ -23,19 +23,8 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Observed, Unknown
 from tests.golden.messages import Text, assert_words
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    desired,
-    manifest,
-    status,
-    swarm_of,
-    three_nodes,
-    with_member,
-    with_notes,
-    with_raft,
-    with_settings,
-)
+from tests.support.builders import MANIFEST, NOW, desired, manifest, status, swarm_of, three_nodes
+from tests.support.changed import with_member, with_notes, with_raft, with_settings
 
 
 def state(observed: Observed, text: str = MANIFEST) -> ClusterState:

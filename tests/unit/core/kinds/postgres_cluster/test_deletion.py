@@ -29,10 +29,8 @@ from tests.support.builders import (
     summary,
     swarm_of,
     three_nodes,
-    with_config_labels,
-    with_swarm,
-    without,
 )
+from tests.support.changed import with_config_labels, with_swarm, without
 from tests.support.plans import plan_cluster_deletion
 
 

@@ -25,16 +25,13 @@ from tests.support.builders import (
     NOW,
     desired,
     document,
-    live,
     manifest,
     pinned,
     plan_for,
     swarm_of,
     three_nodes,
-    with_live_service,
-    with_service,
-    with_swarm,
 )
+from tests.support.changed import live, with_live_service, with_service, with_swarm
 
 OLD, NEW = Way(5432, 8008), Way(15432, 18008)
 PORTS = manifest(ports="{postgresql: 15432, restApi: 18008}")

@@ -17,15 +17,12 @@ from tests.support.builders import (
     FILE,
     MEMBERS,
     found_images,
-    live,
     manifest,
     plan_for,
     summary,
     three_nodes,
-    with_service,
-    with_swarm,
-    without,
 )
+from tests.support.changed import live, with_service, with_swarm, without
 
 TARGETS = {"superuser": "pg_superuser_pw", "replication": "pg_replication_pw"}
 FIELDS = sorted(TARGETS)

@@ -19,13 +19,9 @@ from queenright.core.observed import Observed
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import DELETION_POLICY_LABEL
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    desired,
+from tests.support.builders import desired, status, swarm_of, task, three_nodes
+from tests.support.changed import (
     live,
-    status,
-    swarm_of,
-    task,
-    three_nodes,
     with_config_labels,
     with_member,
     with_node,

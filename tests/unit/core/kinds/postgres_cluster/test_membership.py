@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    MANIFEST,
-    manifest,
-    plan_for,
-    summary,
-    three_nodes,
-    with_node,
-)
+from tests.support.builders import MANIFEST, manifest, plan_for, summary, three_nodes
+from tests.support.changed import with_node
 
 
 def moved(member: str, node: str, to: str) -> str:

@@ -28,7 +28,6 @@ from tests.support.builders import (
     NOW,
     desired,
     found_images,
-    live,
     manifest,
     pinned,
     plan_for,
@@ -37,6 +36,9 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
+)
+from tests.support.changed import (
+    live,
     with_member,
     with_node,
     with_service,

@@ -13,7 +13,8 @@ from queenright.core.observed import Observed, RaftStatus, Unknown, raft_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
-from tests.support.builders import live, raft_status, seen_for, three_nodes, with_raft
+from tests.support.builders import raft_status, three_nodes
+from tests.support.changed import live, seen_for, with_raft
 
 STUCK, SERVICE, LEADER, OTHER = "member-2", "main_member-2", "member-1", "member-3"
 

@@ -23,7 +23,6 @@ from tests.golden.messages import assert_words
 from tests.support.builders import (
     LONG_AGO,
     NOW,
-    live,
     manifest,
     plan_for,
     status,
@@ -31,6 +30,9 @@ from tests.support.builders import (
     swarm_of,
     task,
     three_nodes,
+)
+from tests.support.changed import (
+    live,
     with_member,
     with_notes,
     with_service,

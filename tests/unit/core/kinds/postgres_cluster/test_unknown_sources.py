@@ -8,15 +8,8 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY, Route
 from queenright.core.observed import Unknown
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    NOW,
-    plan_for,
-    status,
-    summary,
-    three_nodes,
-    with_member,
-    with_settings,
-)
+from tests.support.builders import NOW, plan_for, status, summary, three_nodes
+from tests.support.changed import with_member, with_settings
 
 
 def test_settings_that_nobody_tells_are_not_taken_for_the_files() -> None:

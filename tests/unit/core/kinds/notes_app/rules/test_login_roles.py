@@ -22,13 +22,9 @@ from tests.support.app_builders import (
     served,
     with_secret,
 )
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
+from tests.support.builders import MANIFEST, NOW, status, summary, swarm_of
+from tests.support.changed import (
     live,
-    status,
-    summary,
-    swarm_of,
     with_live_service,
     with_member,
     with_node,

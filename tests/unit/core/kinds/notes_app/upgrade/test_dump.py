@@ -19,11 +19,9 @@ from queenright.core.observed import Known, LiveService, Observed, Unknown
 from tests.golden.messages import assert_words
 from tests.support.app_builders import WEB, app_manifest, app_plan, desired_app, replica, served
 from tests.support.app_upgrades import AFTER, ANCHOR, NEXT, hold, job_of, keys
-from tests.support.builders import (
-    NOW,
+from tests.support.builders import NOW, swarm_of, task
+from tests.support.changed import (
     live,
-    swarm_of,
-    task,
     with_config_labels,
     with_live_service,
     with_service,

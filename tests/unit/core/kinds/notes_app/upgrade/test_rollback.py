@@ -25,14 +25,8 @@ from tests.support.app_builders import (
     served,
 )
 from tests.support.app_upgrades import AFTER, ANCHOR, BEFORE, NEXT, hold, job_of, keys
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    with_config_labels,
-    with_live_service,
-    with_node,
-    with_tasks,
-)
+from tests.support.builders import MANIFEST, NOW
+from tests.support.changed import with_config_labels, with_live_service, with_node, with_tasks
 
 # -- an update that swarm is carrying out
 

@@ -19,15 +19,8 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import LiveService, Observed
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import Mount, Service
-from tests.support.builders import (
-    NOW,
-    desired,
-    manifest,
-    plan_for,
-    swarm_of,
-    three_nodes,
-    with_swarm,
-)
+from tests.support.builders import NOW, desired, manifest, plan_for, swarm_of, three_nodes
+from tests.support.changed import with_swarm
 
 WITH = manifest(
     backup="{repository: {bucket: backups, credentials: main_backup}, retention: {count: 7}}"

@@ -22,15 +22,8 @@ from queenright.core.kinds.postgres_cluster.status.rows import cluster_status
 from queenright.core.observed import Archiving, Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from tests.golden.messages import Text, assert_words
-from tests.support.builders import (
-    NOW,
-    document,
-    manifest,
-    plan_for,
-    swarm_of,
-    three_nodes,
-    with_swarm,
-)
+from tests.support.builders import NOW, document, manifest, plan_for, swarm_of, three_nodes
+from tests.support.changed import with_swarm
 from tests.support.plans import make_plan
 
 REPOSITORY = "repository: {bucket: backups, credentials: main_backup}"

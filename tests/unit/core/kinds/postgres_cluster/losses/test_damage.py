@@ -12,19 +12,8 @@ from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import MemberStatus, Observed, Unknown, down_key, hung_key
 from queenright.core.planning.plan import Hold
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    NOW,
-    live,
-    plan_for,
-    raft_status,
-    status,
-    swarm_of,
-    task,
-    three_nodes,
-    with_member,
-    with_raft,
-    with_tasks,
-)
+from tests.support.builders import NOW, plan_for, raft_status, status, swarm_of, task, three_nodes
+from tests.support.changed import live, with_member, with_raft, with_tasks
 
 NAME, KEY = "main_member-2", "loss/main_member-2"
 

@@ -7,7 +7,8 @@ import dataclasses
 from queenright.core.observed import Observed, RaftStatus, Unknown, voters_key
 from queenright.core.planning.plan import Hold
 from tests.golden.messages import assert_words
-from tests.support.builders import plan_for, raft_status, three_nodes, with_member, with_raft
+from tests.support.builders import plan_for, raft_status, three_nodes
+from tests.support.changed import with_member, with_raft
 
 NAME = "member-2"
 OTHERS = ("member-1", "member-3")

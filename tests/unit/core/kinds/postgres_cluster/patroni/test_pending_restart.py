@@ -25,9 +25,8 @@ from tests.support.builders import (
     status,
     swarm_of,
     three_nodes,
-    with_member,
-    with_settings,
 )
+from tests.support.changed import with_member, with_settings
 
 Changes = Mapping[str, tuple[str, str]]
 LOWERED = {"max_connections": ("300", "200")}

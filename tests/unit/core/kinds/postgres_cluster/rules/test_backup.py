@@ -26,10 +26,8 @@ from tests.support.builders import (
     summary,
     swarm_of,
     three_nodes,
-    with_settings,
-    with_swarm,
-    without,
 )
+from tests.support.changed import with_settings, with_swarm, without
 from tests.support.plans import make_plan
 
 WITH = manifest(backup=BACKUP)

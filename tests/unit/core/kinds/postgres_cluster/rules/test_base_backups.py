@@ -37,8 +37,8 @@ from tests.support.builders import (
     plan_for,
     swarm_of,
     three_nodes,
-    with_swarm,
 )
+from tests.support.changed import with_swarm
 from tests.support.plans import make_plan
 
 REPOSITORY = "repository: {bucket: backups, credentials: main_backup}"

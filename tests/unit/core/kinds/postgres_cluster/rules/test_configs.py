@@ -21,6 +21,8 @@ from tests.support.builders import (
     summary,
     swarm_of,
     three_nodes,
+)
+from tests.support.changed import (
     with_config_labels,
     with_first_template,
     with_live_service,

@@ -29,15 +29,7 @@ from queenright.core.postgres.catalog import (
 )
 from queenright.core.swarm.objects import CATALOG_LABEL
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    NOW,
-    document,
-    manifest,
-    plan_for,
-    three_nodes,
-    with_notes,
-    with_raft,
-)
+from tests.support.builders import NOW, document, manifest, plan_for, three_nodes
 from tests.support.catalog_worlds import (
     DATABASE,
     NOTE,
@@ -52,6 +44,7 @@ from tests.support.catalog_worlds import (
     with_role,
     world,
 )
+from tests.support.changed import with_notes, with_raft
 from tests.support.plans import make_plan
 
 

@@ -12,18 +12,8 @@ from queenright.core.swarm.objects import (
     IMAGE_LABEL,
 )
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    found_images,
-    live,
-    plan_for,
-    summary,
-    task,
-    three_nodes,
-    with_service,
-    with_tasks,
-)
+from tests.support.builders import MANIFEST, NOW, found_images, plan_for, summary, task, three_nodes
+from tests.support.changed import live, with_service, with_tasks
 
 REPLICA, LEADER, PROXY = "main_member-2", "main_member-1", "main_proxy"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from tests.golden.messages import assert_words
-from tests.support.builders import plan_for, summary, swarm_of, three_nodes, with_swarm
+from tests.support.builders import plan_for, summary, swarm_of, three_nodes
+from tests.support.changed import with_swarm
 
 
 def test_a_network_that_differs_is_told_and_left() -> None:

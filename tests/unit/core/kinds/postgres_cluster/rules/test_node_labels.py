@@ -6,14 +6,8 @@ import pytest
 
 from queenright.core.actions import LabelNode
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    plan_for,
-    summary,
-    task,
-    three_nodes,
-    with_node,
-    with_tasks,
-)
+from tests.support.builders import plan_for, summary, task, three_nodes
+from tests.support.changed import with_node, with_tasks
 
 REPLICA = "main_member-2"
 

@@ -15,19 +15,8 @@ from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Observed, RaftStatus, Unknown
 from queenright.core.planning.plan import Hold
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    MANIFEST,
-    NOW,
-    desired,
-    manifest,
-    plan_for,
-    status,
-    three_nodes,
-    with_member,
-    with_notes,
-    with_raft,
-    with_settings,
-)
+from tests.support.builders import MANIFEST, NOW, desired, manifest, plan_for, status, three_nodes
+from tests.support.changed import with_member, with_notes, with_raft, with_settings
 
 EXTRA = manifest(postgresql="{parameters: {log_lock_waits: 'on', max_files_per_process: 2000}}")
 NOTE = "queenright_parameters"

@@ -19,18 +19,14 @@ from tests.golden.messages import assert_words
 from tests.support.builders import (
     NOW,
     desired,
-    live,
     plan_for,
     raft_status,
-    seen_for,
     status,
     summary,
     swarm_of,
     three_nodes,
-    with_member,
-    with_raft,
-    with_service,
 )
+from tests.support.changed import live, seen_for, with_member, with_raft, with_service
 
 STUCK, SERVICE, LEADER, OTHER = "member-2", "main_member-2", "member-1", "member-3"
 RESET = f"update-service/{SERVICE} !{SERVICE}"

@@ -32,12 +32,8 @@ from tests.support.builders import (
     status,
     summary,
     three_nodes,
-    with_member,
-    with_notes,
-    with_service,
-    with_settings,
-    without,
 )
+from tests.support.changed import with_member, with_notes, with_service, with_settings, without
 from tests.support.topology_worlds import settled, text_of
 
 QUORUM = manifest(replication="{mode: quorum}")

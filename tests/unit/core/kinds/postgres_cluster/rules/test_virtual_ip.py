@@ -27,17 +27,14 @@ from tests.support.builders import (
     bare_swarm,
     desired,
     found_images,
-    live,
     manifest,
     plan_for,
     summary,
     swarm_of,
     task,
     three_nodes,
-    with_service,
-    with_swarm,
-    without,
 )
+from tests.support.changed import live, with_service, with_swarm, without
 from tests.support.plans import plan_cluster_deletion
 
 WITH_VIP = manifest(vip=VIP)

@@ -12,18 +12,8 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
 from queenright.core.observed import Observed, Unknown
 from tests.golden.messages import Text, assert_words
-from tests.support.builders import (
-    MANIFEST,
-    MEMBERS,
-    NOW,
-    document,
-    manifest,
-    status,
-    three_nodes,
-    with_member,
-    with_notes,
-    with_settings,
-)
+from tests.support.builders import MANIFEST, MEMBERS, NOW, document, manifest, status, three_nodes
+from tests.support.changed import with_member, with_notes, with_settings
 from tests.support.plans import make_plan
 
 

@@ -9,17 +9,8 @@ import pytest
 from queenright.core.kinds.postgres_cluster.status.picture import cluster_parts
 from queenright.core.observed import MemberStatus, Observed, Unknown
 from queenright.core.planning.picture import Part, places
-from tests.support.builders import (
-    VIP,
-    desired,
-    manifest,
-    status,
-    swarm_of,
-    three_nodes,
-    with_member,
-    with_tasks,
-    without,
-)
+from tests.support.builders import VIP, desired, manifest, status, swarm_of, three_nodes
+from tests.support.changed import with_member, with_tasks, without
 
 WITH_VIP = manifest(vip=VIP)
 REPLICA = status("member-2", "member-1")

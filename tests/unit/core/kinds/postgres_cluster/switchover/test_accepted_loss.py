@@ -13,7 +13,8 @@ from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from tests.golden.messages import assert_words
-from tests.support.builders import manifest, plan_for, raft_status, with_raft, with_settings
+from tests.support.builders import manifest, plan_for, raft_status
+from tests.support.changed import with_raft, with_settings
 from tests.unit.core.kinds.postgres_cluster.switchover.test_leaderless import (
     FORMER,
     KEY,

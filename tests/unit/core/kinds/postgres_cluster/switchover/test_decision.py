@@ -28,6 +28,8 @@ from tests.support.builders import (
     status,
     summary,
     three_nodes,
+)
+from tests.support.changed import (
     with_live_service,
     with_member,
     with_notes,

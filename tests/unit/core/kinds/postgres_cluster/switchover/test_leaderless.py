@@ -20,18 +20,8 @@ from queenright.core.observed import (
 )
 from queenright.core.planning.plan import Plan
 from tests.golden.messages import assert_words
-from tests.support.builders import (
-    NOW,
-    document,
-    manifest,
-    plan_for,
-    status,
-    summary,
-    three_nodes,
-    with_live_service,
-    with_member,
-    with_settings,
-)
+from tests.support.builders import NOW, document, manifest, plan_for, status, summary, three_nodes
+from tests.support.changed import with_live_service, with_member, with_settings
 from tests.support.plans import make_plan
 
 FORMER, NEWEST, THIRD = "member-1", "member-2", "member-3"

@@ -11,16 +11,8 @@ from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown, hung_key, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
-from tests.support.builders import (
-    desired,
-    plan_for,
-    status,
-    swarm_of,
-    three_nodes,
-    with_member,
-    with_node,
-    with_settings,
-)
+from tests.support.builders import desired, plan_for, status, swarm_of, three_nodes
+from tests.support.changed import with_member, with_node, with_settings
 from tests.support.topology_worlds import (
     after,
     deployed,

@@ -8,15 +8,8 @@ from functools import cache
 from queenright.core.actions import RaftRemove, Reinitialize
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown, hung_key
 from queenright.core.planning.plan import Plan
-from tests.support.builders import (
-    desired,
-    plan_for,
-    status,
-    swarm_of,
-    with_member,
-    with_service,
-    with_settings,
-)
+from tests.support.builders import desired, plan_for, status, swarm_of
+from tests.support.changed import with_member, with_service, with_settings
 from tests.support.topology_worlds import (
     deployed,
     raft_nodes,

@@ -16,7 +16,8 @@ from queenright.core.kinds.postgres_cluster.places import (
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
-from tests.support.builders import plan_for, swarm_of, with_config_labels, with_member, with_node
+from tests.support.builders import plan_for, swarm_of
+from tests.support.changed import with_config_labels, with_member, with_node
 from tests.support.topology_worlds import (
     after,
     deployed,

@@ -18,16 +18,8 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
 from queenright.core.observed import NODE_DOWN, Live, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import CLUSTER_LABEL, MEMBERS_LABEL, Config
-from tests.support.builders import (
-    NOW,
-    plan_for,
-    status,
-    swarm_of,
-    with_config_labels,
-    with_member,
-    with_node,
-    with_swarm,
-)
+from tests.support.builders import NOW, plan_for, status, swarm_of
+from tests.support.changed import with_config_labels, with_member, with_node, with_swarm
 from tests.support.topology_worlds import (
     after,
     deployed,
