@@ -103,6 +103,8 @@ def stored_json(backup: StoredBackup) -> dict[str, object]:
 
 
 def format_stamp(at: datetime | None) -> str | None:
+    """The moment with its seconds, also where they are zero: the stamps of a column have one width,
+    and those of the JSON one form. ``format_moment`` is the short one, for sentences."""
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
 
 
