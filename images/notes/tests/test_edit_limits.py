@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from notes.doc.attributes import Json
-from notes.edits import api, checkpoint, live
+from notes.edits import api, applying, checkpoint, live
 from notes.edits.live import LiveDocuments
 from notes.jobs import housekeeping
 from notes.steps.model import StepError
@@ -47,9 +47,9 @@ def test_a_step_that_makes_the_document_large_counts_for_those_after_it() -> Non
         *([{"stepType": "addMark", "from": 0, "to": 12_000, "mark": {"type": "bold"}}] * 300),
     ]
     with pytest.raises(api.Problem) as refused:
-        api._applied(doc, steps)
+        applying.applied(doc, steps)
     assert refused.value.status == 422
-    assert api._applied(doc, steps[:20]).nodes > 8_000
+    assert applying.applied(doc, steps[:20]).nodes > 8_000
 
 
 def test_steps_that_take_long_are_not_applied_in_the_event_loop() -> None:

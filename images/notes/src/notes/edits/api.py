@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 import msgspec
 
 from notes.db.connect import Conn
-from notes.doc.attributes import SchemaError
 from notes.edits import live, saving
+from notes.edits.applying import applied
 from notes.edits.live import HERE_NODES, LISTED_BYTES, State, in_thread_if, is_long, size_of
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
@@ -22,17 +22,13 @@ from notes.http.routing import Table
 from notes.pages import access
 from notes.pages.content import EditNumber, Title
 from notes.pages.roles import Role
-from notes.steps.mark_steps import MarkSetStep
-from notes.steps.model import Node, StepError
-from notes.steps.step_json import MAX_STEPS, apply_all, step_from
+from notes.steps.step_json import MAX_STEPS
 
 table = Table("edits")
 
 LISTED = 500
 #: With more edits that wait, the page is saved first: each edit reads all that wait.
 WAITING, WAITING_BYTES = 1_000, 8_000_000
-#: Steps times the nodes of the page: a step may look at all of them.
-MAX_WORK = 1_000_000
 
 
 class LiveView(msgspec.Struct, frozen=True):
@@ -140,7 +136,7 @@ async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
         await call.app.edits.save(id)
     doc = await call.app.edits.live.at(state)
     is_slow = is_long(doc.work, draft.size)
-    made = await in_thread_if(is_slow, lambda: _applied(doc, body.steps))
+    made = await in_thread_if(is_slow, lambda: applied(doc, body.steps))
     stored = await call.app.db.transact(partial(_store, call=call, draft=draft, state=state))
     if stored.is_new:
         call.app.edits.live.keep(id, stored.answer.id, made)
@@ -234,28 +230,6 @@ async def _since(
     hidden = {} if named else {"author_id": None, "client": None, "n": None}
     edits = [Edit(**{**row, **hidden}) for row in rows]
     return Edits(last, last_id, is_known, edits)
-
-
-def _applied(doc: Node, given: list[Any]) -> Node:
-    """The document after the steps of a request. Raises a 422."""
-    try:
-        steps = [step_from(one, f"steps[{at}]") for at, one in enumerate(given)]
-        count = sum(len(step.steps) if isinstance(step, MarkSetStep) else 1 for step in steps)
-        most = max(1, min(MAX_STEPS, MAX_WORK // doc.work))
-        if count > most:
-            raise Problem(
-                422,
-                f"steps: {count} are too many (a page of this size takes {most} at once);"
-                " send them in several edits.",
-                field="steps",
-            )
-        return apply_all(doc, steps, MAX_WORK)
-    except SchemaError as error:
-        raise Problem(422, str(error), field=error.path) from None
-    except StepError as error:
-        raise Problem(422, str(error), field=str(error).partition(":")[0]) from None
-    except RecursionError:
-        raise Problem(422, "The steps have too many levels.", field="steps") from None
 
 
 async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored:
