@@ -23,7 +23,7 @@ from tests.sim.hand_edits import damaged_settings, damaged_state, edit_by_hand
 from tests.sim.seeds import histories
 from tests.support.app_builders import app_manifest, behind, behind_it, documents, served
 from tests.support.builders import NOW, desired, document, plan_for, swarm_of, three_nodes
-from tests.support.changed import with_config_labels
+from tests.support.changed import live, with_config_labels
 from tests.support.plans import make_plan, plan_app_deletion, plan_cluster_deletion
 
 SEEDS = max(250, histories() // 4)
@@ -132,6 +132,7 @@ def live_labels() -> dict[str, str]:
     (config,) = [
         one for one in swarm_of(observed).configs if one.value.name == desired().state_config.name
     ]
+    assert live(observed, "main_member-1").value.name == "main_member-1"
     return dict(config.value.labels)
 
 
