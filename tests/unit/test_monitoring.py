@@ -38,10 +38,8 @@ from tests.support.builders import (
     status,
     swarm_of,
     three_nodes,
-    with_config_labels,
-    with_member,
-    with_raft,
 )
+from tests.support.changed import with_config_labels, with_member, with_raft
 from tests.support.log_lines import Line, logged, state_lines
 from tests.support.logql import Timed, fires, keys_of
 from tests.support.sights import StillTime, cluster_pass, pass_with_app

@@ -16,17 +16,8 @@ from queenright.core.planning.plan import Refusal
 from queenright.engine.state_lines import PERIOD_S, StateLines
 from tests.fakes.virtual_loop import run_virtual
 from tests.support.app_builders import known, replica, served, with_readiness
-from tests.support.builders import (
-    BACKUP,
-    NOW,
-    manifest,
-    status,
-    swarm_of,
-    three_nodes,
-    with_config_labels,
-    with_member,
-    with_raft,
-)
+from tests.support.builders import BACKUP, NOW, manifest, status, swarm_of, three_nodes
+from tests.support.changed import with_config_labels, with_member, with_raft
 from tests.support.log_lines import Line, state_lines
 from tests.support.sights import StillTime, cluster_pass, pass_with_app
 

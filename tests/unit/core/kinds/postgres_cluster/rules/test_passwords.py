@@ -7,9 +7,10 @@ import dataclasses
 from queenright.core.actions import CreateSecret
 from queenright.core.kinds.postgres_cluster.databases.annotations import CatalogNote
 from tests.golden.messages import assert_words
-from tests.support.builders import NOW, with_service
-from tests.support.builders import live as live_service
+from tests.support.builders import NOW
 from tests.support.catalog_worlds import SHOP, actions_only, hold, with_role, world
+from tests.support.changed import live as live_service
+from tests.support.changed import with_service
 
 
 def test_no_password_is_told_in_a_change() -> None:

@@ -20,7 +20,6 @@ from tests.support.builders import (
     MANIFEST,
     bare_swarm,
     desired,
-    live,
     manifest,
     pinned,
     plan_for,
@@ -28,11 +27,8 @@ from tests.support.builders import (
     summary,
     swarm_of,
     three_nodes,
-    with_member,
-    with_service,
-    with_swarm,
-    without,
 )
+from tests.support.changed import live, with_member, with_service, with_swarm, without
 
 PARENTS = "{bucket: backups, credentials: parent_backup, endpoint: 'https://s3.example'}"
 TIME = "{time: '2026-01-31 12:59:59.5+01:00'}"
