@@ -98,6 +98,7 @@ class MemberContainers:
             priority=int(environment.get("FAILOVER_PRIORITY", "1")),
             cluster=live.value.labels.get(CLUSTER_LABEL, ""),
             listening=member_listening(self.orchestrator.store, task.template),
+            settings=dict(volume.settings),  # patroni.dynamic.json, which Patroni reads at start
         )
         self._tell_apart(made)
         if not volume.is_empty and volume.secrets != self.secrets_of(made):

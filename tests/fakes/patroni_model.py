@@ -149,6 +149,7 @@ class PatroniModel(MemberContainers):
                     member.sync = agreed.sync
                 if member.settings is not agreed.settings and self.rng.random() < 0.8:
                     member.settings = agreed.settings
+                if not member.volume.is_empty:
                     member.volume.settings = member.settings or member.volume.settings
             elif member.lost_s is None and reach.runs(member.node_id):
                 loop_s, retry_s = agreed.setting("loop_wait"), agreed.setting("retry_timeout")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -117,6 +117,19 @@ def read_place(item: object) -> DeployedMember | None:
         return None
     name, node, address = texts[:3]
     return DeployedMember(name, node, address, number, volumes)
+
+
+def encode_names(names: Iterable[str]) -> str:
+    """Text of an annotation with names of members."""
+    return json.dumps(sorted(names))
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def decode_names(text: str) -> frozenset[str]:
+    """Names of members in an annotation; what is no name is left out."""
+    items = read_json(text)
+    found = items if isinstance(items, list) else []
+    return frozenset(item for item in found if isinstance(item, str))
 
 
 @lru_cache(maxsize=MOST_TEXTS)

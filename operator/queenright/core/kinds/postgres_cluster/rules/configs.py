@@ -18,6 +18,7 @@ from queenright.core.kinds.postgres_cluster.backup.run import requested
 from queenright.core.kinds.postgres_cluster.databases.annotations import due_note, with_catalog_note
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.decision import decide_leader
+from queenright.core.kinds.postgres_cluster.topology.noting import without_voters
 from queenright.core.kinds.postgres_cluster.topology.replacing import (
     decide_replacement,
     why_noted,
@@ -60,7 +61,7 @@ def with_notes(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]
     kept = {**labels, BOOTSTRAPPED_LABEL: "true"} if whole else labels
     note = due_note(state.desired.catalog, state.catalog, state.catalog_note)
     kept = with_replacements(kept, decide_replacement(state).notes)
-    kept = noted_backup(state, kept)
+    kept = noted_backup(state, without_voters(state, kept))
     return with_catalog_note(with_annotations(kept, decide_leader(state).annotations), note)
 
 

@@ -66,7 +66,8 @@ def begin_joining(state: ClusterState, arrival: Arrival) -> AnyAction | Hold:
         f"its service is made ({quorum(before)}, then {quorum(before + 1)} from the moment of its "
         "joining)"
     )
-    return note_members(state, places, reason) or Hold(key, "the state config is not there")
+    noted = note_members(state, places, reason, {arrival.name})
+    return noted or Hold(key, "the state config is not there")
 
 
 def quorum(members: int) -> str:

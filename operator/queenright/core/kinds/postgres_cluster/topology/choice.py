@@ -3,7 +3,8 @@
 Decides from the places, the file's members, and what each Raft node lists. What has begun is ended
 first. A member that does not answer goes before its successor starts; otherwise one is added before
 one is removed, so that there are never fewer members than the file wants. Last come those that
-leave and return: under another name, or where no node is free for a stand-in. Invariant: one change
+leave and return: under another name, or where no node is free for a stand-in. A member whose place
+does not fit keeps nobody from a move, which may be what it waits for. Invariant: one change
 at a time, and nobody leaves to return where it can't.
 """
 
@@ -61,9 +62,17 @@ def next_change(state: ClusterState) -> Change | None:
     for_good = [change for change in begun if not wanted.returns(change.member.name)]
     if for_good and len(state.desired.members) > wanted.written:
         return for_good[0]
-    arriving = (*wanted.arriving, *stand_ins(state))
-    coming: list[Change] = [*arriving, *begun]
+    elsewhere = [change for change in begun if is_move(state, change)]
+    coming: list[Change] = [*wanted.arriving, *stand_ins(state), *begun]
+    if wanted.arriving and why_not_here(state, wanted.arriving[0]):
+        coming = [*stand_ins(state), *elsewhere, *wanted.arriving]
     return coming[0] if coming else None
+
+
+def is_move(state: ClusterState, change: Leaving) -> bool:
+    """Return True for a place whose member the file has elsewhere, or under another name."""
+    topology, name = state.desired.topology, change.member.name
+    return topology.move_of(name) is not None or bool(topology.new_name_of(name))
 
 
 def stand_ins(state: ClusterState) -> Iterator[Arrival]:

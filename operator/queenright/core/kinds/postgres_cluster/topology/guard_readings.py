@@ -22,18 +22,17 @@ def partners_of(service: Service) -> tuple[str, ...]:
     return tuple(str(item) for item in found) if isinstance(found, list) else ()
 
 
-def is_renamed(service: Service) -> bool:
-    """Return True for a member with the volumes of a service of another name."""
-    volumes = [mount.source for mount in service.mounts if mount.kind == "volume"]
-    return any(not source.startswith(f"{service.name}-") for source in volumes)
-
-
 def raft_of(live: LiveService, observed: Observed) -> RaftStatus | None:
     match observed.raft.get(live.value.name):
         case Known(status):
             return status
         case _:
             return None
+
+
+def certain_voters(known: Sequence[RaftStatus]) -> frozenset[str]:
+    """Return the voters by those Raft nodes that have a quorum and a leader."""
+    return frozenset[str]().union(*(s.voters for s in known if s.has_quorum and s.leader))
 
 
 def seatless(known: Sequence[RaftStatus]) -> frozenset[str]:

@@ -18,10 +18,10 @@ from queenright.core.actions import (
     Switchover,
 )
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
-from queenright.core.kinds.postgres_cluster.places import decode_places
+from queenright.core.kinds.postgres_cluster.places import decode_names, decode_places
 from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
+    certain_voters,
     holds_lock,
-    is_renamed,
     is_silent,
     partners_of,
     raft_of,
@@ -37,6 +37,7 @@ from queenright.core.swarm.objects import (
     CLUSTER_LABEL,
     MEMBERS_LABEL,
     ROLE_LABEL,
+    VOTELESS_LABEL,
     Service,
 )
 
@@ -86,11 +87,11 @@ def joins(service: Service, plan: Plan, observed: Observed) -> bool:
         return False
     beside = [live for live in peers(plan, observed) if live.value.name != service.name]
     found = [status for live in beside if (status := raft_of(live, observed)) is not None]
+    voteless = decode_names(state_config.value.labels.get(VOTELESS_LABEL, ""))
+    if beside and service.name.removeprefix(f"{plan.cluster}_") in voteless:
+        return own not in certain_voters(found)
     if found:
         return not any(own in status.voters for status in found)
-    is_made = any(live.value.name == service.name for live in peers(plan, observed))
-    if beside and not is_made and is_renamed(service):
-        return True
     return bool(beside) and not any(own in partners_of(live.value) for live in beside)
 
 
@@ -210,8 +211,9 @@ def only_empty_members_copy(plan: Plan, observed: Observed) -> Refusal | None:
 
 
 def is_left_member(action: RemoveService, observed: Observed) -> bool:
-    """Return True for a member without a vote, by the word of every other member's Raft node; one
-    of these members leads."""
+    """Return True for a member without a vote, by the note and by the word of every other member's
+    Raft node; one of these members leads. Where a single voter is left, it has known so for long
+    enough to have that on disk: with the former list it is no quorum."""
     swarm = swarm_of(observed)
     found = [live for live in swarm.services if live.id == action.id] if swarm else []
     if swarm is None or not found or found[0].value.labels.get(ROLE_LABEL) != "member":
@@ -231,5 +233,14 @@ def is_left_member(action: RemoveService, observed: Observed) -> bool:
         if not is_silent(live, observed)
         for status in (raft_of(live, observed),)
     ]
+    state_config = swarm.config(state_config_name(cluster or ""))
+    noted = state_config.value.labels.get(VOTELESS_LABEL, "") if state_config is not None else ""
+    if service.name.removeprefix(f"{cluster}_") not in decode_names(noted):
+        return False
+    alone = [raft_of(live, observed) for live in beside]
+    if any(status is not None and len(status.voters) == 1 for status in alone) and any(
+        observed.seen_s_ago.get(voters_key(live.value.name), 0.0) < ON_DISK_S for live in beside
+    ):
+        return False
     led = [live for live in (*found, *beside) if holds_lock(live, observed)]
     return bool(own) and bool(votes) and all(votes) and len(led) == 1 and led[0] in beside

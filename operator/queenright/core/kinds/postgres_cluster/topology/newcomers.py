@@ -11,6 +11,7 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_unlisted,
+    noted_voteless,
     raft_address,
     why_not_settled,
     why_too_soon,
@@ -24,6 +25,8 @@ def why_not_start(state: ClusterState, member: DesiredMember) -> str | None:
     runs = live is not None and any(state.swarm.possible_tasks(live.id))
     if runs or not is_unlisted(state, member):
         return None
+    if live is None and member.name not in noted_voteless(state):
+        return "it is noted as a member without a vote first"
     node = state.swarm.node(member.node)
     if node is None or not node.is_ready:
         return f"node {member.node} is not ready"

@@ -5,24 +5,38 @@ As ``guards``: from the observation alone, and on purpose a second check beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from queenright.core.actions import NoteMembers
+from queenright.core.actions import LabelConfig, NoteMembers
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
-from queenright.core.kinds.postgres_cluster.places import decode_places, numbers_of
-from queenright.core.kinds.postgres_cluster.topology.guard_readings import is_silent, raft_of
+from queenright.core.kinds.postgres_cluster.places import (
+    decode_names,
+    decode_places,
+    numbers_of,
+)
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
+    certain_voters,
+    is_silent,
+    raft_of,
+    raft_self,
+)
 from queenright.core.observed import Observed, SwarmState
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
-from queenright.core.swarm.objects import MEMBERS_LABEL
+from queenright.core.swarm.objects import MEMBERS_LABEL, VOTELESS_LABEL
 
 
 def places_cover_what_runs(plan: Plan, observed: Observed) -> Refusal | None:
-    """Refuse a note of the places that changes more than one, or leaves out what may run."""
+    """Refuse a note of the places that changes more than one, leaves out what may run, or forgets
+    that a member has no vote."""
     for action in plan.actions:
         if isinstance(action, NoteMembers):
             for why in why_not_note(action, plan, observed):
                 return Refusal("places-cover-what-runs", f"{action.key}: {why}")
+        if isinstance(action, NoteMembers | LabelConfig) and (
+            left := why_not_joined(action, plan, observed)
+        ):
+            return Refusal("places-cover-what-runs", f"{action.key}: {left}")
     return None
 
 
@@ -48,20 +62,53 @@ def why_not_note(action: NoteMembers, plan: Plan, observed: Observed) -> Iterato
         )
     )
     changed = before.items() ^ after.items()
+    new = voteless_in(action.config.labels) - voteless_in(labels)
     # Under another name the same place: its number, node, address and volumes.
     is_renamed = len(changed) == 2 and len({found for _, found in changed}) == 1
-    if not before or not after or (len(changed) != 1 and not is_renamed):
+    is_marked = not changed and len(new) == 1
+    if not before or not after or (len(changed) != 1 and not is_renamed and not is_marked):
         yield "more or less than one place changes"
     elif before.keys() & after.keys() not in (before.keys(), after.keys()) and not is_renamed:
         yield "a place is replaced"
-    if {**labels, MEMBERS_LABEL: ""} != {**action.config.labels, MEMBERS_LABEL: ""}:
+    if without_notes(labels) != without_notes(action.config.labels):
         yield "other labels change too"
+    if new - after.keys():
+        yield "one without a vote has no place"
+    for name in sorted(after.keys() - before.keys() - voteless_in(action.config.labels)):
+        yield f"{name} is not noted as without a vote"
     for peer in peers(plan, observed):
         if peer.value.name.removeprefix(f"{plan.cluster}_") not in after:
             yield f"{peer.value.name} is deployed"
     for name in before.keys() - after.keys():
         yield from why_not_free(before[name][2], plan, observed)
         yield from why_occupied(before[name][1], swarm)
+
+
+def voteless_in(labels: Mapping[str, str]) -> frozenset[str]:
+    return decode_names(labels.get(VOTELESS_LABEL, ""))
+
+
+def without_notes(labels: Mapping[str, str]) -> dict[str, str]:
+    noted = {MEMBERS_LABEL, VOTELESS_LABEL}
+    return {label: value for label, value in labels.items() if label not in noted}
+
+
+def why_not_joined(action: LabelConfig | NoteMembers, plan: Plan, observed: Observed) -> str:
+    """Reason why the note may not go that a member has no vote: its place stays, and it is not
+    known to run and to vote. Empty when none goes so."""
+    swarm = swarm_of(observed)
+    live = swarm.config(state_config_name(plan.cluster)) if swarm else None
+    if live is None or live.id != action.id:
+        return ""
+    labels = action.config.labels
+    places = {place.name: place for place in decode_places(labels.get(MEMBERS_LABEL, ""))}
+    found = [(peer, raft_of(peer, observed)) for peer in peers(plan, observed)]
+    for name in sorted((voteless_in(live.value.labels) - voteless_in(labels)) & places.keys()):
+        own = next((p for p, _ in found if p.value.name == f"{plan.cluster}_{name}"), None)
+        words = [s for peer, s in found if s is not None and peer is not own]
+        if own is None or raft_self(own.value) not in certain_voters(words):
+            return f"{name} is not known to vote"
+    return ""
 
 
 def why_occupied(name: str, swarm: SwarmState | None) -> Iterator[str]:

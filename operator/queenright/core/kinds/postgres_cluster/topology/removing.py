@@ -2,12 +2,14 @@
 
 A place that only gets another name, or goes elsewhere without a stand-in, takes the same way, and
 is added again (``adding``). The vote goes first, so that the smaller quorum counts at once; its
-volumes and secrets stay.
+volumes and secrets stay. That it has no vote is noted before its service goes (``noting``).
 Invariant: the vote of the database's leader, or of Raft's, is never removed: the database's
 leadership goes by a switchover (``switchover.decision``), Raft's by a transfer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from queenright.core.actions import AnyAction, RaftTransfer, RemoveService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
@@ -16,9 +18,13 @@ from queenright.core.kinds.postgres_cluster.replication.standbys import can_conf
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.adding import quorum
 from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, next_change
-from queenright.core.kinds.postgres_cluster.topology.noting import note_members
+from queenright.core.kinds.postgres_cluster.topology.noting import (
+    note_members,
+    note_voteless,
+)
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_silent,
+    noted_voteless,
     others,
     raft_address,
     raft_leader,
@@ -57,7 +63,7 @@ def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
         case "voter":
             return take_vote(state, member, own, apart)
         case "service":
-            return remove_service(state, member)
+            return remove_service(state, member, apart)
         case "place":
             return cut_place(state, member)
 
@@ -109,7 +115,10 @@ def why_needed(state: ClusterState, member: DesiredMember) -> str | None:
 
 
 def hand_over_raft(state: ClusterState, member: DesiredMember, own: str) -> AnyAction | Hold:
-    """Return the transfer of Raft's leadership to a member that stays and has everything."""
+    """Return the transfer of Raft's leadership to a member that stays and has everything. Every
+    Raft node has to answer for it: one that can go without an answer has gone before."""
+    if obstacle := why_not_settled(state):
+        return later(state, member, f"it leads Raft, and {obstacle}")
     leading = state.raft_of(member)
     if leading is None or leading.state != "leader" or leading.unreachable:
         return later(state, member, "it leads Raft, and does not say so, or does not reach all")
@@ -130,10 +139,19 @@ def hand_over_raft(state: ClusterState, member: DesiredMember, own: str) -> AnyA
     return later(state, member, "it leads Raft, and no other Raft node has everything")
 
 
-def remove_service(state: ClusterState, member: DesiredMember) -> AnyAction | Hold:
+def remove_service(
+    state: ClusterState, member: DesiredMember, apart: Collection[str]
+) -> AnyAction | Hold:
+    """Return the removal of a service whose member has no vote any more. A power cut can undo the
+    removal of a vote that is not on disk yet: a member that is left alone would then wait for ever
+    for the one that is gone; several are a quorum with that vote, too."""
     live = state.swarm.service(member.service.name)
     if live is None:
         return later(state, member, "its service is not there")
+    if len(voters_of(state, apart)) == 1 and (obstacle := why_too_soon(state, apart)):
+        return later(state, member, obstacle)
+    if member.name not in noted_voteless(state):
+        return note_voteless(state, member) or later(state, member, "no state config")
     return RemoveService(
         live.id,
         live.value.name,
@@ -149,7 +167,8 @@ def cut_place(state: ClusterState, member: DesiredMember) -> AnyAction | Hold:
     if new_name := state.desired.topology.new_name_of(member.name):
         places = renamed_place(noted, member.name, new_name, state.desired.name)
         reason = f"member {member.name} is named {new_name} from now on; {what_stays(member)}"
-        return note_members(state, places, reason) or later(state, member, "no state config")
+        note = note_members(state, places, reason, {new_name})
+        return note or later(state, member, "no state config")
     places = without_place(noted, member.name)
     reason = f"member {member.name} is removed: its place is free; {what_stays(member)}"
     return note_members(state, places, reason) or later(state, member, "no state config")

@@ -20,6 +20,7 @@ from queenright.core.kinds.postgres_cluster.topology.choice import (
     why_not_go,
 )
 from queenright.core.kinds.postgres_cluster.topology.ghosts import ghosts_of, remove_ghost
+from queenright.core.kinds.postgres_cluster.topology.noting import note_newcomer
 from queenright.core.kinds.postgres_cluster.topology.partners import bring_up_to_date
 from queenright.core.kinds.postgres_cluster.topology.removing import remove_member
 from queenright.core.kinds.postgres_cluster.topology.replacing import decide_replacement
@@ -41,6 +42,10 @@ def plan_topology(state: ClusterState) -> Iterator[AnyAction | Hold]:
     if ghosts_of(state):
         yield from remove_ghost(state)
         yield from waiting(state, "a voter that is no member is removed first")
+        return
+    if step := note_newcomer(state):
+        yield step
+        yield from waiting(state, "another member is noted as one without a vote first")
         return
     if steps := [*finish_joining(state)]:
         yield from steps

@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterator
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.places import decode_names
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import RaftStatus, voters_key
 from queenright.core.planning.service_context import answered_once
 from queenright.core.swarm.label_values import read_json
-from queenright.core.swarm.objects import PARTNERS_VARIABLE, Service
+from queenright.core.swarm.objects import PARTNERS_VARIABLE, VOTELESS_LABEL
 
 LASTS = timedelta(seconds=60)
 """The time for which all nodes must have listed the same voters before the next change. A committed
@@ -97,25 +98,33 @@ def is_newcomer(state: ClusterState, member: DesiredMember) -> bool:
 
 
 def is_unlisted(state: ClusterState, member: DesiredMember) -> bool:
-    """Return True for a member that no other Raft node lists. Where none answers, the lists of
-    partners with which the others were deployed decide; but not for one that is about to start
-    under another name, whose address is in them, and whose vote was removed a moment ago."""
+    """Return True for a member that no other Raft node lists. One that is noted as voteless is
+    listed only by the word of a node with a quorum: right after its start, or alone, a node lists
+    former voters too. Where no node answers, the lists of partners decide with which the others
+    were deployed."""
     own = raft_address(state, member)
     peers = list(others(state, {own}))
     if not state.is_bootstrapped or not peers:
         return False
+    if member.name in noted_voteless(state):
+        return own not in certain_voters(state, {own})
     if any(state.raft_of(peer) is not None for peer in peers):
         return own not in voters_of(state, {own})
-    is_made = state.swarm.service(member.service.name) is not None
-    if not is_made and has_former_volumes(member.service):
-        return True
     return not any(own in partners(state, peer) for peer in peers)
 
 
-def has_former_volumes(service: Service) -> bool:
-    """Return True for a member whose volumes are named after another service: it was renamed."""
-    volumes = [mount.source for mount in service.mounts if mount.kind == "volume"]
-    return not all(source.startswith(f"{service.name}-") for source in volumes)
+@answered_once
+def noted_voteless(state: ClusterState) -> frozenset[str]:
+    """Return the names of the members that the state config notes as without a vote."""
+    live = state.swarm.config(state.desired.state_config.name)
+    return decode_names(live.value.labels.get(VOTELESS_LABEL, "")) if live else frozenset()
+
+
+def certain_voters(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str]:
+    """Return the voters by those other nodes that have a quorum and a leader."""
+    found = (state.raft_of(member) for member in others(state, apart))
+    sure = (s.voters for s in found if s is not None and s.has_quorum and s.leader)
+    return frozenset[str]().union(*sure)
 
 
 def partners(state: ClusterState, member: DesiredMember) -> tuple[str, ...]:

@@ -181,8 +181,11 @@ def test_a_member_that_once_had_data_is_not_emptied() -> None:
 
 
 def test_a5_the_next_member_begins_when_the_first_is_whole() -> None:
-    plan = plan_for(joined(status("member-4", "member-1")), FIVE)
-    assert "note-members/main_cluster" in keys(plan)
+    observed = joined(status("member-4", "member-1"))
+    plan = plan_for(observed, FIVE)
+    assert keys(plan)[0] == "label-config/main_cluster", "member-4 is no member without a vote now"
+    assert refusal(plan, observed) is None
+    assert "note-members/main_cluster" in keys(plan_for(after(observed, plan.actions[0]), FIVE))
 
 
 def test_a6_replicas_take_the_new_partners_and_the_leader_waits() -> None:

@@ -19,13 +19,20 @@ from queenright.core.actions import (
 from queenright.core.kinds.postgres_cluster.places import (
     DeployedMember,
     decode_places,
+    encode_names,
     encode_places,
 )
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.planning.plan import Plan
-from queenright.core.swarm.objects import MEMBERS_LABEL, PARTNERS_VARIABLE
-from tests.support.builders import status, swarm_of
-from tests.support.changed import live, with_member, with_service
+from queenright.core.swarm.objects import MEMBERS_LABEL, PARTNERS_VARIABLE, VOTELESS_LABEL
+from tests.support.builders import (
+    live,
+    status,
+    swarm_of,
+    with_config_labels,
+    with_member,
+    with_service,
+)
 from tests.support.topology_worlds import (
     deployed,
     raft_nodes,
@@ -167,7 +174,10 @@ def test_a_new_voter_needs_its_place() -> None:
 def note(observed: Observed, *places: DeployedMember) -> NoteMembers:
     config = swarm_of(observed).config("main_cluster")
     assert config is not None
+    known = {place.name for place in decode_places(config.value.labels[MEMBERS_LABEL])}
     labels = {**config.value.labels, MEMBERS_LABEL: encode_places(places)}
+    if new := [place.name for place in places if place.name not in known]:
+        labels[VOTELESS_LABEL] = encode_names(new)
     wanted = dataclasses.replace(config.value, labels=labels)
     return NoteMembers(config.id, config.version, wanted, reason="")
 
@@ -216,15 +226,24 @@ def test_only_a_member_without_data_copies_anew() -> None:
     assert guard_of(nobody, copy) == "only-empty-members-copy"
 
 
+def with_voteless(observed: Observed, *names: str) -> Observed:
+    config = swarm_of(observed).config("main_cluster")
+    assert config is not None
+    labels = {**config.value.labels, VOTELESS_LABEL: encode_names(names)}
+    return with_config_labels(observed, "main_cluster", labels)
+
+
 def test_a_members_service_goes_only_without_a_vote() -> None:
     observed = deployed(1, 2, 3)
     found = live(observed, "main_member-3")
     removal = RemoveService(found.id, found.value.name, reason="")
     orphan = with_raft_nodes(observed, raft_nodes([1, 2], orphans=[3]))
+    assert guard_of(orphan, removal) == "removal-is-asked-for", "it is not noted yet"
+    orphan = with_voteless(orphan, "member-3")
     assert guard_of(orphan, removal) == ""
     assert guard_of(observed, removal) == "removal-is-asked-for"
     leads = whole(orphan, leader=3)
     leads = with_raft_nodes(leads, raft_nodes([1, 2], orphans=[3]))
     assert guard_of(leads, removal) == "removal-is-asked-for"
-    silent = with_raft_nodes(observed, raft_nodes([1, 2], down=[2], orphans=[3]))
+    silent = with_raft_nodes(orphan, raft_nodes([1, 2], down=[2], orphans=[3]))
     assert guard_of(silent, removal) == "removal-is-asked-for"

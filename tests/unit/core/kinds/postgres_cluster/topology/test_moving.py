@@ -166,6 +166,19 @@ def test_without_a_free_node_a_member_leaves_and_returns_in_place() -> None:
     )
 
 
+@pytest.mark.parametrize("stands", [True, False], ids=["the stand-in is there", "before"])
+def test_a_place_that_does_not_fit_keeps_nobody_from_a_move(*, stands: bool) -> None:
+    """The new member is to be where the second one is, which moves away from there."""
+    observed = deployed(1, 2, 3, 4) if stands else deployed(1, 2, 3)
+    text = text_of(1, 2, 3, 6, spec="  acknowledge: [evenMembers]\n")
+    text = text.replace("member-2, node: node3", "member-2, node: node5")
+    plan = plan_for(observed, text.replace("member-6, node: node7", "member-6, node: node3"))
+    (action,) = (a for a in plan.actions if isinstance(a, RaftRemove | NoteMembers))
+    assert ("to stand for member-2" in action.reason) is not stands
+    assert stands == (isinstance(action, RaftRemove) and action.voter == voter(2))
+    assert refusal(plan, observed) is None
+
+
 def test_a_renamed_member_keeps_its_volumes() -> None:
     observed = deployed(1, 2, 3)
     for kind in (RaftRemove, RemoveService):
@@ -220,22 +233,6 @@ def test_a_renamed_place_has_its_former_volumes_mounted() -> None:
     assert made.name == "main_db-3"
     volumes = {mount.source for mount in made.mounts if mount.kind == "volume"}
     assert volumes == {"main_member-3-data", "main_member-3-raft"}
-
-
-def test_a_renamed_member_is_not_started_while_no_raft_node_answers() -> None:
-    """Its address is in the others' lists of partners, and its vote was removed a moment ago."""
-    observed = deployed(1, 2, 3)
-    for kind in (RaftRemove, RemoveService, NoteMembers):
-        observed, plan = steps_until(observed, RENAMED, kind)
-        observed = after(observed, plan.actions[-1])
-    observed, plan = steps_until(observed, RENAMED, CreateService)
-    (made,) = (action for action in plan.actions if isinstance(action, CreateService))
-    dark = with_raft_nodes(observed, dict.fromkeys(observed.raft, Unknown("timed out")))
-    plan = plan_for(dark, RENAMED)
-    assert not any(isinstance(action, CreateService) for action in plan.actions)
-    found = refusal(Plan("main", "digest", (made,)), dark)
-    assert found is not None
-    assert found.guard == "votes-change-safely"
 
 
 def _labels(observed: Observed) -> list[tuple[str, str]]:

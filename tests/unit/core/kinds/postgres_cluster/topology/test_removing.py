@@ -110,13 +110,20 @@ def without_vote() -> Observed:
     return after(five(), action)
 
 
+def noted_without_vote() -> Observed:
+    (action,) = plan_for(without_vote(), MANIFEST).actions
+    assert isinstance(action, NoteMembers)
+    return after(without_vote(), action)
+
+
 def test_b4_removes_the_service_and_names_what_stays() -> None:
-    plan = plan_for(without_vote(), MANIFEST)
+    observed = noted_without_vote()
+    plan = plan_for(observed, MANIFEST)
     assert keys(plan)[-1] == "remove-service/main_member-4"
     assert "volumes main_member-4-data and main_member-4-raft stay on node5" in (
         plan.actions[-1].reason
     )
-    assert refusal(plan, without_vote()) is None
+    assert refusal(plan, observed) is None
 
 
 def test_b4_goes_back_to_b3_where_the_member_voted_again() -> None:
@@ -126,7 +133,7 @@ def test_b4_goes_back_to_b3_where_the_member_voted_again() -> None:
 
 def test_b5_frees_the_place_and_leaves_the_others_their_numbers() -> None:
     text = text_of(1, 2, 3, 5, spec="  acknowledge: [evenMembers]\n")
-    observed = without_vote()
+    observed = noted_without_vote()
     for _ in range(20):
         plan = plan_for(observed, text)
         found = [action for action in plan.actions if isinstance(action, NoteMembers)]
