@@ -80,6 +80,14 @@ def restart_postgres(state: ClusterState, member: DesiredMember) -> Iterator[Any
     if not parameters or restarting_fields(state, member.service):
         return
     key = f"restart-postgres/{member.service.name}"
+    if state.is_leader(member) and len(state.desired.members) == 1:
+        reason = (
+            f"{member.name}: {parameters} takes effect at a restart of PostgreSQL, which the "
+            "operator does not do (the only member: nobody serves meanwhile); restart it when a "
+            f"pause of some seconds suits you: queenright restart {member.name}"
+        )
+        yield Hold(key, reason, wants_attention=True)
+        return
     if obstacle := state.why_not_disrupt(member):
         yield Hold(
             key,

@@ -13,8 +13,16 @@ from queenright.core.kinds.postgres_cluster.places import decode_places, numbers
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
-from tests.support.builders import LONG_AGO, MANIFEST, plan_for, swarm_of
-from tests.support.changed import with_member, with_node, with_notes
+from tests.support.builders import (
+    LONG_AGO,
+    MANIFEST,
+    plan_for,
+    status,
+    swarm_of,
+    with_member,
+    with_node,
+    with_notes,
+)
 from tests.support.topology_worlds import (
     after,
     deployed,
@@ -185,6 +193,22 @@ def test_with_the_word_one_member_is_left() -> None:
         observed = after(observed, plan.actions[0])
     names = {live.value.name for live in swarm_of(observed).services}
     assert names == {"main_member-1", "main_proxy"}
+
+
+def test_the_restart_of_the_only_member_is_left_to_its_owner() -> None:
+    observed = deployed(1, 2, 3)
+    for _ in range(60):
+        plan = plan_for(observed, ALONE)
+        if not plan.actions:
+            break
+        observed = after(observed, plan.actions[0])
+    changes = {"max_connections": ("100", "200")}
+    told = status("member-1", "member-1", pending_restart=True, pending_changes=changes)
+    plan = plan_for(with_member(observed, "member-1", told), ALONE)
+    assert keys(plan) == []
+    (hold,) = (hold for hold in plan.holds if hold.key == "restart-postgres/main_member-1")
+    assert hold.wants_attention
+    assert "queenright restart member-1" in hold.reason
 
 
 def test_a_member_whose_node_is_down_is_removed_first() -> None:
