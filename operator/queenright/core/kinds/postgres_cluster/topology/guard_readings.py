@@ -31,8 +31,9 @@ def raft_of(live: LiveService, observed: Observed) -> RaftStatus | None:
 
 
 def certain_voters(known: Sequence[RaftStatus]) -> frozenset[str]:
-    """Return the voters by those Raft nodes that have a quorum and a leader."""
-    return frozenset[str]().union(*(s.voters for s in known if s.has_quorum and s.leader))
+    """Return the voters that each Raft node lists which has a quorum and a leader."""
+    sure = [status.voters for status in known if status.has_quorum and status.leader]
+    return frozenset.intersection(*sure) if sure else frozenset()
 
 
 def seatless(known: Sequence[RaftStatus]) -> frozenset[str]:

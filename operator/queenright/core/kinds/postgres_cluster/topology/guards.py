@@ -227,20 +227,16 @@ def is_left_member(action: RemoveService, observed: Observed) -> bool:
         and live.value.labels.get(ROLE_LABEL) == "member"
         and live.id != action.id
     ]
-    votes = [
-        status is not None and status.has_quorum and own not in status.voters
-        for live in beside
-        if not is_silent(live, observed)
-        for status in (raft_of(live, observed),)
-    ]
+    answering = [live for live in beside if not is_silent(live, observed)]
+    known = [raft_of(live, observed) for live in answering]
+    votes = [s is not None and s.has_quorum and own not in s.voters for s in known]
     state_config = swarm.config(state_config_name(cluster or ""))
     noted = state_config.value.labels.get(VOTELESS_LABEL, "") if state_config is not None else ""
     if service.name.removeprefix(f"{cluster}_") not in decode_names(noted):
         return False
-    alone = [raft_of(live, observed) for live in beside]
-    if any(status is not None and len(status.voters) == 1 for status in alone) and any(
-        observed.seen_s_ago.get(voters_key(live.value.name), 0.0) < ON_DISK_S for live in beside
-    ):
+    ages_s = [observed.seen_s_ago.get(voters_key(live.value.name), 0.0) for live in answering]
+    is_last = any(status is not None and len(status.voters) == 1 for status in known)
+    if is_last and min(ages_s, default=0.0) < ON_DISK_S:
         return False
     led = [live for live in (*found, *beside) if holds_lock(live, observed)]
     return bool(own) and bool(votes) and all(votes) and len(led) == 1 and led[0] in beside

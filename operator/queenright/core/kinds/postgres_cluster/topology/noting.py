@@ -53,7 +53,9 @@ def note_newcomer(state: ClusterState) -> NoteMembers | None:
     earlier release noted its place, or its service was removed by hand."""
     for member in state.desired.members:
         is_known = member.name in {*state.desired.topology.leaving, *noted_voteless(state)}
-        if not is_known and is_newcomer(state, member):
+        if is_known or certain_voters(state, {raft_address(state, member)}) is None:
+            continue  # a node without a quorum may not know all voters
+        if is_newcomer(state, member):
             return note_voteless(state, member)
     return None
 
@@ -84,4 +86,4 @@ def has_joined(state: ClusterState, member: DesiredMember) -> bool:
     """Return True for a member that has a service, and votes."""
     own = raft_address(state, member)
     is_there = state.swarm.service(member.service.name) is not None
-    return is_there and own in certain_voters(state, {own})
+    return is_there and own in (certain_voters(state, {own}) or frozenset())

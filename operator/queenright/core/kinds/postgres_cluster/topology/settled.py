@@ -107,7 +107,7 @@ def is_unlisted(state: ClusterState, member: DesiredMember) -> bool:
     if not state.is_bootstrapped or not peers:
         return False
     if member.name in noted_voteless(state):
-        return own not in certain_voters(state, {own})
+        return own not in (certain_voters(state, {own}) or frozenset())
     if any(state.raft_of(peer) is not None for peer in peers):
         return own not in voters_of(state, {own})
     return not any(own in partners(state, peer) for peer in peers)
@@ -120,11 +120,12 @@ def noted_voteless(state: ClusterState) -> frozenset[str]:
     return decode_names(live.value.labels.get(VOTELESS_LABEL, "")) if live else frozenset()
 
 
-def certain_voters(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str]:
-    """Return the voters by those other nodes that have a quorum and a leader."""
+def certain_voters(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str] | None:
+    """Return the voters that each other node lists which has a quorum and a leader; None where no
+    node has."""
     found = (state.raft_of(member) for member in others(state, apart))
-    sure = (s.voters for s in found if s is not None and s.has_quorum and s.leader)
-    return frozenset[str]().union(*sure)
+    sure = [s.voters for s in found if s is not None and s.has_quorum and s.leader]
+    return frozenset.intersection(*sure) if sure else None
 
 
 def partners(state: ClusterState, member: DesiredMember) -> tuple[str, ...]:

@@ -127,6 +127,20 @@ def test_a_member_without_a_vote_that_an_earlier_release_left_is_noted_first() -
     assert [action.key for action in plan.actions] == ["note-members/main_cluster"]
 
 
+def test_a_voter_is_not_noted_by_the_word_of_a_node_without_a_quorum() -> None:
+    """That node has not heard yet who has joined, and waits for the vote of that member."""
+    observed = deployed(1, 2, 3)
+    (found,) = (s for s in swarm_of(observed).services if s.value.name == "main_member-3")
+    observed = after(observed, RemoveService(found.id, found.value.name, reason=""))
+    known = raft_nodes([1, 2])["main_member-2"]
+    assert isinstance(known, Known)
+    lone = Known(dataclasses.replace(known.value, has_quorum=False, leader=""))
+    silent = Unknown("timed out")
+    dark = with_raft_nodes(observed, {"main_member-1": silent, "main_member-2": lone})
+    plan = plan_for(with_member(dark, "member-1", silent), MANIFEST)
+    assert not any(isinstance(action, NoteMembers | CreateService) for action in plan.actions)
+
+
 def test_a_service_stays_until_the_only_voter_left_has_that_on_its_disk() -> None:
     """A power cut would give it its former list back, in which it is no majority."""
     observed, first = before(deployed(1, 2, 3), ALONE, RemoveService)
