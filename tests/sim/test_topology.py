@@ -13,7 +13,7 @@ from tests.sim.seeds import first_seed, histories_of
 from tests.sim.topology_history import WALKS, run, run_until
 from tests.sim.topology_judge import TopologyJudge
 from tests.sim.topology_mutations import MUTATIONS, Bent
-from tests.sim.topology_world import first_of, topology_world, write_members
+from tests.sim.topology_world import WORKERS, first_of, topology_world, write_members
 
 SEEDS = range(first_seed(), first_seed() + histories_of(6, 10))
 
@@ -65,3 +65,28 @@ async def kill_in_its_copy() -> list[str]:
 
 def test_a_new_member_that_is_killed_in_its_copy_begins_anew() -> None:
     assert run_virtual(kill_in_its_copy) == []
+
+
+async def cut_after_the_last_vote() -> list[str]:
+    """Cut the power of all a moment after the removal of the second last vote: it is on no disk
+    yet, and with its former list the member that is left is no quorum."""
+    world = topology_world(1)
+    judge = TopologyJudge(world)
+    world.start_operator()
+    await world.until_whole()
+    write_members(world, first_of(1))
+    for _ in range(10_000):
+        await anyio.sleep(0.05)
+        if [what for _, what in world.patroni.verbs].count("raft-remove") == 2:
+            break
+    await anyio.sleep(0.5)
+    for node in WORKERS:
+        world.power_cut(node)
+        world.power_on(node, 2.0)
+    await world.until_whole(900)
+    judge.at_rest()
+    return judge.violations
+
+
+def test_a_power_cut_after_the_last_vote_leaves_nobody_waiting() -> None:
+    assert run_virtual(cut_after_the_last_vote) == []
