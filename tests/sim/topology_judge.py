@@ -190,10 +190,18 @@ class TopologyJudge:
             if name in lines and lines[name][1] == voter
         }
 
+    def is_voter(self, voter: str) -> bool:
+        """Return True if a node of the quorum lists this voter; without a quorum, if any does. A
+        node that is cut off with a former list elects nobody by it (``two_quorums`` judges that),
+        and nothing waits for one that is to go itself and does not answer."""
+        raft = self.raft
+        able = [raft.running[name] for name in raft.able if raft.running[name].address != voter]
+        return any(voter in node.listed for node in able) if able else raft.is_listed(voter)
+
     def judge_departure(self, service: Service) -> Iterator[str]:
         name, model = service.name.removeprefix("main_"), self.world.patroni_model
         voter = service.environment["RAFT_SELF"]
-        if self.raft.is_listed(voter):
+        if self.is_voter(voter):
             yield f"the service of {name} is removed before its vote"
         leader = model.leader("main")
         if leader is not None and leader.name == name:
@@ -214,7 +222,7 @@ class TopologyJudge:
             voter = voters[name]
             if self.world.store.service_named(f"main_{name}") is not None:
                 yield f"the place of {name} is cut while its service is there"
-            if self.raft.is_listed(voter):
+            if self.is_voter(voter):
                 yield f"the place of {name} is cut while it votes"
 
     def judge_volumes(self, after: Sequence[DeployedMember]) -> Iterator[str]:
