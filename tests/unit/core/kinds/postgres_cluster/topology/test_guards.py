@@ -25,14 +25,8 @@ from queenright.core.kinds.postgres_cluster.places import (
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL, PARTNERS_VARIABLE, VOTELESS_LABEL
-from tests.support.builders import (
-    live,
-    status,
-    swarm_of,
-    with_config_labels,
-    with_member,
-    with_service,
-)
+from tests.support.builders import status, swarm_of
+from tests.support.changed import live, with_config_labels, with_member, with_service
 from tests.support.topology_worlds import (
     deployed,
     raft_nodes,

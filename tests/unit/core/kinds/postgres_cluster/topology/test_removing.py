@@ -13,16 +13,8 @@ from queenright.core.kinds.postgres_cluster.places import decode_places, numbers
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
-from tests.support.builders import (
-    LONG_AGO,
-    MANIFEST,
-    plan_for,
-    status,
-    swarm_of,
-    with_member,
-    with_node,
-    with_notes,
-)
+from tests.support.builders import LONG_AGO, MANIFEST, plan_for, status, swarm_of
+from tests.support.changed import with_member, with_node, with_notes
 from tests.support.topology_worlds import (
     after,
     deployed,

@@ -16,7 +16,8 @@ from queenright.core.kinds.postgres_cluster.places import decode_names
 from queenright.core.observed import Known, Observed, Unknown, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import VOTELESS_LABEL
-from tests.support.builders import MANIFEST, plan_for, swarm_of, with_config_labels, with_member
+from tests.support.builders import MANIFEST, plan_for, swarm_of
+from tests.support.changed import with_config_labels, with_member
 from tests.support.topology_worlds import (
     after,
     deployed,
