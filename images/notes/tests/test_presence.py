@@ -12,7 +12,7 @@ import pytest
 
 from notes.events.inboxes import Inboxes
 from notes.presence.pace import BURST, PER_S, Pace
-from notes.presence.seats import FORGOTTEN_S, SEATS, Place, Seats
+from notes.presence.seats import CARETS, FORGOTTEN_S, SEATS, Caret, Place, Seats
 from tests.replica import PASSWORD, Client, Replica
 from tests.test_edits import Editor, typed
 from tests.test_events import Stream, listening
@@ -22,13 +22,25 @@ Person = Callable[[str], Client]
 Start = Callable[..., Replica]
 
 
-def report(client: Client, node: str, tab: str | None = None, *, is_here: bool = True) -> Any:
-    body = {"tab": tab or str(uuid4()), "is_here": is_here}
+def report(client: Client, node: str, tab: str | None = None, **more: Any) -> Any:
+    body = {"tab": tab or str(uuid4()), "is_here": True, **more}
     return client.ok("POST", f"/api/v1/nodes/{node}/presence", body)
 
 
 def names(answer: Any) -> list[str]:
     return sorted(one["name"] for one in answer["people"])
+
+
+def last_carets(stream: Stream, *wanted: tuple[str, int, int, int]) -> None:
+    """Waits until the last list of carets in a stream is the wanted one: name, edit, from, to."""
+    deadline = time.monotonic() + 40
+    while True:
+        told = [e["data"]["carets"] for e in stream.events if e["event"] == "page.carets"]
+        found = told and [(c["name"], c["seq"], c["anchor"], c["head"]) for c in told[-1]]
+        if found == list(wanted):
+            return
+        assert time.monotonic() < deadline, stream.events
+        time.sleep(0.02)
 
 
 def last_people(stream: Stream, *wanted: str, timeout_s: float = 40) -> None:
@@ -137,6 +149,44 @@ def test_visitors_of_a_public_space_neither_see_people_nor_are_seen(
         assert not [e for e in his.events if e["event"] == "page.people"]
 
 
+def test_editors_hear_of_carets_on_another_replica(two: tuple[Client, Client]) -> None:
+    ada, bob = two
+    home = space(ada)
+    grant(ada, f"/api/v1/spaces/{home}/members", editor=bob)
+    made, tab = page(ada, home), str(uuid4())
+    url = f"/api/v1/nodes/{made}/presence"
+    with listening(ada) as hers:
+        report(ada, made)
+        report(bob, made, tab, caret={"seq": 3, "anchor": 1, "head": 9})
+        last_carets(hers, ("Bob", 3, 1, 9))
+        his_second = str(uuid4())
+        report(bob, made, his_second, caret={"seq": 4, "anchor": 2, "head": 2})
+        last_carets(hers, ("Bob", 4, 2, 2))
+        report(bob, made, his_second, is_here=False)
+        last_carets(hers, ("Bob", 3, 1, 9))
+        assert [c["id"] for c in report(ada, made)["carets"]] == [bob.user_id]  # type: ignore[attr-defined]
+        for wrong in (
+            {"seq": 3, "anchor": -1, "head": 9}, {"seq": 3, "anchor": 1, "head": 2**31},
+            {"seq": 3, "anchor": 1.5, "head": 9}, {"seq": 3, "anchor": 1, "head": "9"},
+            {"seq": 3, "anchor": 1}, {"seq": 3, "anchor": 1, "head": 1, "name": "x" * 1000},
+        ):  # fmt: skip
+            bob.problem(422, "POST", url, json={"tab": tab, "caret": wrong})
+        foreign = page(ada, space(ada))
+        caret = {"seq": 3, "anchor": 1, "head": 1}
+        bob.problem(
+            404, "POST", f"/api/v1/nodes/{foreign}/presence", json={"tab": tab, "caret": caret}
+        )
+        report(bob, made, tab)
+        last_carets(hers)
+        report(bob, made, tab, caret=caret)
+        last_carets(hers, ("Bob", 3, 1, 1))
+        # Who may only read the page has no caret in it.
+        grant(ada, f"/api/v1/spaces/{home}/members", viewer=bob)
+        bob.problem(403, "POST", url, json={"tab": tab, "caret": caret})
+        report(bob, made, tab, is_here=False)
+        last_carets(hers)
+
+
 def test_nothing_of_presence_is_stored(own_replica: Start) -> None:
     replica = own_replica()
     with replica.client() as ada, psycopg.connect(replica.database_url, autocommit=True) as conn:
@@ -158,7 +208,7 @@ def test_nothing_of_presence_is_stored(own_replica: Start) -> None:
         before = rows()
         assert before["nodes"]
         for is_here in (True, True, False):
-            report(ada, made, tab, is_here=is_here)
+            report(ada, made, tab, is_here=is_here, caret={"seq": 0, "anchor": 1, "head": 1})
         time.sleep(0.5)
         assert rows() == before
 
@@ -193,6 +243,24 @@ def test_seats_are_few_and_are_forgotten() -> None:
     assert seats.at(places[1].node_id) == [person]
     assert seats.expire(30 + FORGOTTEN_S) == {places[1].node_id, places[-1].node_id}
     assert seats.leave(places[1]) == set()
+
+
+def test_a_page_has_one_caret_for_each_person() -> None:
+    seats, node, person = Seats(), uuid4(), uuid4()
+    tabs = [Place(node, person, uuid4()) for _ in range(2)]
+    for at, place in enumerate(tabs):
+        seats.take(place, 0, Caret(at, 1, 1))
+    assert seats.carets(node) == {person: Caret(1, 1, 1)}
+    assert (seats.moved(), seats.moved()) == ({node}, set())
+    seats.take(tabs[1], 0, Caret(1, 1, 1))
+    assert seats.moved() == set(), "it has not moved"
+    seats.leave(tabs[1])
+    assert (seats.carets(node), seats.moved()) == ({person: Caret(0, 1, 1)}, {node})
+    seats.expire(FORGOTTEN_S)
+    assert (seats.carets(node), seats.moved()) == ({}, {node})
+    for _ in range(CARETS + 5):
+        seats.take(Place(node, uuid4(), uuid4()), 0, Caret(0, 1, 1))
+    assert len(seats.carets(node)) == CARETS
 
 
 def test_an_inbox_keeps_the_last_message_of_each_kind() -> None:

@@ -24,7 +24,7 @@ from notes.events.inboxes import Inboxes
 from notes.log import say
 from notes.pages.roles import Role
 from notes.presence.pace import Pace
-from notes.presence.seats import Place, Seats
+from notes.presence.seats import Caret, Place, Seats
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +52,23 @@ class Person(msgspec.Struct, frozen=True):
     name: str
 
 
+class CaretOf(msgspec.Struct, frozen=True):
+    """The selection of somebody who edits the page: positions in its document after edit `seq`."""
+
+    id: UUID
+    name: str
+    seq: int
+    anchor: int
+    head: int
+
+
+class Here(msgspec.Struct, frozen=True):
+    """The people who have a page open, and the carets of those who edit it."""
+
+    people: list[Person]
+    carets: list[CaretOf]
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Somebody at a page who may read it; `is_insider` if they may see who else is there."""
@@ -71,6 +88,7 @@ class Sign(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     person: UUID | None = None
     tab: UUID | None = None
     is_here: bool = True
+    caret: Caret | None = None
 
 
 class Meeting:
@@ -82,7 +100,7 @@ class Meeting:
         self._seats = Seats()
         self._pace = Pace()
         self._edited: dict[UUID, Sign] = {}
-        self._changed = set[UUID]()
+        self._changed, self._moved = set[UUID](), set[UUID]()
         self._signs: dict[tuple[UUID | None, ...], Sign] = {}
         self._to_say, self._to_tell = asyncio.Event(), asyncio.Event()
         listener.hear(CHANNEL, self._heard)
@@ -95,14 +113,15 @@ class Meeting:
         """Takes note of an accepted edit; the replicas hear of it soon."""
         self._say(Sign(node_id, seq, edit_id))
 
-    async def report(self, place: Place, *, is_here: bool) -> list[Person]:
+    async def report(self, place: Place, *, is_here: bool, caret: Caret | None = None) -> Here:
         """Takes note of a tab at a page; returns who else and itself is there, as far as known."""
-        self._seat(place, is_here=is_here)
-        self._say(Sign(place.node_id, 0, None, place.person, place.tab, is_here))
+        self._seat(place, is_here=is_here, caret=caret)
+        self._say(Sign(place.node_id, 0, None, place.person, place.tab, is_here, caret))
         people = self._seats.at(place.node_id)
         if not is_here or len(people) < 2:
-            return []
-        return _shown(await self._readers(place.node_id, people))
+            return Here([], [])
+        readers = await self._readers(place.node_id, people)
+        return Here(_shown(readers), self._carets(place.node_id, readers))
 
     async def run(self) -> None:
         """Notifies the replicas, tells this one's streams, forgets tabs; never returns."""
@@ -148,26 +167,29 @@ class Meeting:
                 self._to_tell.set()
             elif sign.person is not None and sign.tab is not None:
                 place = Place(sign.node_id, sign.person, sign.tab)
-                self._seat(place, is_here=sign.is_here)
+                self._seat(place, is_here=sign.is_here, caret=sign.caret)
 
-    def _seat(self, place: Place, *, is_here: bool) -> None:
+    def _seat(self, place: Place, *, is_here: bool, caret: Caret | None) -> None:
         seats = self._seats
-        self._change(seats.take(place, _now()) if is_here else seats.leave(place))
+        self._change(seats.take(place, _now(), caret) if is_here else seats.leave(place))
 
     def _change(self, nodes: set[UUID]) -> None:
-        if nodes:
+        moved = self._seats.moved()
+        if nodes or moved:
             self._changed |= nodes
+            self._moved |= moved
             self._to_tell.set()
 
     async def _tell(self) -> None:
         edited, self._edited = self._edited, {}
         changed, self._changed = self._changed, set()
-        for node_id in edited.keys() | changed:
+        moved, self._moved = self._moved, set()
+        for node_id in edited.keys() | changed | moved:
             people = self._seats.at(node_id)
             here = {person for person in people if self._inboxes.has(person)}
             if not here:
                 continue
-            asked = people if node_id in changed else list(here)
+            asked = people if node_id in changed or node_id in moved else list(here)
             readers = await self._readers(node_id, asked)
             told = [one for one in readers if one.id in here]
             if not told:
@@ -178,9 +200,21 @@ class Meeting:
                 self._inboxes.send(
                     ids, "page.edited", node_id, space, seq=sign.seq, edit_id=sign.id
                 )
+            ids = [one.id for one in told if one.is_insider]
             if node_id in changed:
-                ids = [one.id for one in told if one.is_insider]
                 self._inboxes.send(ids, "page.people", node_id, space, people=_shown(readers))
+            if node_id in moved:
+                carets = self._carets(node_id, readers)
+                self._inboxes.send(ids, "page.carets", node_id, space, carets=carets)
+
+    def _carets(self, node_id: UUID, readers: Sequence[Reader]) -> list[CaretOf]:
+        """The carets that insiders see: those of insiders."""
+        names = {one.id: one.name for one in readers if one.is_insider}
+        return [
+            CaretOf(person, names[person], caret.seq, caret.anchor, caret.head)
+            for person, caret in self._seats.carets(node_id).items()
+            if person in names
+        ]
 
     async def _readers(self, node_id: UUID, people: Sequence[UUID]) -> list[Reader]:
         rows = await self._db.all(

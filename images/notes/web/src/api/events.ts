@@ -1,6 +1,7 @@
 /**
  * Live updates: one tab of all reads the event stream and passes the events on to the others.
  *
+ * Where a page came over plain HTTP there are no locks to choose that tab by: each tab reads its own.
  * With a stream for each tab, a browser would run out of its six connections to a host (HTTP/1.1).
  * Invariant: after a gap, every tab gets `reset` and reads its data again.
  */
@@ -17,6 +18,7 @@ const KINDS = [
   "page.permissions",
   "page.edited",
   "page.people",
+  "page.carets",
   "space.made",
   "space.changed",
   "space.members",
@@ -27,6 +29,10 @@ const CHANNEL = "notes-events";
 /** Calls `act` for each event until the returned function is called. */
 export function follow(act: (event: LiveEvent) => void): () => void {
   const stopping = new AbortController();
+  if (!navigator.locks) {
+    void lead(act, stopping.signal);
+    return () => stopping.abort();
+  }
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = (message: MessageEvent<LiveEvent>) => act(message.data);
   const tell = (event: LiveEvent): void => {

@@ -106,11 +106,21 @@ export interface Person {
   name: string;
 }
 
+/** A selection in the document of a page after its edit `seq`. */
+export interface Caret {
+  seq: number;
+  anchor: number;
+  head: number;
+}
+
+export interface CaretOf extends Person, Caret {}
+
 export interface Presence {
   seq: number;
   id: string;
   is_saved: boolean;
   people: Person[];
+  carets: CaretOf[];
 }
 
 export interface LiveEvent {
@@ -121,6 +131,7 @@ export interface LiveEvent {
   edit_id?: string;
   seq?: number;
   people?: Person[];
+  carets?: CaretOf[];
 }
 
 /** True if the role allows to change a page. */

@@ -1,15 +1,21 @@
 /** The page that is being edited, as far as the parts around the editor have to know. */
 import { signal } from "@preact/signals";
+import type { Caret, CaretOf } from "../api/types";
 
 /** The id of the page whose editor is open; empty while pages are read. */
 export const editing = signal("");
 /** How far the open page's edits have come; empty without any. */
 export const saving = signal<{ page: string; state: "saved" | "saving" | "kept" | "refused" }>();
 
-/** Hears that a page is at an edit, instead of the reader; set while its editor has edits to follow. */
+/** Hears of a page instead of its reader; set while its editor has edits to follow. */
 export interface Follower {
   page: string;
+  /** Hears that the page is at an edit. */
   hear(seq: number, id: string): void;
+  /** The caret that others are told of; undefined after "Done". */
+  caret(): Caret | undefined;
+  /** Hears where the carets of others are. */
+  meet(carets: readonly CaretOf[]): void;
 }
 let follower: Follower | undefined;
 export const followWith = (next: Follower): void => {

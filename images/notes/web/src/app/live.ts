@@ -55,7 +55,7 @@ function apply(event: LiveEvent): void {
   }
   if (kind.startsWith("space.")) later("all");
   if (!kind.startsWith("page.")) return;
-  if (kind === "page.edited" || kind === "page.people") {
+  if (["page.edited", "page.people", "page.carets"].includes(kind)) {
     hearOf(event);
     return;
   }

@@ -15,6 +15,8 @@ import { editing, followerOf } from "./editing";
 import { isOnline, me, opened, openPage, phase } from "./store";
 
 const REPORT_MS = 12_000;
+/** A caret that moves is reported so often at most. */
+const CARET_MS = 1000;
 
 /** The document with all edits; absent while the page is as its last version. */
 export const live = signal<{ page: string; title: string; doc: Doc }>();
@@ -28,6 +30,8 @@ let log: EditLog | undefined;
 let following: Promise<void> | undefined;
 let isBehind = false;
 let timer: ReturnType<typeof setInterval> | undefined;
+let moving: ReturnType<typeof setTimeout> | undefined;
+let reportedAt = 0;
 
 /** A random id. */
 export function makeId(): string {
@@ -39,7 +43,7 @@ export function makeId(): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-const others = (found: readonly Person[]): readonly Person[] =>
+const others = <T extends Person>(found: readonly T[]): readonly T[] =>
   found.filter((one) => one.id !== me.value?.id);
 
 /** Reports that this tab shows the page, and follows its edits if it has missed some. */
@@ -47,12 +51,15 @@ async function report(id: string): Promise<void> {
   const isSame = isCurrent();
   try {
     const path = `/api/v1/nodes/${id}/presence`;
-    const found = await request<Presence>("POST", path, { body: { tab } });
+    reportedAt = Date.now();
+    const caret = followerOf(id)?.caret();
+    const found = await request<Presence>("POST", path, { body: { tab, caret } });
     if (id !== page || !isSame()) return;
     people.value = others(found.people);
     const follower = followerOf(id);
     if (follower) {
       follower.hear(found.seq, found.id);
+      follower.meet(others(found.carets));
       return;
     }
     const isKnown = log ? log.seq === found.seq && log.id === found.id : found.is_saved;
@@ -61,6 +68,16 @@ async function report(id: string): Promise<void> {
     const isLost = error instanceof ApiError && [403, 404].includes(error.status);
     if (isLost && id === page && isSame()) void openPage(id);
   }
+}
+
+/** Tells the others at a page soon where the caret of its editor is now. */
+export function moved(id: string): void {
+  if (moving !== undefined || id !== page || !isHere || !people.value.length) return;
+  const pause = Math.max(CARET_MS / 5, reportedAt + CARET_MS - Date.now());
+  moving = setTimeout(() => {
+    moving = undefined;
+    if (id === page && isHere) void report(id);
+  }, pause);
 }
 
 /** Reads the edits after what is shown, once more if word of others comes meanwhile. */
@@ -117,7 +134,10 @@ function show(next: EditLog | undefined): void {
 /** Applies an event of the open page that is not about a stored version. */
 export function hearOf(event: LiveEvent): void {
   if (event.node_id !== page) return;
-  if (event.kind === "page.people") people.value = others(event.people ?? []);
+  if (event.kind === "page.people") {
+    people.value = others(event.people ?? []);
+    moved(page);
+  } else if (event.kind === "page.carets") followerOf(page)?.meet(others(event.carets ?? []));
   else {
     const follower = followerOf(page);
     if (follower) follower.hear(event.seq ?? 0, event.edit_id ?? "");
@@ -152,6 +172,7 @@ function go(): void {
   clearInterval(timer);
   if (phase.value === "ready" && isOnline.value) leave(page);
   people.value = [];
+  followerOf(page)?.meet([]);
 }
 
 let isHere = false;

@@ -5,10 +5,11 @@ import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { editing, followNoMore, followWith, saving } from "../app/editing";
-import { makeId, showEdited } from "../app/presence";
+import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
 import { draftsOf, keepDraft, removeDraft, take } from "../sync/drafts";
 import { signal } from "@preact/signals";
+import { caretOf, carets, meet } from "./carets";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { Session } from "./session";
@@ -52,8 +53,9 @@ function outside(isSame: () => boolean): Outside {
   };
 }
 
-const plugins = (session: () => Session | undefined) => [
+const plugins = (page: string, seq: number, session: () => Session | undefined) => [
   slash(),
+  carets(seq, () => moved(page)),
   uploads(session),
   ...keys(
     () => {
@@ -78,7 +80,12 @@ const plugins = (session: () => Session | undefined) => [
 export async function open(page: string): Promise<Session> {
   const found = sessions.get(page) ?? (await fromDraft(page)) ?? (await fresh(page));
   sessions.set(page, found);
-  followWith({ page, hear: (seq, id) => void found.hear(seq, id) });
+  followWith({
+    page,
+    hear: (seq, id) => void found.hear(seq, id),
+    caret: () => (found.show ? caretOf(found.state) : undefined),
+    meet: (told) => found.apply(meet(found.state, told)),
+  });
   saving.value = { page, state: found.saving };
   found.start();
   return found;
@@ -96,7 +103,7 @@ async function fresh(page: string): Promise<Session> {
     client,
     live,
     outside(isSame),
-    plugins(() => made),
+    plugins(page, live.seq, () => made),
   );
   if (release) releases.set(made, release);
   return made;
@@ -111,7 +118,7 @@ async function fromDraft(page: string): Promise<Session | undefined> {
     made = Session.resume(
       draft,
       outside(isCurrent()),
-      plugins(() => made),
+      plugins(page, draft.seq, () => made),
     );
     releases.set(made, release);
     return made;
@@ -133,6 +140,7 @@ export async function sendDrafts(): Promise<void> {
 /** The editor of a page is closed: its session goes on until everything is sent. */
 export function close(session: Session): void {
   session.show = undefined;
+  moved(session.page);
   editing.value = "";
   isLinking.value = false;
   showEdited(session.page, session.liveView);

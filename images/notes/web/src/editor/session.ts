@@ -200,7 +200,7 @@ export class Session {
   #took(seq: number, id: string): void {
     const sending = this.#sending;
     if (!sending) return;
-    this.apply(accept(this.state, sending.count));
+    this.apply(accept(this.state, sending.count, { seq, author: this.user }));
     if (this.#newTitle === sending.batch.title) this.#newTitle = null;
     this.#sending = null;
     this.#at(seq, id);
@@ -267,7 +267,8 @@ export class Session {
     if (edit.seq <= this.seq) return true;
     if (edit.seq !== this.seq + 1 || (edit.steps === null && edit.title === null)) return false;
     try {
-      this.#receive((edit.steps ?? []).map((json) => Step.fromJSON(schema, json)));
+      const steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
+      this.#receive(steps, edit.seq, edit.author_id);
     } catch {
       return false;
     }
@@ -278,8 +279,8 @@ export class Session {
     return true;
   }
 
-  #receive(steps: readonly Step[]): void {
-    const { tr, lost } = receive(this.state, steps);
+  #receive(steps: readonly Step[], seq: number, author: string | null = null): void {
+    const { tr, lost } = receive(this.state, steps, { seq, author });
     this.lost += lost;
     this.apply(tr);
   }
@@ -288,7 +289,7 @@ export class Session {
   async #replace(): Promise<void> {
     const live = await this.outside.live(this.page);
     this.#sending = null;
-    this.#receive(difference(acceptedDoc(this.state), nodeFrom(live.doc)));
+    this.#receive(difference(acceptedDoc(this.state), nodeFrom(live.doc)), live.seq);
     if (this.#newTitle === null) this.title = live.title;
     this.#at(live.seq, live.id);
     await this.#keep();

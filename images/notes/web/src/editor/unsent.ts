@@ -11,7 +11,7 @@ import {
   TextSelection,
   type Transaction,
 } from "prosemirror-state";
-import { ReplaceStep, type Step, Transform } from "prosemirror-transform";
+import { ReplaceStep, type Step, type StepMap, Transform } from "prosemirror-transform";
 import type { Node } from "prosemirror-model";
 
 interface Mirrors {
@@ -54,9 +54,28 @@ export function acceptedDoc(state: EditorState): Node {
   return tr.doc;
 }
 
-/** The server has accepted the first `count` unsent steps. */
-export const accept = (state: EditorState, count: number): Transaction =>
-  state.tr.setMeta(key, unsentOf(state).slice(count)).setMeta("addToHistory", false);
+/** An edit of the log, or several at once, that a transaction brings. */
+export interface Entry {
+  seq: number;
+  author: string | null;
+  maps: readonly StepMap[];
+}
+
+/** The edit of the log that a transaction brings. */
+export const entry = (tr: Transaction): Entry | undefined => tr.getMeta("entry");
+
+/** The server has accepted the first `count` unsent steps of `author` as edit `seq`. */
+export function accept(
+  state: EditorState,
+  count: number,
+  { seq, author }: { seq: number; author: string },
+): Transaction {
+  const own = unsentOf(state);
+  const maps = own.slice(0, count).map(({ step }) => step.getMap());
+  const made: Entry = { seq, author, maps };
+  const tr = state.tr.setMeta(key, own.slice(count)).setMeta("addToHistory", false);
+  return tr.setMeta("entry", made);
+}
 
 export interface Received {
   tr: Transaction;
@@ -64,8 +83,16 @@ export interface Received {
   lost: string;
 }
 
-/** Applies steps that the server accepted from others below the unsent ones. Throws if they don't apply. */
-export function receive(state: EditorState, steps: readonly Step[]): Received {
+/**
+ * Applies steps that the server accepted from others, as edit `seq`, below the unsent ones.
+ *
+ * Throws if they don't apply.
+ */
+export function receive(
+  state: EditorState,
+  steps: readonly Step[],
+  { seq, author }: { seq: number; author: string | null },
+): Received {
   const own = unsentOf(state);
   const { tr } = state;
   for (let at = own.length - 1; at >= 0; at--) tr.step((own[at] as Unsent).inverted);
@@ -91,6 +118,8 @@ export function receive(state: EditorState, steps: readonly Step[]): Received {
     const at = (place: number) => tr.doc.resolve(tr.mapping.map(place, -1));
     tr.setSelection(TextSelection.between(at(selection.anchor), at(selection.head), -1));
   }
+  const made: Entry = { seq, author, maps: steps.map((step) => step.getMap()) };
+  tr.setMeta("entry", made);
   tr.setMeta("rebased", own.length).setMeta("addToHistory", false).setMeta(key, kept);
   return { tr, lost };
 }
