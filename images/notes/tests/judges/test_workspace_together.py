@@ -1,4 +1,4 @@
-"""Two people at one page in Chromium, on two replicas: carets, uploads, sign-out, doubtful places."""
+"""Two people at one page in Chromium, on two replicas: carets, uploads, sign-out, places."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 16
+SCENARIOS = 30
 
 
 @pytest.mark.timeout(900)
@@ -32,6 +32,8 @@ def test_two_people_see_each_other_and_lose_nothing(own_replica: Start) -> None:
             "bob": bob,
             "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
             "carets": page(client, home, "Carets", markdown="first\n\nlast\n"),
+            "leave": page(client, home, "Leave", markdown="start\n"),
+            "files": page(client, home, "Files", markdown=""),
         }
     with front(one, other) as first, front(other, one) as second:
         done = node("workspace_together.mjs", first, second, json.dumps(given), timeout_s=600)

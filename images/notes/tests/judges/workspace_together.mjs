@@ -2,10 +2,11 @@
 // Prints a line for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids
 // as JSON.
 import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
 import { chromium } from 'playwright-core';
 
 const [first, second, given] = process.argv.slice(2);
-const { ada, bob, token, carets: caretPage } = JSON.parse(given);
+const { ada, bob, token, carets: caretPage, files: filePage, leave: leavePage } = JSON.parse(given);
 const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const browser = await chromium.launch({
@@ -88,7 +89,7 @@ const caretIn = (page) => page.evaluate(() => {
   range.setStart(caret.closest('p'), 0);
   range.setEndBefore(caret);
   const before = [...document.querySelectorAll('.ProseMirror .chosen')].map((one) => one.textContent).join('/');
-  return `${caret.textContent}: ${range}^ ${before}`;
+  return `${caret.firstChild.dataset.name}: ${range}^ ${before}`;
 });
 const shows = (page, wanted) => until(async () => await caretIn(page) === wanted, () => caretIn(page));
 
@@ -157,7 +158,183 @@ async function carets() {
   await a.context.close();
 }
 
-const scenarios = { carets };
+/** An address behind which each request goes to the other replica than the one before. */
+async function alternating() {
+  let count = 0;
+  const server = createServer((incoming, outgoing) => {
+    const to = new URL([first, second][(count += 1) % 2]);
+    const { method, url, headers } = incoming;
+    const passed = request({ host: to.hostname, port: to.port, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(outgoing);
+    });
+    passed.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  return { base: `http://127.0.0.1:${server.address().port}`, end: () => { server.close(); server.closeAllConnections(); } };
+}
+
+const MB = 1024 * 1024;
+const fileOf = (name, size) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(size, 7) });
+
+/** Picks a file by the menu, and lets the server have so many of its chunks; the others hang. */
+async function begin(page, text, file, most) {
+  const sent = [];
+  await page.route('**/uploads', async (route) => {
+    const number = route.request().headers()['upload-chunk'];
+    if (number === undefined || sent.isOver) return route.continue();
+    if (sent.length >= most) return undefined;
+    sent.push(Number(number));
+    return route.continue();
+  });
+  const answered = [];
+  const note = (answer) => {
+    if (answer.request().headers()['upload-chunk'] !== undefined && answer.ok()) answered.push(1);
+  };
+  page.on('response', note);
+  await text.pressSequentially(' /pict');
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), text.press('Enter')]);
+  await chooser.setFiles(file);
+  await until(() => answered.length === most);
+  page.off('response', note);
+  return sent;
+}
+
+const inline = async () => (await docOf(filePage)).content.flatMap((block) => block.content ?? [])
+  .map((one) => (one.type === 'image' ? one.attrs.alt : one.text)).join('|');
+const waits = (wanted) => until(async () => await inline() === wanted, inline);
+
+async function uploads() {
+  const { base, end } = await alternating();
+  const { context, page, text } = await opened(base, ada, filePage);
+  let asked = 0;
+  page.on('dialog', (dialog) => { asked += 1; void dialog.accept(); });
+  await text.press('Control+End');
+  await text.pressSequentially('before');
+  const before = await begin(page, text, fileOf('large.png', 18 * MB), 2);
+  await text.pressSequentially('after');
+  await isSaved(page);
+  before.isOver = true;
+  const [after, states] = [[], []];
+  page.on('request', (one) => {
+    const number = one.headers()['upload-chunk'];
+    if (number !== undefined) after.push(Number(number));
+    else if (/uploads\/.+/.test(one.url())) states.push(one.method());
+  });
+  await page.reload();
+  holds('a reload goes without a question', asked === 0);
+  holds('after the reload the upload goes on, to its place', await waits('before |large|after'));
+  holds('the server is asked what it has, and gets only the rest', states[0] === 'GET'
+    && [...before, ...after].sort((a, b) => a - b).join() === '0,1,2,3,4');
+  const rows = () => page.evaluate(() => new Promise((done) => {
+    indexedDB.open('notes').onsuccess = ({ target: { result: db } }) => {
+      const found = [];
+      const work = db.transaction(['uploads', 'files', 'drafts']);
+      for (const name of work.objectStoreNames) work.objectStore(name).count().onsuccess = (one) => found.push(one.target.result);
+      work.oncomplete = () => { db.close(); done(found.join()); };
+    };
+  }));
+  holds('nothing of it stays in the browser', await until(async () => await rows() === '0,0,0', rows));
+  // A browser that could not store the bytes.
+  const again = await edit(page);
+  await again.press('Control+End');
+  const begun = await begin(page, again, fileOf('second.png', 9 * MB), 1);
+  await isSaved(page);
+  await page.evaluate(() => new Promise((done) => {
+    indexedDB.open('notes').onsuccess = ({ target: { result: db } }) => {
+      const work = db.transaction('files', 'readwrite');
+      work.objectStore('files').clear();
+      work.oncomplete = () => { db.close(); done(); };
+    };
+  }));
+  begun.isOver = true;
+  after.length = 0;
+  await page.reload();
+  await edit(page);
+  const upload = page.locator('.upload');
+  const choose = upload.getByRole('button', { name: 'Choose the file' });
+  const pick = async (file) => {
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
+    await chooser.setFiles(file);
+  };
+  await choose.waitFor();
+  await accessible(page, 'a file to choose again');
+  await pick(fileOf('second.png', 8 * MB + 1));
+  await page.getByText('This is not second.png as it was.').waitFor();
+  await pick(fileOf('second.png', 9 * MB));
+  holds('a file that the browser lost is chosen again, and goes on', await waits('before |large|after |second')
+    && [...begun, ...after].sort((a, b) => a - b).join() === '0,1,2');
+  await context.close();
+  end();
+}
+
+/** What the browser stores of edits that are not sent. */
+const drafts = (page) => page.evaluate(() => new Promise((done) => {
+  indexedDB.open('notes').onsuccess = ({ target: { result: db } }) => {
+    db.transaction('drafts').objectStore('drafts').count().onsuccess = (one) => { db.close(); done(one.target.result); };
+  };
+}));
+
+/** Types what does not reach the server; the browser says so in a cookie for the plain pages. */
+async function unsent(page, text, typed) {
+  await page.route('**/edits', (route) => route.abort());
+  await text.press('Control+End');
+  await text.pressSequentially(typed);
+  await until(async () => (await page.evaluate(() => document.cookie)).includes('notes-unsent=1'));
+}
+
+async function signOuts() {
+  const { context, page, text } = await opened(first, bob, leavePage);
+  const said = async () => textOf(await docOf(leavePage));
+  const dialog = page.getByRole('dialog', { name: 'Sign out' });
+  const leave = async () => {
+    await page.getByRole('button', { name: /Account and settings/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  };
+  const back = async () => {
+    await signIn(page, first, bob);
+    await page.goto(`${first}/w/p/${leavePage}`);
+    return edit(page);
+  };
+  await unsent(page, text, ' sent');
+  await leave();
+  await dialog.getByRole('alert').getByText('1 page has').waitFor();
+  await accessible(page, 'the question at the sign-out');
+  await page.unroute('**/edits');
+  await dialog.getByRole('button', { name: 'Send them, then sign out' }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  holds('unsent edits are sent before the sign-out', (await said()).endsWith('start sent') || (console.log(await said()), false));
+  await unsent(page, await back(), ' plain');
+  await page.goto(`${first}/`);
+  await page.getByRole('button', { name: 'Sign out Bob' }).click();
+  await page.getByRole('heading', { name: 'Sign out?' }).waitFor();
+  holds('the plain sign-out asks, too', await drafts(page) === 1 && /1 page has/.test(await page.locator('main').innerText()));
+  await accessible(page, 'the question at the plain sign-out');
+  await page.unroute('**/edits');
+  await page.getByRole('button', { name: 'Sign out and keep them' }).click();
+  await page.waitForURL('**/login');
+  holds('and keeps them', await drafts(page) === 1 && !(await said()).includes('plain'));
+  const again = await back();
+  holds('they are sent after the next sign-in', await until(async () => (await said()).endsWith('sent plain'), said));
+  await isSaved(page);
+  await unsent(page, again, ' gone');
+  await leave();
+  await dialog.getByRole('button', { name: 'Sign out and delete them' }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await page.unroute('**/edits');
+  await back();
+  await page.waitForTimeout(1500);
+  holds('who deletes them has none', await drafts(page) === 0 && !(await said()).includes('gone'));
+  await page.goto(`${first}/`);
+  await page.getByRole('button', { name: 'Sign out Bob' }).click();
+  await page.waitForURL('**/login');
+  holds('without unsent edits nobody is asked', true);
+  await context.close();
+}
+
+const scenarios = { carets, uploads, signOuts };
 const wanted = process.env.SCENARIO ? process.env.SCENARIO.split(' ') : Object.keys(scenarios);
 for (const name of wanted) {
   try {

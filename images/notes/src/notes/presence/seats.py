@@ -16,7 +16,7 @@ from notes.pages.content import EditNumber
 #: A tab that is not heard of for so long has gone.
 FORGOTTEN_S = 30.0
 SEATS = 20
-#: The carets of a page that its editors are told; with more, the first ones.
+#: So many carets of a page are shown; of more, the first ones.
 CARETS = 20
 
 Position = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]

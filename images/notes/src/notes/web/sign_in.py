@@ -1,5 +1,8 @@
 """Pages for setup, login and logout, which need no session."""
 
+import re
+from typing import Literal
+
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
@@ -15,11 +18,20 @@ from notes.web.render import page
 
 table = Table("doors")
 
+#: The workspace sets this cookie to the number of edits and files that it has not sent.
+UNSENT = "notes-unsent"
+
 
 class LoginQuery(msgspec.Struct, frozen=True):
     """The path to return to after the login."""
 
     return_to: str = "/"
+
+
+class LogoutQuery(msgspec.Struct, frozen=True):
+    """The choice about edits that are not sent: the browser keeps or deletes them."""
+
+    unsent: Literal["keep", "delete"] | None = None
 
 
 def see(path: str) -> RedirectResponse:
@@ -91,8 +103,17 @@ async def login_form(call: Call) -> Response:
 
 
 @table("POST", "/logout", scope=None)
-async def logout_form(call: Call) -> Response:
-    """Sign out."""
+async def logout_form(call: Call, query: LogoutQuery) -> Response:
+    """Sign out; first ask what becomes of edits that the browser has not sent."""
+    unsent = call.request.cookies.get(UNSENT, "")
+    is_asked = re.fullmatch(r"[1-9][0-9]{0,5}", unsent) is not None
+    if is_asked and query.unsent is None and call.viewer.user_id is not None:
+        return page(call, "sign_out.html", unsent=int(unsent))
     response = see("/login")
     await accounts.log_out(call, response)
+    if query.unsent == "keep":
+        # The user's pages stay, too, and stay hidden; only the same user gets the edits.
+        del response.headers["clear-site-data"]
+    else:
+        response.delete_cookie(UNSENT)
     return response

@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { request } from "../api/client";
 import type { PageNode } from "../api/types";
-import { draftsOf } from "../sync/drafts";
+import { unsentPages } from "../sync/drafts";
 import { storedPages } from "../sync/offline";
 import { commands, dialog, keyName, leaveFor, newPageBelow } from "./commands";
 import { Icon } from "./icons";
+import { sendDrafts } from "./live";
 import { prefer, preferences } from "./preferences";
 import { signOut } from "./session";
 import { currentSpace, me, notice } from "./store";
@@ -102,13 +103,16 @@ function Keys() {
   );
 }
 
+const [SEND_MS, SEND_ROUNDS] = [300, 100];
+
 function SignOut() {
   const w = words.value;
   const [stored, setStored] = useState(0);
   const [unsent, setUnsent] = useState(0);
   const [error, setError] = useState("");
+  const [isSending, setSending] = useState(false);
   useEffect(() => {
-    void draftsOf(me.value?.id ?? "").then((found) => setUnsent(found.length));
+    void unsentPages(me.value?.id ?? "").then((found) => setUnsent(found.size));
     void storedPages(me.value?.id ?? "").then((pages) => setStored(pages.length));
   }, []);
   const leave = async (isClearing: boolean): Promise<void> => {
@@ -119,6 +123,21 @@ function SignOut() {
       setError(w.offlineText);
     }
   };
+  const send = async (): Promise<void> => {
+    setError("");
+    setSending(true);
+    const id = me.value?.id ?? "";
+    await sendDrafts().catch(() => undefined);
+    let left = await unsentPages(id);
+    for (let round = 0; left.size && round < SEND_ROUNDS && me.value?.id === id; round += 1) {
+      await new Promise((done) => setTimeout(done, SEND_MS));
+      left = await unsentPages(id);
+    }
+    setSending(false);
+    setUnsent(left.size);
+    if (left.size) setError(w.stillUnsent);
+    else if (me.value?.id === id) await leave(false);
+  };
   return (
     <Modal label={w.signOut}>
       <Head title={w.signOutAsk} />
@@ -126,14 +145,19 @@ function SignOut() {
       {unsent > 0 && <p role="alert">{w.unsentPages(unsent)}</p>}
       {error && <p role="alert">{error}</p>}
       <div class="buttons">
-        {stored > 0 && (
+        {(stored > 0 || unsent > 0) && (
           <button type="button" onClick={() => void leave(true)}>
             {w.signOutClear}
           </button>
         )}
-        <button type="button" class="primary" onClick={() => void leave(false)}>
-          {w.signOut}
+        <button type="button" class={unsent > 0 ? "" : "primary"} onClick={() => void leave(false)}>
+          {unsent > 0 ? w.signOutKeep : w.signOut}
         </button>
+        {unsent > 0 && (
+          <button type="button" class="primary" disabled={isSending} onClick={() => void send()}>
+            {w.signOutSend}
+          </button>
+        )}
       </div>
     </Modal>
   );

@@ -3,6 +3,7 @@ import { ApiError, get, request, UnreachableError } from "../api/client";
 import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
 import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, session, value } from "../sync/database";
+import { removeUnsent } from "../sync/drafts";
 import { storedTree } from "../sync/offline";
 import {
   favourites,
@@ -155,7 +156,10 @@ export async function signOut(isClearing: boolean): Promise<void> {
   const id = userId();
   await request<void>("DELETE", `/api/v1/session?keep_stored=${String(!isClearing)}`);
   await hide();
-  if (isClearing) await clear();
+  if (isClearing) {
+    await clear();
+    await removeUnsent(id);
+  }
   tellSignedOut(id);
 }
 

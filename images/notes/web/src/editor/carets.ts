@@ -5,7 +5,6 @@
  * edits of the log; only what is drawn is mapped over the unsent steps as well. Invariant: whatever a client
  * says of its caret, the editor goes on: a caret that has no place is not drawn.
  */
-import type { Node } from "prosemirror-model";
 import {
   type EditorState,
   Plugin,
@@ -16,7 +15,7 @@ import {
 import type { StepMap } from "prosemirror-transform";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import type { Caret, CaretOf } from "../api/types";
-import { entry, unsentOf } from "./unsent";
+import { acceptedPos, entry, shownPos } from "./unsent";
 
 /** Edits over which a caret that comes late can be mapped. */
 const KEPT = 200;
@@ -65,17 +64,16 @@ function label(name: string, colour: number): HTMLElement {
   dom.ariaHidden = "true";
   const text = document.createElement("span");
   text.className = "caret-name";
-  text.textContent = name.slice(0, LABEL);
-  text.dir = "auto";
+  // Drawn by the style sheet: neither a copy of the text nor a search in it has the name.
+  text.dataset.name = name.slice(0, LABEL);
   dom.append(text);
   return dom;
 }
 
-function decorationsOf(doc: Node, caret: CaretOf, over: readonly StepMap[]): Decoration[] {
-  const place = (pos: number): number => {
-    const mapped = over.reduce((at, map) => map.map(at, -1), pos);
-    return Math.max(0, Math.min(doc.content.size, mapped));
-  };
+function decorationsOf(state: EditorState, caret: CaretOf): Decoration[] {
+  const { doc } = state;
+  const place = (pos: number): number =>
+    Math.max(0, Math.min(doc.content.size, shownPos(state, pos, -1)));
   const $head = doc.resolve(place(caret.head));
   const head = $head.parent.inlineContent ? $head.pos : Selection.near($head).head;
   const anchor = caret.anchor === caret.head ? head : place(caret.anchor);
@@ -98,11 +96,10 @@ function decorationsOf(doc: Node, caret: CaretOf, over: readonly StepMap[]): Dec
 function draw(state: EditorState, { seq, told }: Pick<Found, "seq" | "told">): DecorationSet {
   const here = told.filter((one) => one.seq === seq);
   if (!here.length) return DecorationSet.empty;
-  const over = unsentOf(state).map(({ step }) => step.getMap());
   const made: Decoration[] = [];
   for (const caret of here) {
     try {
-      made.push(...decorationsOf(state.doc, caret, over));
+      made.push(...decorationsOf(state, caret));
     } catch {
       // It has no place.
     }
@@ -118,9 +115,8 @@ export const meet = (state: EditorState, told: readonly CaretOf[]): Transaction 
 export function caretOf(state: EditorState): Caret | undefined {
   const seq = key.getState(state)?.seq;
   if (seq === undefined) return undefined;
-  const back = [...unsentOf(state)].reverse().map(({ inverted }) => inverted.getMap());
-  const place = (pos: number): number => back.reduce((at, map) => map.map(at, -1), pos);
-  return { seq, anchor: place(state.selection.anchor), head: place(state.selection.head) };
+  const { anchor, head } = state.selection;
+  return { seq, anchor: acceptedPos(state, anchor), head: acceptedPos(state, head) };
 }
 
 /** Draws the carets of others in a document that is at the edit `seq`; `moved` hears of the own one. */

@@ -7,16 +7,26 @@ import type { Edits, LiveView } from "../api/types";
 import { editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import { draftsOf, keepDraft, removeDraft, take } from "../sync/drafts";
+import { draftsOf, keepDraft, removeDraft, take, unsentPages } from "../sync/drafts";
+import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { Session } from "./session";
 import { slash } from "./slash";
-import { isUploading, retryUploads, stopUploads, uploads } from "./uploads";
+import {
+  isFileLost,
+  isUploading,
+  keepPlaces,
+  resumeUploads,
+  retryUploads,
+  stopUploads,
+  uploads,
+} from "./uploads";
 
 const sessions = new Map<string, Session>();
+const opening = new Map<string, Promise<Session | undefined>>();
 const releases = new Map<Session, () => void>();
 /** Counts the changes of sessions, for what draws them. */
 export const changes = signal(0);
@@ -48,6 +58,7 @@ function outside(isSame: () => boolean): Outside {
       if (editing.value === session.page || !session.isSent) {
         saving.value = { page: session.page, state: session.saving };
       }
+      if (session.isSent) keepPlaces(session.state);
       if (isDone(session) && editing.value !== session.page) end(session);
     },
   };
@@ -76,10 +87,28 @@ const plugins = (page: string, seq: number, session: () => Session | undefined) 
   gapCursor(),
 ];
 
+/** The session of a page, made once however many ask for it at the same time. */
+async function once(
+  page: string,
+  make: () => Promise<Session | undefined>,
+): Promise<Session | undefined> {
+  const found = sessions.get(page) ?? opening.get(page);
+  if (found) return found;
+  const making = make();
+  opening.set(page, making);
+  try {
+    const made = await making;
+    if (made) sessions.set(page, made);
+    return made;
+  } finally {
+    opening.delete(page);
+  }
+}
+
 /** The session of a page: the one that still sends, a draft's, or a new one. */
 export async function open(page: string): Promise<Session> {
-  const found = sessions.get(page) ?? (await fromDraft(page)) ?? (await fresh(page));
-  sessions.set(page, found);
+  const make = async (): Promise<Session> => (await fromDraft(page)) ?? (await fresh(page));
+  const found = (await once(page, make)) ?? ((await once(page, make)) as Session);
   followWith({
     page,
     hear: (seq, id) => void found.hear(seq, id),
@@ -88,6 +117,7 @@ export async function open(page: string): Promise<Session> {
   });
   saving.value = { page, state: found.saving };
   found.start();
+  void resumeUploads(found).catch(() => undefined);
   return found;
 }
 
@@ -126,14 +156,20 @@ async function fromDraft(page: string): Promise<Session | undefined> {
   return undefined;
 }
 
-/** Sends what tabs have left behind that are gone, one page after the other. */
+/** Sends the edits and files that tabs have left behind that are gone, one page after the other. */
 export async function sendDrafts(): Promise<void> {
-  for (const page of new Set((await draftsOf(userId())).map((one) => one.page))) {
+  const withFiles = new Set((await keptUploads(userId())).map((one) => one.page));
+  for (const page of await unsentPages(userId())) {
     if (sessions.has(page)) continue;
-    const found = await fromDraft(page);
-    if (!found || sessions.has(page)) continue;
-    sessions.set(page, found);
+    // Of a page that cannot be read now, the files wait for the next start.
+    const hasFiles = withFiles.has(page);
+    const make = async (): Promise<Session | undefined> =>
+      (await fromDraft(page)) ?? (hasFiles ? await fresh(page).catch(() => undefined) : undefined);
+    const found = await once(page, make);
+    if (!found) continue;
     found.start();
+    await resumeUploads(found);
+    if (isDone(found) && editing.value !== page) end(found);
   }
 }
 
@@ -175,7 +211,7 @@ addEventListener("online", () => {
   }
 });
 addEventListener("beforeunload", (event) => {
-  // Edits that are stored here are sent after the next start; others, and files on their way, would be lost.
-  const isLost = (one: Session): boolean => (!one.isSent && !one.isKept) || isUploading(one.state);
+  // Edits and files that are stored here are sent after the next start; others would be lost.
+  const isLost = (one: Session): boolean => (!one.isSent && !one.isKept) || isFileLost(one.state);
   if ([...sessions.values()].some(isLost)) event.preventDefault();
 });

@@ -77,6 +77,14 @@ export function accept(
   return tr.setMeta("entry", made);
 }
 
+/** A position in the document of an editor, as one in the server's document. */
+export const acceptedPos = (state: EditorState, pos: number): number =>
+  [...unsentOf(state)].reverse().reduce((at, one) => one.inverted.getMap().map(at, -1), pos);
+
+/** A position in the server's document, as one in that of an editor. */
+export const shownPos = (state: EditorState, pos: number, side: 1 | -1): number =>
+  unsentOf(state).reduce((at, one) => one.step.getMap().map(at, side), pos);
+
 export interface Received {
   tr: Transaction;
   /** The text of unsent steps whose place is gone. */

@@ -1,6 +1,6 @@
 /** A file on its way, drawn in the text: name, progress, and what a person can do about it. */
 import { words } from "../app/words";
-import type { Upload } from "./uploads";
+import type { Upload } from "./one_upload";
 
 const made = <K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -22,24 +22,33 @@ function save(file: File): void {
 
 export function draw(upload: Upload): HTMLElement {
   const w = words.value;
-  const { file } = upload;
+  const { name: called } = upload.kept;
   const dom = made("span", { className: "upload", contentEditable: "false" });
-  const name = made("span", { className: "upload-name", textContent: file.name, dir: "auto" });
-  const progress = made("progress", { max: 1, ariaLabel: w.uploading(file.name) });
+  const name = made("span", { className: "upload-name", textContent: called, dir: "auto" });
+  const progress = made("progress", { max: 1, ariaLabel: w.uploading(called) });
   const cancel = button(w.cancel, () => upload.remove());
   const why = made("span", { className: "upload-why" });
   const retry = button(w.retry, () => void upload.start());
-  const keep = button(w.saveFile, () => save(file));
+  const keep = button(w.saveFile, () => upload.file && save(upload.file));
+  const choose = button(w.chooseFile, () => {
+    const field = made("input", { type: "file" });
+    field.addEventListener("change", () => field.files?.[0] && upload.choose(field.files[0]));
+    field.click();
+  });
   const remove = button(w.remove, () => upload.remove());
   const show = (): void => {
     progress.value = upload.share;
-    const isFailed = upload.reason !== "";
-    if (dom.dataset.state === String(isFailed)) return;
-    dom.dataset.state = String(isFailed);
+    const isFailed = upload.reason !== "" || !upload.file;
+    const state = upload.file ? String(isFailed) : "asked";
+    if (dom.dataset.state === state) return;
+    dom.dataset.state = state;
     const wasFocused = dom.contains(document.activeElement);
-    why.textContent = w.uploadFailed(file.name, upload.reason);
-    dom.replaceChildren(...(isFailed ? [why, retry, keep, remove] : [name, progress, cancel]));
-    if (wasFocused) (isFailed ? retry : cancel).focus();
+    why.textContent = upload.file
+      ? w.uploadFailed(called, upload.reason)
+      : `${called}: ${w.fileGone}`;
+    const failed = [why, ...(upload.file ? [retry, keep] : [choose]), remove];
+    dom.replaceChildren(...(isFailed ? failed : [name, progress, cancel]));
+    if (wasFocused) (dom.querySelector("button") ?? cancel).focus();
   };
   show();
   upload.show = show;

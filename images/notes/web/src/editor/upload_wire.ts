@@ -20,6 +20,7 @@ export function wire(): Wire {
     return `/api/v1/nodes/${page}/uploads`;
   };
   return {
+    state: async (page, upload, signal) => request("GET", `${pathOf(page)}/${upload}`, { signal }),
     open: async (page, { name, size, type }, signal) =>
       request("POST", pathOf(page), { body: { name, size, type: type.slice(0, 200) }, signal }),
     async form(page, file, signal, sent) {

@@ -2,85 +2,54 @@
  * Files that are pasted, dropped or picked: uploaded, shown where they will be, then inserted there.
  *
  * What is on its way is a decoration, never a part of the document. Invariant: a file stays in its place until
- * it is inserted or a person gives it up, also while its upload fails and after "Done".
+ * it is inserted or a person gives it up, also while its upload fails, after "Done", and after a reload.
  */
-import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import { type EditorState, Plugin, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
-import { ApiError } from "../api/client";
-import { notice } from "../app/store";
-import { words } from "../app/words";
-import { FileUpload, type Stored } from "../sync/upload";
-import { mark, node } from "./keys";
+import { take } from "../sync/drafts";
+import { keptFile, keptUploads } from "../sync/kept_files";
+import { type Change, type Held, held, key, placeNow, Upload } from "./one_upload";
 import type { Session } from "./session";
 import { draw } from "./upload_view";
-import { wire } from "./upload_wire";
 
-const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
+/** The uploads that this tab goes on with. */
+const taken = new Set<string>();
 
-let count = 0;
-
-/** A file on its way, or one whose upload has failed. */
-export class Upload {
-  readonly id = `upload-${++count}`;
-  share = 0;
-  /** Why it has failed, in words; empty while it is on its way. */
-  reason = "";
-  /** Draws the upload anew; set by what shows it. */
-  show = (): void => undefined;
-  #stopping = new AbortController();
-  readonly #sending: FileUpload;
-
-  constructor(
-    readonly session: Session,
-    readonly file: File,
-  ) {
-    this.#sending = new FileUpload(session.page, file, wire());
-  }
-
-  async start(): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
-    this.reason = "";
-    this.show();
-    try {
-      const stored = await this.#sending.run(this.#stopping.signal, (bytes) => {
-        this.share = bytes / Math.max(1, this.file.size);
-        this.show();
-      });
-      this.session.apply(inserted(this.session.state, this, stored));
-    } catch (error) {
-      if (this.#stopping.signal.aborted) return;
-      const w = words.value;
-      this.reason = error instanceof ApiError ? error.message : w.notReached;
-      notice.value = w.uploadFailed(this.file.name, this.reason);
-      this.show();
+/** Goes on with the uploads of a page that were under way before a reload. */
+export async function resumeUploads(session: Session): Promise<void> {
+  for (const kept of await keptUploads(session.user)) {
+    const isHere = held(session.state).some(({ upload: one }) => one.kept.id === kept.id);
+    if (kept.page !== session.page || isHere) continue;
+    if (taken.has(kept.id)) continue;
+    taken.add(kept.id);
+    const unlock = await take(kept.id);
+    const release = (): void => {
+      taken.delete(kept.id);
+      unlock?.();
+    };
+    if (!unlock) {
+      release();
+      continue;
     }
-  }
-
-  /** Ends the upload, whatever it has come to. */
-  stop(): void {
-    this.#stopping.abort();
-    this.#sending.giveUp();
-  }
-
-  /** Ends the upload and takes it out of the text. */
-  remove(): void {
-    this.stop();
-    const { session } = this;
-    session.apply(session.state.tr.setMeta(key, { removed: this }));
-    session.outside.changed(session);
+    const file = await keptFile(kept);
+    const made = new Upload(session, kept, file, release);
+    made.isKept = file !== undefined;
+    const pos = await placeNow(session, kept.place);
+    session.apply(session.state.tr.setMeta(key, { added: [{ upload: made, pos }] }));
+    void made.start();
   }
 }
-
-interface Held {
-  upload: Upload;
-  pos: number;
-}
-type Change = { added: Held[] } | { removed: Upload };
-
-const key = new PluginKey<readonly Held[]>("uploads");
-const held = (state: EditorState): readonly Held[] => key.getState(state) ?? [];
 
 export const isUploading = (state: EditorState): boolean => held(state).length > 0;
+
+/** True if a reload would lose a file: this browser could not store it. */
+export const isFileLost = (state: EditorState): boolean =>
+  held(state).some(({ upload: one }) => one.file && !one.isKept);
+
+/** Stores where the files will be, when all edits are sent. */
+export function keepPlaces(state: EditorState): void {
+  for (const { upload: one, pos } of held(state)) one.keepPlace(pos);
+}
 
 /** Ends all uploads of a session that is over. */
 export function stopUploads(state: EditorState): void {
@@ -90,31 +59,6 @@ export function stopUploads(state: EditorState): void {
 /** Tries again what has failed. */
 export function retryUploads(state: EditorState): void {
   for (const { upload } of held(state)) if (upload.reason) void upload.start();
-}
-
-/** Inserts the picture, or a link to another file, where the upload is shown. */
-function inserted(state: EditorState, upload: Upload, stored: Stored): Transaction {
-  const { tr } = state;
-  const src = `/api/v1/attachments/${stored.id}`;
-  const name = stored.name.replace(/\.\w+$/, "");
-  const made = SHOWN.test(upload.file.type)
-    ? node("image").create({ src, alt: name === "image" ? null : name })
-    : state.schema.text(stored.name, [mark("link").create({ href: src })]);
-  const found = held(state).find((one) => one.upload === upload)?.pos ?? 0;
-  const $at = state.doc.resolve(Math.min(found, state.doc.content.size));
-  tr.setMeta(key, { removed: upload });
-  const isText = $at.parent.inlineContent && !$at.parent.type.spec.code;
-  if (isText) return tr.insert($at.pos, made);
-  const line = node("paragraph").create(null, made);
-  for (let depth = $at.depth; depth > 0; depth--) {
-    const index = $at.index(depth - 1) + 1;
-    if ($at.node(depth - 1).canReplaceWith(index, index, line.type)) {
-      return tr.insert($at.after(depth), line);
-    }
-  }
-  const index = $at.index(0);
-  const isHere = $at.depth === 0 && state.doc.canReplaceWith(index, index, line.type);
-  return tr.insert(isHere ? $at.pos : 0, line);
 }
 
 /** Where the uploads are after a transaction; those that come later stay behind what is inserted. */
@@ -132,7 +76,7 @@ function mapped(tr: Transaction, before: readonly Held[]): readonly Held[] {
 
 /** Begins to upload files to the page, to be inserted at a place. */
 export function upload(view: EditorView, session: Session, files: File[], pos: number): void {
-  const added = files.map((file) => ({ upload: new Upload(session, file), pos }));
+  const added = files.map((file) => ({ upload: Upload.of(session, file, pos), pos }));
   view.dispatch(view.state.tr.setMeta(key, { added }));
   for (const one of added) void one.upload.start();
 }
@@ -153,7 +97,7 @@ export function uploads(current: () => Session | undefined): Plugin {
           state.doc,
           held(state).map(({ upload: one, pos }) =>
             Decoration.widget(pos, () => draw(one), {
-              ...{ key: one.id, side: -1, ignoreSelection: true, stopEvent: () => true },
+              ...{ key: one.kept.id, side: -1, ignoreSelection: true, stopEvent: () => true },
             }),
           ),
         ),

@@ -8,6 +8,7 @@ import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "
 import { isAnother } from "../api/signed_in";
 import type { Me, PageNode, TreeNode } from "../api/types";
 import type { Draft } from "./drafts";
+import type { KeptFile, KeptUpload } from "./kept_files";
 
 export interface StoredPage {
   id: string;
@@ -45,6 +46,8 @@ interface Schema extends DBSchema {
   pictures: { key: string; value: StoredPicture; indexes: { page_id: string } };
   values: { key: string; value: StoredValue };
   drafts: { key: string; value: Draft };
+  uploads: { key: string; value: KeptUpload };
+  files: { key: string; value: KeptFile };
 }
 
 export type Database = IDBPDatabase<Schema>;
@@ -53,9 +56,11 @@ let opening: Promise<Database | undefined> | undefined;
 
 /** Opens the store; undefined where the browser has none (some private windows). */
 export function database(): Promise<Database | undefined> {
-  opening ??= openDB<Schema>("notes", 2, {
+  opening ??= openDB<Schema>("notes", 3, {
     upgrade(db, before) {
-      db.createObjectStore("drafts", { keyPath: "client" });
+      db.createObjectStore("uploads", { keyPath: "id" });
+      db.createObjectStore("files", { keyPath: "id" });
+      if (before < 2) db.createObjectStore("drafts", { keyPath: "client" });
       if (before > 0) return;
       const pages = db.createObjectStore("pages", { keyPath: "id" });
       pages.createIndex("space_id", "space_id");
@@ -88,8 +93,8 @@ export async function value<T>(name: string, user: string): Promise<T | undefine
   return found?.user === user ? (found.value as T) : undefined;
 }
 
-export type StoreName = "pages" | "trees" | "pictures" | "values" | "drafts";
-export type Writing = IDBPTransaction<Schema, StoreName[], "readwrite">;
+const WRITTEN = ["pages", "trees", "pictures", "values", "drafts", "uploads"] as const;
+export type Writing = IDBPTransaction<Schema, (typeof WRITTEN)[number][], "readwrite">;
 
 /**
  * Writes in one transaction, and only if the user is still signed in: false if not.
@@ -102,7 +107,7 @@ export async function writeFor(
 ): Promise<boolean> {
   const db = await database();
   if (!db || isAnother(user)) return false;
-  const work = db.transaction(["pages", "trees", "pictures", "values", "drafts"], "readwrite");
+  const work = db.transaction([...WRITTEN], "readwrite");
   const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
   const isStill = found?.isActive === true && found.me.id === user;
   if (isStill) await act(work);
@@ -135,7 +140,7 @@ export async function keepSession(kept: Session): Promise<void> {
   await (await database())?.put("values", stored);
 }
 
-/** Removes everything that is stored, except for edits that are not sent: only their user gets them. */
+/** Removes everything that is stored, except for edits and files that are not sent: their user gets them. */
 export async function clear(): Promise<void> {
   const db = await database();
   if (!db) return;

@@ -16,14 +16,20 @@ export interface Stored {
   name: string;
 }
 
-interface Opened {
+/** An upload at the server: it has all chunks but the missing ones. */
+export interface Opened {
   id: string;
   chunk_size: number;
   missing: number[];
 }
 
+/** How far an upload came before a reload: its id at the server; "" if a form was tried. */
+export type Begun = Pick<Opened, "id" | "chunk_size"> | "";
+
 /** What an upload needs of the world around it. */
 export interface Wire {
+  /** Asks which chunks the server does not have. */
+  state(page: string, upload: string, signal: AbortSignal): Promise<Opened>;
   open(page: string, file: File, signal: AbortSignal): Promise<Opened | Stored>;
   form(page: string, file: File, signal: AbortSignal, sent: (n: number) => void): Promise<Stored>;
   chunk(
@@ -46,13 +52,20 @@ const isPassing = (error: unknown): boolean =>
 
 export class FileUpload {
   #opened: Opened | undefined;
-  #isFormTried = false;
+  #before: Begun | undefined;
+  #isFormTried: boolean;
 
+  /** `begun` hears of what a later upload of the same file can go on with; `before` is that. */
   constructor(
     readonly page: string,
     readonly file: File,
     readonly wire: Wire,
-  ) {}
+    readonly begun: (how: Begun) => void = () => undefined,
+    before?: Begun,
+  ) {
+    this.#before = before;
+    this.#isFormTried = before !== undefined;
+  }
 
   /** Sends what the server doesn't have; tries again while the failure may pass. Throws the last one. */
   async run(signal: AbortSignal, sent: (bytes: number) => void): Promise<Stored> {
@@ -72,21 +85,39 @@ export class FileUpload {
 
   /** Gives up: the server need not keep the chunks that it has. */
   giveUp(): void {
-    if (this.#opened) this.wire.giveUp(this.page, this.#opened.id);
+    const known = this.#opened ?? this.#before;
+    if (known) this.wire.giveUp(this.page, known.id);
   }
 
   async #once(signal: AbortSignal, sent: (bytes: number) => void): Promise<Stored> {
     const { page, file, wire } = this;
     if (file.size <= LARGE_BYTES && !this.#isFormTried) {
       this.#isFormTried = true;
+      this.begun("");
       return wire.form(page, file, signal, sent);
+    }
+    if (!this.#opened && this.#before) {
+      this.#opened = await this.#asked(this.#before, signal);
+      this.#before = undefined;
     }
     if (!this.#opened) {
       const found = await wire.open(page, file, signal);
       if (isStored(found)) return found;
       this.#opened = found;
+      this.begun({ id: found.id, chunk_size: found.chunk_size });
     }
     return this.#chunks(this.#opened, signal, sent);
+  }
+
+  /** What the server has of an upload that began before a reload. */
+  async #asked(before: Exclude<Begun, "">, signal: AbortSignal): Promise<Opened> {
+    try {
+      return await this.wire.state(this.page, before.id, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      // It is complete, or forgotten: the answer to a repeated chunk tells that.
+      return { ...before, missing: [] };
+    }
   }
 
   async #chunks(
@@ -105,6 +136,7 @@ export class FileUpload {
       const begun = [...underWay.values()].reduce((sum, bytes) => sum + bytes, 0);
       sent(Math.min(file.size, file.size - missing + begun));
     };
+    tell();
     let stored: Stored | undefined;
     const work = async (): Promise<void> => {
       for (let number = queue.shift(); number !== undefined; number = queue.shift()) {

@@ -61,6 +61,10 @@ export const words: Words = {
   uploadFailed: (name, reason) =>
     `${name} ist nicht hochgeladen: ${reason} Versuchen Sie es noch einmal, oder sichern Sie die Datei auf diesem Gerät und entfernen Sie sie hier.`,
   notReached: "Der Server ist nicht erreichbar.",
+  fileGone:
+    "Dieses Gerät konnte die Datei nicht aufbewahren. Wählen Sie sie noch einmal: Was schon hochgeladen ist, wird nicht noch einmal gesendet.",
+  chooseFile: "Datei wählen",
+  otherFile: (name) => `Das ist nicht ${name}, wie sie war.`,
   saveFile: "Auf diesem Gerät sichern",
   remove: "Entfernen",
   table: "Tabelle",
@@ -83,7 +87,11 @@ export const words: Words = {
   editorKeys:
     "Mit / fügen Sie einen Block ein. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",
   unsentPages: (n) =>
-    `${count(n, "Seite hat", "Seiten haben")} Änderungen, die der Server noch nicht hat. Sie bleiben bis zur nächsten Anmeldung auf diesem Gerät; „löschen“ löscht auch sie.`,
+    `${count(n, "Seite hat", "Seiten haben")} Änderungen oder Dateien, die der Server noch nicht hat.`,
+  signOutSend: "Senden, dann abmelden",
+  signOutKeep: "Abmelden und auf diesem Gerät behalten",
+  stillUnsent:
+    "Der Server hat noch nicht alles angenommen. Versuchen Sie es noch einmal, oder behalten Sie sie auf diesem Gerät.",
   more: "Weitere Aktionen",
   history: "Verlauf",
   move: "Verschieben…",

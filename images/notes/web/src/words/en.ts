@@ -59,6 +59,10 @@ export const en = {
   uploadFailed: (name: string, reason: string) =>
     `${name} is not uploaded: ${reason} Try again, or save the file on this device and remove it here.`,
   notReached: "The server is not reached.",
+  fileGone:
+    "This device could not keep the file. Choose it again: what is uploaded already is not sent again.",
+  chooseFile: "Choose the file",
+  otherFile: (name: string) => `This is not ${name} as it was.`,
   saveFile: "Save on this device",
   remove: "Remove",
   table: "Table",
@@ -81,7 +85,10 @@ export const en = {
   editorKeys:
     "Type / to insert a block. To leave the text with the keyboard, press Escape, then Tab.",
   unsentPages: (n: number) =>
-    `${count(n, "page has", "pages have")} changes that the server does not have yet. They stay on this device until you sign in again; “delete” deletes them, too.`,
+    `${count(n, "page has", "pages have")} changes or files that the server does not have yet.`,
+  signOutSend: "Send them, then sign out",
+  signOutKeep: "Sign out and keep them on this device",
+  stillUnsent: "The server did not take all of them yet. Try again, or keep them on this device.",
   more: "More actions",
   history: "History",
   move: "Move to…",

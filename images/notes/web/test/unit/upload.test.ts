@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, UnreachableError } from "../../src/api/client";
-import { FileUpload, type Wire } from "../../src/sync/upload";
+import { type Begun, FileUpload, type Wire } from "../../src/sync/upload";
 
 const MB = 1024 * 1024;
 const quiet = new AbortController().signal;
 const file = (size: number): File => new File([new Uint8Array(size)], "a.png");
 
 /** A server that keeps what it is sent; `fail` may throw before a chunk is stored or after. */
-function server(size: number, fail: (number: number, isAfter: boolean) => void) {
+function server(size: number, given: (number: number, isAfter: boolean) => void) {
+  const made = { fail: given, isForgotten: false };
   const calls: string[] = [];
   let missing: number[] = [];
   const opened = () => ({ id: "u", chunk_size: 4 * MB, missing: [...missing] });
@@ -20,20 +21,25 @@ function server(size: number, fail: (number: number, isAfter: boolean) => void) 
     },
     async form() {
       calls.push("form");
-      fail(-1, false);
+      made.fail(-1, false);
       return { id: "f", name: "a.png" };
     },
     async chunk(_page, { number, bytes }) {
       calls.push(`${number}:${bytes.size}`);
-      fail(number, false);
+      made.fail(number, false);
       missing = missing.filter((one) => one !== number);
-      fail(number, true);
+      made.fail(number, true);
       return missing.length ? opened() : { id: "u", name: "a.png" };
+    },
+    async state() {
+      calls.push("state");
+      if (made.isForgotten) throw new ApiError(404, "no upload");
+      return opened();
     },
     giveUp: () => undefined,
     pause: async () => undefined,
   };
-  return { wire, calls };
+  return Object.assign(made, { wire, calls });
 }
 
 test("up to 8 MB a file goes as a form, above that in chunks", async () => {
@@ -67,6 +73,31 @@ test("only missing chunks are repeated, and a lost last answer is asked for agai
   assert.equal((await sending.run(quiet, () => 0)).id, "u");
   assert.equal(one.calls.filter((call) => call.startsWith("0:")).length, 1);
   assert.equal(one.calls.filter((call) => call.startsWith("2:")).length, 2);
+});
+
+test("after a reload only what the server does not have is sent", async () => {
+  const one = server(12 * MB, (number, isAfter) => {
+    if (number === 1 && !isAfter) throw new ApiError(422, "stop");
+  });
+  let begun: Begun | undefined;
+  const sending = new FileUpload("p", file(12 * MB), one.wire, (how) => (begun = how));
+  await assert.rejects(
+    sending.run(quiet, () => 0),
+    /stop/,
+  );
+  assert.deepEqual(begun, { id: "u", chunk_size: 4 * MB });
+  one.fail = () => undefined;
+  one.calls.length = 0;
+  const again = new FileUpload("p", file(12 * MB), one.wire, () => undefined, begun);
+  const told: number[] = [];
+  assert.equal((await again.run(quiet, (bytes) => told.push(bytes))).id, "u");
+  assert.deepEqual(one.calls, ["state", `1:${4 * MB}`]);
+  assert.equal(told[0], 8 * MB);
+  // The last answer was lost with the tab.
+  one.calls.length = 0;
+  one.isForgotten = true;
+  await new FileUpload("p", file(12 * MB), one.wire, () => undefined, begun).run(quiet, () => 0);
+  assert.deepEqual(one.calls, ["state", `0:${4 * MB}`]);
 });
 
 test("a refusal ends the upload at once; an upload that the server forgot begins anew", async () => {

@@ -1,0 +1,223 @@
+/**
+ * One file on its way to the server: stored for a reload, sent, and inserted in its place.
+ *
+ * Invariant: it is forgotten only when it is in the text, or a person gives it up.
+ */
+import type { Node } from "prosemirror-model";
+import { type EditorState, PluginKey, type Transaction } from "prosemirror-state";
+import { Step } from "prosemirror-transform";
+import { ApiError } from "../api/client";
+import { makeId } from "../app/presence";
+import { notice } from "../app/store";
+import { words } from "../app/words";
+import { take } from "../sync/drafts";
+import {
+  forgetUpload,
+  keepFile,
+  keepUpload,
+  type KeptUpload,
+  type Place,
+} from "../sync/kept_files";
+import { type Begun, FileUpload, type Stored } from "../sync/upload";
+import { mark, node } from "./keys";
+import { schema } from "./schema";
+import type { Session } from "./session";
+import { acceptedPos, shownPos, unsentOf } from "./unsent";
+import { wire } from "./upload_wire";
+
+const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
+
+export interface Held {
+  upload: Upload;
+  pos: number;
+}
+export type Change = { added: Held[] } | { removed: Upload };
+
+export const key = new PluginKey<readonly Held[]>("uploads");
+export const held = (state: EditorState): readonly Held[] => key.getState(state) ?? [];
+
+/** A file on its way, or one whose upload has failed. */
+export class Upload {
+  share = 0;
+  /** Why it has failed, in words; empty while it is on its way. */
+  reason = "";
+  /** True when this browser has stored the file: a reload does not lose it. */
+  isKept = false;
+  /** Draws the upload again; set by what shows it. */
+  show = (): void => undefined;
+  #stopping = new AbortController();
+  #sending: FileUpload | undefined;
+  #keeping: Promise<unknown> = Promise.resolve();
+
+  /** Without a file it waits until a person chooses it again. */
+  constructor(
+    readonly session: Session,
+    readonly kept: KeptUpload,
+    public file: File | undefined,
+    public release: () => void = () => undefined,
+  ) {}
+
+  /** The upload of a file that is new here; it is stored for a reload. */
+  static of(session: Session, file: File, pos: number): Upload {
+    const { page, user } = session;
+    const kept: KeptUpload = {
+      ...{ id: makeId(), user, page, name: file.name, size: file.size, type: file.type },
+      place: placeOf(session, pos),
+    };
+    const made = new Upload(session, kept, file);
+    made.#keeping = (async () => {
+      const release = await take(kept.id);
+      if (release) made.release = release;
+      made.isKept = (await keepUpload(kept)) && (await keepFile(kept, file));
+    })().catch(() => undefined);
+    return made;
+  }
+
+  async start(): Promise<void> {
+    const { file, kept, session } = this;
+    if (this.#stopping.signal.aborted) return;
+    const w = words.value;
+    this.reason = "";
+    this.show();
+    if (!file) return;
+    this.#sending ??= new FileUpload(
+      session.page,
+      file,
+      wire(),
+      (how) => this.#begun(how),
+      kept.begun,
+    );
+    try {
+      const stored = await this.#sending.run(this.#stopping.signal, (bytes) => {
+        this.share = bytes / Math.max(1, file.size);
+        this.show();
+      });
+      if (this.#stopping.signal.aborted) return;
+      session.apply(inserted(session.state, this, stored));
+      await this.#forget();
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.reason = error instanceof ApiError ? error.message : w.notReached;
+      notice.value = w.uploadFailed(kept.name, this.reason);
+      this.show();
+    }
+  }
+
+  /** Goes on with the file that a person has chosen again, if it is the same one. */
+  choose(file: File): void {
+    if (file.name !== this.kept.name || file.size !== this.kept.size) {
+      notice.value = words.value.otherFile(this.kept.name);
+      return;
+    }
+    this.file = file;
+    void keepFile(this.kept, file).then((isKept) => {
+      this.isKept = isKept;
+    });
+    void this.start();
+  }
+
+  /** Stores where it will be, now that all text before it is sent. */
+  keepPlace(pos: number): void {
+    if (this.kept.place.isExact) return;
+    this.kept.place = placeOf(this.session, pos);
+    this.#keep();
+  }
+
+  /** Ends it here; what is stored of it waits for the next start. */
+  stop(): void {
+    this.#stopping.abort();
+    this.release();
+  }
+
+  /** Gives the upload up, and takes it out of the text. */
+  remove(): void {
+    const { session } = this;
+    this.stop();
+    this.#sending?.giveUp();
+    void this.#forget();
+    session.apply(session.state.tr.setMeta(key, { removed: this }));
+    session.outside.changed(session);
+  }
+
+  #begun(how: Begun): void {
+    this.kept.begun = how;
+    this.#keep();
+  }
+
+  #keep(): void {
+    const keep = (): Promise<unknown> => keepUpload(this.kept);
+    this.#keeping = this.#keeping.then(keep).catch(() => undefined);
+  }
+
+  async #forget(): Promise<void> {
+    await this.#keeping;
+    await forgetUpload(this.kept.id).catch(() => undefined);
+    this.release();
+  }
+}
+
+const placeOf = ({ state, seq, id }: Session, pos: number): Place => ({
+  ...{ seq, id, pos: acceptedPos(state, pos), isExact: unsentOf(state).length === 0 },
+});
+
+/** Where a place is now; the end of the text if nobody knows. */
+export async function placeNow(
+  session: Session,
+  { seq, id, pos, isExact }: Place,
+): Promise<number> {
+  const side = isExact ? -1 : 1;
+  let [at, known, edit] = [pos, seq, id];
+  try {
+    while (known < session.seq) {
+      const found = await session.outside.since(session.page, known, edit);
+      const last = found.edits.at(-1);
+      if (!found.is_known || !last) throw new Error("unknown");
+      for (const one of found.edits.filter((each) => each.seq <= session.seq)) {
+        if (one.steps === null && one.title === null) throw new Error("replaced");
+        for (const json of one.steps ?? []) at = Step.fromJSON(schema, json).getMap().map(at, side);
+        [known, edit] = [one.seq, one.id];
+      }
+    }
+    at = shownPos(session.state, at, side);
+  } catch {
+    at = session.state.doc.content.size - 1;
+  }
+  return Math.max(0, Math.min(at, session.state.doc.content.size));
+}
+
+/** True if the text has a link to it, or shows it. */
+function has(doc: Node, address: string): boolean {
+  let isFound = false;
+  doc.descendants((one) => {
+    isFound ||= one.attrs.src === address || one.marks.some((two) => two.attrs.href === address);
+    return !isFound;
+  });
+  return isFound;
+}
+
+/** Inserts the picture, or a link to another file, where the upload is shown. */
+function inserted(state: EditorState, upload: Upload, stored: Stored): Transaction {
+  const { tr } = state;
+  const src = `/api/v1/attachments/${stored.id}`;
+  // It was inserted just before a reload.
+  if (has(state.doc, src)) return tr.setMeta(key, { removed: upload });
+  const name = stored.name.replace(/\.\w+$/, "");
+  const made = SHOWN.test(upload.kept.type)
+    ? node("image").create({ src, alt: name === "image" ? null : name })
+    : state.schema.text(stored.name, [mark("link").create({ href: src })]);
+  const found = held(state).find((one) => one.upload === upload)?.pos ?? 0;
+  const $at = state.doc.resolve(Math.min(found, state.doc.content.size));
+  tr.setMeta(key, { removed: upload });
+  const isText = $at.parent.inlineContent && !$at.parent.type.spec.code;
+  if (isText) return tr.insert($at.pos, made);
+  const line = node("paragraph").create(null, made);
+  for (let depth = $at.depth; depth > 0; depth--) {
+    const index = $at.index(depth - 1) + 1;
+    if ($at.node(depth - 1).canReplaceWith(index, index, line.type)) {
+      return tr.insert($at.after(depth), line);
+    }
+  }
+  const index = $at.index(0);
+  const isHere = $at.depth === 0 && state.doc.canReplaceWith(index, index, line.type);
+  return tr.insert(isHere ? $at.pos : 0, line);
+}

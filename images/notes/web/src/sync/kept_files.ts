@@ -1,0 +1,66 @@
+/**
+ * Files on their way to the server, stored in this browser: after a reload their upload goes on.
+ *
+ * Invariant: only the user who gave a file gets it back. It is deleted when it is in the text, or a person
+ * gives it up. A record without its file (the browser had no room) tells which file to ask for.
+ */
+import { isAnother } from "../api/signed_in";
+import { database, session, writeFor } from "./database";
+
+/** Where a file will be: a position in the page's document after an edit. */
+export interface Place {
+  seq: number;
+  id: string;
+  pos: number;
+  /** False while text before it was not sent yet: it comes after what is inserted at the position. */
+  isExact: boolean;
+}
+
+export interface KeptUpload {
+  id: string;
+  user: string;
+  page: string;
+  name: string;
+  size: number;
+  type: string;
+  place: Place;
+  /** The upload at the server, once it has begun in chunks; "" after a form was tried. */
+  begun?: { id: string; chunk_size: number } | "";
+}
+
+export interface KeptFile {
+  id: string;
+  user: string;
+  file: File;
+}
+
+export const keepUpload = (kept: KeptUpload): Promise<boolean> =>
+  writeFor(kept.user, (work) => work.objectStore("uploads").put(kept));
+
+/** Stores the bytes; in a transaction of its own, for edits must not wait for it. */
+export async function keepFile({ id, user }: KeptUpload, file: File): Promise<boolean> {
+  const db = await database();
+  const found = await session();
+  if (!db || !found?.isActive || found.me.id !== user || isAnother(user)) return false;
+  return db.put("files", { id, user, file }).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function keptUploads(user: string): Promise<KeptUpload[]> {
+  const found = (await (await database())?.getAll("uploads")) ?? [];
+  return found.filter((one) => one.user === user);
+}
+
+export async function keptFile({ id, user }: KeptUpload): Promise<File | undefined> {
+  const found = await (await database())?.get("files", id).catch(() => undefined);
+  return found?.user === user ? found.file : undefined;
+}
+
+export async function forgetUpload(id: string): Promise<void> {
+  const work = (await database())?.transaction(["uploads", "files"], "readwrite");
+  await work?.objectStore("uploads").delete(id);
+  await work?.objectStore("files").delete(id);
+  await work?.done;
+}
