@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import pytest
 
 from notes.web.assets import accepted, built, web_manifest
@@ -79,3 +80,20 @@ def test_a_sign_out_may_keep_what_the_browser_has_stored(admin: Client) -> None:
     assert answer.status_code == 204
     assert "clear-site-data" not in answer.headers
     assert admin.get("/api/v1/me").status_code == 401
+
+
+def test_the_plain_sign_out_asks_about_unsent_edits(anybody: Client) -> None:
+    def leave(query: str = "", unsent: str = "2") -> httpx.Response:
+        anybody.log_in().jar["notes-unsent"] = unsent
+        answer = anybody.post(f"/logout{query}")
+        is_left = anybody.get("/api/v1/me").status_code == 401
+        assert is_left == (answer.status_code == 303)
+        return answer
+
+    asked = leave()
+    assert "2 pages have changes" in asked.text
+    assert "clear-site-data" not in asked.headers
+    assert "clear-site-data" not in leave("?unsent=keep").headers
+    for answer in (leave("?unsent=delete"), leave(unsent="0"), leave(unsent="<b>")):
+        assert "storage" in answer.headers["clear-site-data"]
+    assert leave("?unsent=other").status_code == 422

@@ -27,6 +27,8 @@ import {
 
 const sessions = new Map<string, Session>();
 const opening = new Map<string, Promise<Session | undefined>>();
+/** Ends the pauses before another try. */
+const pausing = new Set<() => void>();
 const releases = new Map<Session, () => void>();
 /** Counts the changes of sessions, for what draws them. */
 export const changes = signal(0);
@@ -45,9 +47,16 @@ function outside(isSame: () => boolean): Outside {
     live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
     keep: keepDraft,
     remove: removeDraft,
-    async pause(ms) {
-      await new Promise((done) => setTimeout(done, ms));
-    },
+    pause: (ms) =>
+      new Promise((done) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          pausing.delete(end);
+          done();
+        };
+        const timer = setTimeout(end, ms);
+        pausing.add(end);
+      }),
     changed(session) {
       if (!isSame()) {
         // The sign-in has ended: the draft waits for its user.
@@ -156,8 +165,10 @@ async function fromDraft(page: string): Promise<Session | undefined> {
   return undefined;
 }
 
-/** Sends the edits and files that tabs have left behind that are gone, one page after the other. */
+/** Sends at once what waits in this tab, then the edits and files that closed tabs have left behind. */
 export async function sendDrafts(): Promise<void> {
+  for (const end of [...pausing]) end();
+  for (const session of sessions.values()) session.start();
   const withFiles = new Set((await keptUploads(userId())).map((one) => one.page));
   for (const page of await unsentPages(userId())) {
     if (sessions.has(page)) continue;
