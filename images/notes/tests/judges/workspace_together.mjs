@@ -1,85 +1,12 @@
 // Two people at one page on two replicas: carets, uploads and sign-outs in the middle, places that both changed.
 // Prints a line for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids
 // as JSON.
-import { readFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import { chromium } from 'playwright-core';
+import {
+  accessible, ada, alternating, api, bob, browser, docOf, edit, first,
+  holds, isSaved, opened, pages, second, signIn, textOf, until, wrong,
+} from './workspace_tools.mjs';
 
-const [first, second, given] = process.argv.slice(2);
-const { ada, bob, token, carets: caretPage, files: filePage, leave: leavePage } = JSON.parse(given);
-const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
-
-async function signIn(page, base, who) {
-  await page.goto(`${base}/login`);
-  await page.fill('input[name=email]', who.email);
-  await page.fill('input[name=password]', who.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
-}
-
-async function opened(base, who, id, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
-  context.setDefaultTimeout(60_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('console', (message) => {
-    if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(message.text())) wrong.push(message.text());
-  });
-  await signIn(page, base, who);
-  await page.goto(`${base}/w/p/${id}`);
-  return { context, page, text: await edit(page) };
-}
-
-async function edit(page) {
-  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
-  const text = page.getByRole('textbox', { name: 'Text of the page' });
-  await text.waitFor();
-  return text;
-}
-
-async function api(method, path, body) {
-  const answer = await fetch(`${first}/api/v1${path}`, {
-    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
-
-const docOf = async (id) => (await api('GET', `/nodes/${id}/live`)).doc;
-const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join(node.type === 'doc' ? '|' : '');
-const isSaved = (page) => page.locator('[data-saving=saved]').waitFor();
-
-/** Waits until `look` is true; tells the last answer of `show` if it never is. */
-async function until(look, show = () => '', ms = 40_000) {
-  const end = Date.now() + ms;
-  let last;
-  while (Date.now() < end) {
-    if (await look()) return true;
-    last ??= Date.now() > end - ms / 2 ? await show() : undefined;
-    await new Promise((done) => { setTimeout(done, 100); });
-  }
-  console.log(`never: ${last}`);
-  return false;
-}
-
-async function accessible(page, name) {
-  await page.evaluate(axe).catch(() => undefined);
-  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
-  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
-  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
-}
+const { carets: caretPage, files: filePage, leave: leavePage } = pages;
 
 /** The text before the caret of somebody else in its paragraph, and what they have chosen. */
 const caretIn = (page) => page.evaluate(() => {
@@ -89,7 +16,7 @@ const caretIn = (page) => page.evaluate(() => {
   range.setStart(caret.closest('p'), 0);
   range.setEndBefore(caret);
   const before = [...document.querySelectorAll('.ProseMirror .chosen')].map((one) => one.textContent).join('/');
-  return `${caret.firstChild.dataset.name}: ${range}^ ${before}`;
+  return `${caret.dataset.name}: ${range}^ ${before}`;
 });
 const shows = (page, wanted) => until(async () => await caretIn(page) === wanted, () => caretIn(page));
 
@@ -129,8 +56,8 @@ async function carets() {
   await a.page.emulateMedia({ colorScheme: 'dark' });
   await accessible(a.page, 'a caret, dark');
   await a.page.emulateMedia({ forcedColors: 'active' });
-  const drawn = await a.page.locator('.caret-name').evaluate((one) => {
-    const { color, backgroundColor } = getComputedStyle(one);
+  const drawn = await a.page.locator('.caret').evaluate((one) => {
+    const { color, backgroundColor } = getComputedStyle(one, '::before');
     return color !== backgroundColor && backgroundColor !== 'rgba(0, 0, 0, 0)';
   });
   holds('it is seen in forced colours', drawn);
@@ -163,24 +90,6 @@ async function carets() {
   await b.context.close();
   holds('it goes when the other one has gone', await until(async () => await caretIn(a.page) === 'none', () => '', 60_000));
   await a.context.close();
-}
-
-/** An address behind which each request goes to the other replica than the one before. */
-async function alternating() {
-  let count = 0;
-  const server = createServer((incoming, outgoing) => {
-    const to = new URL([first, second][(count += 1) % 2]);
-    const { method, url, headers } = incoming;
-    const passed = request({ host: to.hostname, port: to.port, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => passed.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  return { base: `http://127.0.0.1:${server.address().port}`, end: () => { server.close(); server.closeAllConnections(); } };
 }
 
 const MB = 1024 * 1024;

@@ -133,7 +133,8 @@ function forget(): void {
 }
 
 async function signInFirst(): Promise<void> {
-  const wasReady = phase.value === "ready";
+  // Who has just signed out, and comes back online, stays where they are.
+  const wasReady = ["ready", "signed out"].includes(phase.value);
   await hide();
   const where = await get<Site>("/api/v1/site").catch(() => undefined);
   if (where && !where.is_set_up) location.assign("/setup");

@@ -62,11 +62,8 @@ function label(name: string, colour: number): HTMLElement {
   dom.className = `caret person-${colour}`;
   // Who is here is said beside the title; at each key it would be noise.
   dom.ariaHidden = "true";
-  const text = document.createElement("span");
-  text.className = "caret-name";
   // Drawn by the style sheet: neither a copy of the text nor a search in it has the name.
-  text.dataset.name = name.slice(0, LABEL);
-  dom.append(text);
+  dom.dataset.name = name.slice(0, LABEL);
   return dom;
 }
 

@@ -1,0 +1,98 @@
+// Tools of workspace_together.mjs: a browser, people in it, what the server has, and an address of two replicas.
+import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { chromium } from 'playwright-core';
+
+export const [first, second, given] = process.argv.slice(2);
+export const { ada, bob, token, ...pages } = JSON.parse(given);
+const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+export const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+export const wrong = [];
+export const holds = (name, condition) => {
+  if (condition) console.log(`holds: ${name}`);
+  else wrong.push(name);
+};
+
+export async function signIn(page, base, who) {
+  await page.goto(`${base}/login`);
+  await page.fill('input[name=email]', who.email);
+  await page.fill('input[name=password]', who.password);
+  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
+}
+
+export async function opened(base, who, id, more = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  page.on('console', (message) => {
+    if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(message.text())) wrong.push(message.text());
+  });
+  await signIn(page, base, who);
+  await page.goto(`${base}/w/p/${id}`);
+  return { context, page, text: await edit(page) };
+}
+
+export async function edit(page) {
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+  const text = page.getByRole('textbox', { name: 'Text of the page' });
+  await text.waitFor();
+  return text;
+}
+
+export async function api(method, path, body) {
+  const answer = await fetch(`${first}/api/v1${path}`, {
+    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+export const docOf = async (id) => (await api('GET', `/nodes/${id}/live`)).doc;
+export const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join(node.type === 'doc' ? '|' : '');
+export const isSaved = (page) => page.locator('[data-saving=saved]').waitFor();
+
+/** Waits until `look` is true; tells the last answer of `show` if it never is. */
+export async function until(look, show = () => '', ms = 40_000) {
+  const end = Date.now() + ms;
+  let last;
+  while (Date.now() < end) {
+    if (await look()) return true;
+    last ??= Date.now() > end - ms / 2 ? await show() : undefined;
+    await new Promise((done) => { setTimeout(done, 100); });
+  }
+  console.log(`never: ${last}`);
+  return false;
+}
+
+export async function accessible(page, name) {
+  await page.evaluate(axe).catch(() => undefined);
+  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
+  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
+  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
+}
+
+/** An address behind which each request goes to the other replica than the one before. */
+export async function alternating() {
+  let count = 0;
+  const server = createServer((incoming, outgoing) => {
+    const to = new URL([first, second][(count += 1) % 2]);
+    const { method, url, headers } = incoming;
+    const passed = request({ host: to.hostname, port: to.port, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(outgoing);
+    });
+    passed.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  return { base: `http://127.0.0.1:${server.address().port}`, end: () => { server.close(); server.closeAllConnections(); } };
+}
