@@ -2,7 +2,7 @@
 import { follow } from "../api/events";
 import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
-import { unsentPages } from "../sync/drafts";
+import { noteUnsent, unsentPages } from "../sync/drafts";
 import { removePage } from "../sync/offline";
 import { editing } from "./editing";
 import { hearOf, live } from "./presence";
@@ -33,6 +33,7 @@ function later(what: string): void {
 
 /** Sends what an earlier tab could not send; the editor is fetched only if there is something. */
 export async function sendDrafts(): Promise<void> {
+  noteUnsent();
   if (!me.value || !(await unsentPages(me.value.id)).size) return;
   const { sendDrafts: send } = await import("../editor/open");
   await send();
