@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import psycopg
 import pytest
 
 from notes.events.inboxes import Inboxes
+from notes.presence.meeting import Sign
 from notes.presence.pace import BURST, PER_S, Pace
 from notes.presence.seats import CARETS, FORGOTTEN_S, SEATS, Caret, Place, Seats
 from tests.replica import PASSWORD, Client, Replica
@@ -211,6 +213,12 @@ def test_nothing_of_presence_is_stored(own_replica: Start) -> None:
             report(ada, made, tab, is_here=is_here, caret={"seq": 0, "anchor": 1, "head": 1})
         time.sleep(0.5)
         assert rows() == before
+
+
+def test_a_sign_of_a_later_version_is_understood() -> None:
+    sign = Sign(uuid4(), 3, uuid4())
+    later = [*json.loads(msgspec.json.encode(sign)), {"of": "a later version"}]
+    assert msgspec.json.decode(json.dumps(later), type=Sign) == sign
 
 
 def test_too_many_reports_are_refused(person: Person, admin: Client) -> None:

@@ -79,8 +79,11 @@ class Reader:
     is_insider: bool
 
 
-class Sign(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A notification's payload: an edit (`seq`, `id`), or a tab that is at a page or left it."""
+class Sign(msgspec.Struct, frozen=True, array_like=True):
+    """A notification's payload: an edit (`seq`, `id`), or a tab that is at a page or left it.
+
+    Further values are those of a later version, which runs beside this one during an upgrade.
+    """
 
     node_id: UUID
     seq: int = 0
