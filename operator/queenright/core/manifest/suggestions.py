@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _MOST = 60
 _USERINFO = re.compile(r"(://[^/@\s:]*:)[^\s]*@")
@@ -34,6 +34,18 @@ def describe(value: object) -> str:
     text = _USERINFO.sub(r"\1***@", str(value))
     text = printable(text if len(text) <= _MOST else text[: _MOST - 1] + "…")
     return f'"{text}"' if isinstance(value, str) else text
+
+
+def fits(pattern: str, expected: str) -> Callable[[str], str]:
+    """Return a validator of texts that match a pattern as a whole; ``expected`` says in a message
+    what another text is not."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise UnfitValueError(f"{describe(value)} is not {expected}")
+        return value
+
+    return check
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -5,6 +5,7 @@ Decides from one valid `PostgresCluster`. What would leave a gap in the archive 
 
 from collections.abc import Iterator
 
+from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepository
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVE_COMMAND
 from queenright.core.manifest.problems import Finding, Path, path_text
@@ -45,12 +46,19 @@ def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
     """The credentials' secret is nobody's password: the operator makes those itself."""
     if cluster.spec.backup is None:
         return
+    yield from shared_secrets(cluster, cluster.spec.backup.repository, _REPOSITORY)
+
+
+def shared_secrets(
+    cluster: PostgresCluster, repository: BackupRepository, at: Path
+) -> Iterator[Finding]:
+    """Yield each secret of a repository, whose field is ``at``, that is a password or named
+    twice."""
     taken = taken_secrets(cluster)
-    repository = cluster.spec.backup.repository
     for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
         if name is None:
             continue
-        path: Path = (*_REPOSITORY, field)
+        path: Path = (*at, field)
         if name in taken:
             message = f"is also {path_text(taken[name])}; name a secret of its own"
             yield Finding(path, message, involves=(taken[name],))
@@ -78,14 +86,21 @@ def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
     if cluster.spec.backup is None:
         return
     repository = cluster.spec.backup.repository
-    if repository.endpoint is None or not repository.endpoint.startswith("http://"):
-        return
-    path: Path = (*_REPOSITORY, "endpoint")
-    message = "whoever is in the network between can read all data; write https"
-    yield Finding(path, message, "warning")
-    if repository.ca is not None:
+    yield from clear_text(repository, _REPOSITORY)
+    if is_clear_text(repository) and repository.ca is not None:
         message = "has no effect, as `endpoint` is http; write https, or leave it out"
-        yield Finding((*_REPOSITORY, "ca"), message, "warning", (path,))
+        yield Finding((*_REPOSITORY, "ca"), message, "warning", ((*_REPOSITORY, "endpoint"),))
+
+
+def clear_text(repository: BackupRepository, at: Path) -> Iterator[Finding]:
+    """Yield a warning for a repository, whose field is ``at``, that is reached by http."""
+    if is_clear_text(repository):
+        message = "whoever is in the network between can read all data; write https"
+        yield Finding((*at, "endpoint"), message, "warning")
+
+
+def is_clear_text(repository: BackupRepository) -> bool:
+    return repository.endpoint is not None and repository.endpoint.startswith("http://")
 
 
 def _retention(cluster: PostgresCluster) -> Iterator[Finding]:

@@ -5,10 +5,10 @@ Decides from one valid `PostgresCluster`. Invariant: no new cluster archives whe
 
 from collections.abc import Iterator
 
-from queenright.core.kinds.postgres_cluster.checks.backup import taken_secrets
+from queenright.core.kinds.postgres_cluster.checks.backup import clear_text, shared_secrets
 from queenright.core.kinds.postgres_cluster.desired.restore import parent_of
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
-from queenright.core.manifest.problems import Finding, Path, path_text
+from queenright.core.manifest.problems import Finding, Path
 
 _BACKUP: Path = ("spec", "bootstrap", "from", "backup")
 _REPOSITORY: Path = (*_BACKUP, "repository")
@@ -52,25 +52,14 @@ def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
     backup = parent_of(cluster)
     if backup is None:
         return
-    taken = taken_secrets(cluster)
-    repository = backup.repository
-    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
-        if name is None:
-            continue
-        path: Path = (*_REPOSITORY, field)
-        if name in taken:
-            message = f"is also {path_text(taken[name])}; name a secret of its own"
-            yield Finding(path, message, involves=(taken[name],))
-        taken.setdefault(name, path)
+    yield from shared_secrets(cluster, backup.repository, _REPOSITORY)
 
 
 def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
     """The data are not sent in clear text."""
     backup = parent_of(cluster)
-    endpoint = None if backup is None else backup.repository.endpoint
-    if endpoint is not None and endpoint.startswith("http://"):
-        message = "whoever is in the network between can read all data; write https"
-        yield Finding((*_REPOSITORY, "endpoint"), message, "warning")
+    if backup is not None:
+        yield from clear_text(backup.repository, _REPOSITORY)
 
 
 RESTORE_CHECKS = (_one_target, _own_archive, _secrets, _transport)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from queenright.core.manifest.cron import Schedule
 from queenright.core.manifest.model import Part
 from queenright.core.manifest.names import SecretName
-from queenright.core.manifest.suggestions import UnfitValueError, describe
+from queenright.core.manifest.suggestions import UnfitValueError, describe, fits
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
 ENDPOINT = rf"^https?://{_HOST}(?::[0-9]{{1,5}})?(?:/[A-Za-z0-9._/-]*)?$"
@@ -38,15 +38,6 @@ def _endpoint(value: str) -> str:
     return value
 
 
-def _bucket(value: str) -> str:
-    if not re.fullmatch(BUCKET, value):
-        raise UnfitValueError(
-            f"{describe(value)} is not a bucket's name: 3 to 63 lower-case letters, digits, dots "
-            "and hyphens, a letter or digit first and last; folders in it go to `prefix`"
-        )
-    return value
-
-
 def _prefix(value: str) -> str:
     if len(value) > PREFIX_MOST or not re.fullmatch(PREFIX, value):
         raise UnfitValueError(
@@ -57,22 +48,21 @@ def _prefix(value: str) -> str:
     return value
 
 
-def _region(value: str) -> str:
-    if not re.fullmatch(REGION, value):
-        raise UnfitValueError(
-            f"{describe(value)} is not a region such as eu-central-1: lower-case letters, digits "
-            "and hyphens"
-        )
-    return value
-
-
 Endpoint = Annotated[
     str,
     AfterValidator(_endpoint),
     WithJsonSchema({"type": "string", "pattern": ENDPOINT}),
 ]
 Bucket = Annotated[
-    str, AfterValidator(_bucket), WithJsonSchema({"type": "string", "pattern": BUCKET})
+    str,
+    AfterValidator(
+        fits(
+            BUCKET,
+            "a bucket's name: 3 to 63 lower-case letters, digits, dots and hyphens, a letter or "
+            "digit first and last; folders in it go to `prefix`",
+        )
+    ),
+    WithJsonSchema({"type": "string", "pattern": BUCKET}),
 ]
 Prefix = Annotated[
     str,
@@ -80,7 +70,11 @@ Prefix = Annotated[
     WithJsonSchema({"type": "string", "pattern": PREFIX, "maxLength": PREFIX_MOST}),
 ]
 Region = Annotated[
-    str, AfterValidator(_region), WithJsonSchema({"type": "string", "pattern": REGION})
+    str,
+    AfterValidator(
+        fits(REGION, "a region such as eu-central-1: lower-case letters, digits and hyphens")
+    ),
+    WithJsonSchema({"type": "string", "pattern": REGION}),
 ]
 
 

@@ -4,7 +4,6 @@ It counts once, before there is a cluster: what is deployed is never restored ov
 holds a credential: `credentials` and `ca` name swarm secrets.
 """
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -13,7 +12,7 @@ from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepositor
 from queenright.core.manifest.model import Part
 from queenright.core.manifest.moments import Moment
 from queenright.core.manifest.names import Name
-from queenright.core.manifest.suggestions import UnfitValueError, describe
+from queenright.core.manifest.suggestions import fits
 
 LSN = r"^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$"
 RESTORE_POINT = r"^[A-Za-z0-9_]([A-Za-z0-9_.: -]{0,61}[A-Za-z0-9_])?$"
@@ -21,54 +20,41 @@ SYSTEM = r"^[0-9]{15,20}$"
 BACKUP_ID = r"^[0-9]{8}T[0-9]{6}$"
 
 
-def _lsn(value: str) -> str:
-    if not re.fullmatch(LSN, value):
-        raise UnfitValueError(f"{describe(value)} is not a place in the WAL such as 0/3000060")
-    return value
-
-
-def _restore_point(value: str) -> str:
-    if not re.fullmatch(RESTORE_POINT, value):
-        raise UnfitValueError(
-            f"{describe(value)} is not the name of a restore point: 1 to 63 letters, digits, "
-            "underscores, and dots, colons, blanks and hyphens between them"
-        )
-    return value
-
-
-def _system(value: str) -> str:
-    if not re.fullmatch(SYSTEM, value):
-        raise UnfitValueError(
-            f"{describe(value)} is not the identifier of a database system, such as "
-            '"7412345678901234567" (digits in quotes)'
-        )
-    return value
-
-
-def _backup_id(value: str) -> str:
-    if not re.fullmatch(BACKUP_ID, value):
-        raise UnfitValueError(
-            f"{describe(value)} is not the name of a base backup such as 20260131T120004"
-        )
-    return value
-
-
-Lsn = Annotated[str, AfterValidator(_lsn), WithJsonSchema({"type": "string", "pattern": LSN})]
+Lsn = Annotated[
+    str,
+    AfterValidator(fits(LSN, "a place in the WAL such as 0/3000060")),
+    WithJsonSchema({"type": "string", "pattern": LSN}),
+]
 RestorePoint = Annotated[
     str,
-    AfterValidator(_restore_point),
+    AfterValidator(
+        fits(
+            RESTORE_POINT,
+            "the name of a restore point: 1 to 63 letters, digits, underscores, and dots, colons, "
+            "blanks and hyphens between them",
+        )
+    ),
     WithJsonSchema({"type": "string", "pattern": RESTORE_POINT}),
 ]
 System = Annotated[
-    str, AfterValidator(_system), WithJsonSchema({"type": "string", "pattern": SYSTEM})
+    str,
+    AfterValidator(
+        fits(
+            SYSTEM,
+            'the identifier of a database system, such as "7412345678901234567" (digits in quotes)',
+        )
+    ),
+    WithJsonSchema({"type": "string", "pattern": SYSTEM}),
 ]
 BackupId = Annotated[
-    str, AfterValidator(_backup_id), WithJsonSchema({"type": "string", "pattern": BACKUP_ID})
+    str,
+    AfterValidator(fits(BACKUP_ID, "the name of a base backup such as 20260131T120004")),
+    WithJsonSchema({"type": "string", "pattern": BACKUP_ID}),
 ]
 
 
 class RestoreTarget(Part):
-    """Where the recovery ends: at one of these."""
+    """The end of a recovery: one of these."""
 
     time: Moment | None = Field(
         default=None,
@@ -111,7 +97,7 @@ class RestoredBackup(Part):
 
 
 class BootstrapSource(Part):
-    """Where the first data come from."""
+    """The source of a new cluster's first data."""
 
     backup: RestoredBackup = Field(description="A backup of another cluster.")
 
