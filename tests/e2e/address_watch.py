@@ -22,7 +22,13 @@ ASK_EACH_S = 0.05
 ANSWER_WITHIN_S = 1.0
 LOOK_EACH_S = 0.05
 CLONE_NEWNET = 0x40000000
-REQUEST = b"HEAD / HTTP/1.0\r\n\r\n"
+STATISTICS = 7000
+QUESTIONS = {
+    STATISTICS: (b"HEAD / HTTP/1.0\r\n\r\n", (b"HTTP/",)),
+    # Whether the server speaks TLS (SSLRequest); PostgreSQL says yes or no.
+    5000: (b"\x00\x00\x00\x08\x04\xd2\x16\x2f", (b"S", b"N")),
+}
+"""By the port: what is asked, and how an answer begins."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,9 +44,12 @@ def enter(netns: str) -> None:
 
 
 class AddressWatch:
-    """Asks the address each 50 ms for an answer of its proxy, and looks each 50 ms who has it."""
+    """Asks the address each 50 ms for an answer on a port of its proxy, and looks as often who has
+    it."""
 
-    def __init__(self, lab: Lab, address: str, nodes: tuple[str, ...], port: int = 7000) -> None:
+    def __init__(
+        self, lab: Lab, address: str, nodes: tuple[str, ...], port: int = STATISTICS
+    ) -> None:
         lab.client("host")  # made on first use
         self.lab, self.address, self.nodes, self.port = lab, address, nodes, port
         self.answers: list[float] = []
@@ -105,8 +114,9 @@ class AddressWatch:
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 reader, writer = await asyncio.open_connection(self.address, self.port)
                 try:
-                    writer.write(REQUEST)
-                    if (await reader.readline()).startswith(b"HTTP/"):
+                    question, answers = QUESTIONS[self.port]
+                    writer.write(question)
+                    if (await reader.read(len(answers[0]))).startswith(answers):
                         self.answers.append(began)
                 finally:
                     writer.close()

@@ -164,12 +164,7 @@ class Proxy:
     def start(self, *, unchecked: bool = False) -> None:
         """Start with the entry point's own state file when ``unchecked``: all servers down."""
         if unchecked:
-            files = (
-                IMAGE / "proxy-entrypoint",
-                self._config,
-                self._state,
-                IMAGE / "first-look.lua",
-            )
+            files = (IMAGE / "proxy-entrypoint", self._config, self._state, IMAGE)
             command = ["sh", *map(str, files)]
         else:
             self._state.write_text(self._first_is_up())
@@ -196,11 +191,19 @@ class Proxy:
             lines.append(f" - {port} -\n")
         return "".join(lines)
 
-    def stop(self) -> None:
-        if self._process:
-            self._process.send_signal(signal.SIGTERM)
-            self._process.wait(20)
-            self._process = None
+    def signal(self) -> None:
+        """Send the signal by which a container is stopped."""
+        assert self._process
+        self._process.send_signal(signal.SIGTERM)
+
+    def stop(self) -> int | None:
+        """Stop it unless it is stopped already; returns the exit status."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
+            self.signal()
+        status, self._process = self._process.wait(20), None
+        return status
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout

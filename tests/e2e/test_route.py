@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from signal import SIGTERM
 
 import pytest
 
@@ -238,6 +239,26 @@ def test_at_start_the_leader_is_up_after_two_good_answers(started: Started) -> N
     assert asked.count("GET /primary") >= 2
     assert seen in ([["member-1"]], [[], ["member-1"]])
     assert proxy.said("primary/member-1 is up after 2 good answers at start")
+
+
+@AT_REST
+def test_a_proxy_that_is_stopped_serves_until_the_address_has_left(started: Started) -> None:
+    """The node's check fails at once, and connections go on for two seconds, new ones too."""
+    proxy = started(SLOW_CHECKS)
+    proxy.stop()
+    proxy.start(unchecked=True)
+    eventually(lambda: proxy.reached() == "member-1", 10)
+    with proxy.connect() as client:
+        assert client.recv(64) == b"member-1"
+        proxy.signal()
+        eventually(lambda: proxy.up() is None, 0.1 + AT_ONCE_S)
+        assert proxy.reached() == "member-1"
+        client.settimeout(1)
+        with pytest.raises(TimeoutError):
+            client.recv(64)
+        client.settimeout(2)
+        assert client.recv(64) == b"", "it ends with the proxy"
+    assert proxy.stop() == 128 + SIGTERM
 
 
 @AT_REST

@@ -34,7 +34,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     (programs / "haproxy").write_text(HAPROXY)
     (programs / "haproxy").chmod(0o755)
     files = {name: str(tmp_path / name.lower()) for name in ("STARTED", "CHECKING", "HOLD")}
-    return os.environ | files | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    paths = f"{programs}:{os.environ['PATH']}"
+    return os.environ | files | {"PATH": paths, "LEAVE_S": "0.1"}
 
 
 def begin(tmp_path: Path, config: Path, shell: list[str]) -> subprocess.Popen[str]:
@@ -91,6 +92,8 @@ def test_a_stop_from_outside_is_a_failure(
         if process.poll() is None:
             os.killpg(process.pid, SIGKILL)
     assert process.returncode == code
+    leaves = (tmp_path / "haproxy.state.leaving").exists()
+    assert leaves == (number == SIGTERM and when == "started")
     lines = (tmp_path / "haproxy.state").read_text().splitlines()
     servers = [line.split() for line in lines[2:]]
     assert lines[0] == "1"

@@ -117,6 +117,6 @@ class Proxies(Part):
     )
     stop_grace_period_s: Seconds = Field(
         default=10,
-        description="Time between SIGTERM and SIGKILL. A proxy has nothing to save; sessions are "
-        "cut in any case.",
+        description="Time between SIGTERM and SIGKILL. A stopped proxy serves for two seconds "
+        "more, in which the virtual address leaves its node, and then cuts its sessions.",
     )
