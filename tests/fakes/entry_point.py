@@ -39,7 +39,8 @@ def enter(model: PatroniModel, instance: Instance) -> None:
             return
     instance.has_entered, instance.entered_s = True, model.now_s
     if model.tells_findings and volume.damage != "files":
-        instance.finding = volume.damage
+        is_begun = volume.is_empty and volume.is_partial
+        instance.finding = "interrupted-copy" if is_begun else volume.damage
 
 
 def can_be_spared(model: PatroniModel, instance: Instance) -> bool:

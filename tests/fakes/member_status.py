@@ -23,7 +23,7 @@ def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
         first = agreed.initialized_by == instance.name and agreed.timeline == 0
         hangs = model.clones_hang and volume.is_partial and instance.state != CREATING
         state = INITIALIZING if first else STOPPED if hangs else CREATING
-        return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused)
+        return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused, tags=tags)
     pending = instance.pending
     is_running = instance.state == RUNNING
     state = instance.state

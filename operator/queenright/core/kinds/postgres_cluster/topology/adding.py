@@ -43,7 +43,8 @@ from queenright.core.planning.service_context import SETTLES
 
 HANGS = timedelta(seconds=20)
 """The time after which a member without data, that copies none, does not begin by itself: two of
-Patroni's loops, and less than its health check allows (spec: database-cluster §8)."""
+Patroni's loops, and less than its health check allows (spec: database-cluster §8). Where the entry
+point found the beginning of a copy, it does not either, and nobody waits."""
 STARTS_S = 60.0
 """The time after its Raft node's start in which a member shows that it has no data."""
 
@@ -141,7 +142,7 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
             f"{copy_command(state, member)}",
             wants_attention=seen >= HANGS,
         )
-    if seen < HANGS:
+    if seen < HANGS and not is_interrupted(state, member, status):
         reason = f"member {member.name}: has no data yet, and no copy is in progress"
         return Hold(key, reason, state.now + min(HANGS - seen, SETTLES))
     # No vote changes by a copy, and the removal of a dead member waits for this one to be whole.

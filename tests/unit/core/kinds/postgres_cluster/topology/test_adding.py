@@ -164,6 +164,25 @@ def test_a4_leaves_a_copy_time(state: MemberStatus, hung_s: float) -> None:
     assert "note-members/main_cluster" not in keys(plan), "the next one waits"
 
 
+def test_a_copy_that_was_interrupted_before_its_start_begins_again_at_once() -> None:
+    """Patroni never begins it by itself, and the health check ends a container after a minute."""
+    tagged = dataclasses.replace(EMPTY, tags={"queenright_finding": "interrupted-copy"})
+    observed = joined(tagged)
+    assert reinitialized(observed) == [], "its Raft node has run for an hour"
+    raft = raft_nodes([1, 2, 3, 4])
+    own = raft["main_member-4"]
+    assert isinstance(own, Known)
+    raft["main_member-4"] = Known(dataclasses.replace(own.value, uptime_s=8))
+    observed = with_raft_nodes(observed, raft)
+    assert reinitialized(observed) == ["member-4"]
+    assert refusal(plan_for(observed, FIVE), observed) is None
+
+
+def reinitialized(observed: Observed) -> list[str]:
+    """The members whose copy begins anew."""
+    return [a.member for a in plan_for(observed, FIVE).actions if isinstance(a, Reinitialize)]
+
+
 def test_a_copy_in_progress_says_when_its_health_check_ends_it() -> None:
     plan = plan_for(joined(COPYING, 0), FIVE)
     told = reason(plan, "membership/main_member-4")
