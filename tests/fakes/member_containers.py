@@ -7,10 +7,11 @@ import json
 import random
 from dataclasses import dataclass, field
 
+from queenright.core.kinds.postgres_cluster.desired.services import OR_STARTING
 from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
 from tests.fakes.consensus import Consensus
-from tests.fakes.instances import RUNNING, STARTS_S, Instance
+from tests.fakes.instances import CREATING, RUNNING, STARTING, STARTS_S, Instance
 from tests.fakes.listening import member_listening
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.swarm_store import running_containers
@@ -79,8 +80,15 @@ class MemberContainers:
                 self.instances[task.id] = self._instance(live, task)
 
     def _answers_health(self, instance: Instance) -> bool:
-        """``/health``, which the container's own check asks: 200 while PostgreSQL runs."""
-        return self.is_up(instance) and instance.state == RUNNING and not instance.volume.is_empty
+        """``/health``, which the container's own check asks: 200 while PostgreSQL runs. With its
+        flag, Patroni's word that PostgreSQL is on its way is enough."""
+        if not self.is_up(instance):
+            return False
+        check = instance.task.template.health_check
+        may_start = check is not None and OR_STARTING in check.test
+        if may_start and instance.state in {CREATING, STARTING}:
+            return True
+        return instance.state == RUNNING and not instance.volume.is_empty
 
     def _instance(self, live: LiveService, task: FakeTask) -> Instance:
         environment = task.template.environment

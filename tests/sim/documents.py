@@ -26,6 +26,7 @@ LASTING: tuple[tuple[str, dict[str, str]], ...] = (
     (MEMBER_IMAGE, {"memory": "{limit: 3G}"}),
     (MEMBER_IMAGE, {"deletionPolicy": "remove"}),
     (MEMBER_IMAGE, {"restartPolicy": "{delay: 5s}", "healthCheck": "{retries: 5}"}),
+    (MEMBER_IMAGE, {"healthCheck": "{whileStarting: healthy}"}),
     (MEMBER_IMAGE, {"postgresql": "{parameters: {work_mem: 8MB}}"}),
     (MEMBER_IMAGE, {"postgresql": "{parameters: {shared_buffers: 128MB}}"}),
     (MEMBER_IMAGE, {"postgresql": "{parameters: {max_connections: 300}}"}),

@@ -33,6 +33,7 @@ from queenright.core.observed import (
     Observed,
     RaftStatus,
     Unknown,
+    hung_key,
     voters_key,
 )
 from queenright.core.planning.guards import refusal_by
@@ -47,7 +48,7 @@ from tests.support.builders import (
     task,
     three_nodes,
 )
-from tests.support.changed import with_swarm
+from tests.support.changed import with_member, with_swarm
 
 LAST_LINE = "    - {name: member-3, node: node4}\n"
 NAMES = {number: f"member-{number}" for number in range(1, 7)}
@@ -243,3 +244,27 @@ def without_vote(
 def refusal(plan: Plan, observed: Observed) -> Refusal | None:
     """The guards' answer to a plan."""
     return refusal_by(RULESET.guards, plan, observed)
+
+
+FIVE = text_of(1, 2, 3, 4, 5)
+
+
+def until(observed: Observed, text: str, key: str) -> tuple[Observed, Plan]:
+    """The observation before an action of this key, each earlier one done and then killed."""
+    for _ in range(40):
+        plan = plan_for(observed, text)
+        assert plan.actions, f"{key} never comes: {plan.holds}"
+        assert refusal(plan, observed) is None
+        if key in [action.key for action in plan.actions]:
+            return observed, plan
+        observed = after(observed, plan.actions[0])
+    raise AssertionError(f"{key} never comes")
+
+
+def joined(state: MemberStatus, hung_s: float = 0.0) -> Observed:
+    """Member 4 is a voter, and in this state."""
+    observed, plan = until(deployed(1, 2, 3), FIVE, "create-service/main_member-4")
+    made = next(a for a in plan.actions if isinstance(a, CreateService))
+    observed = with_member(whole(after(observed, made)), "member-4", state)
+    seen = {**observed.seen_s_ago, hung_key("main_member-4"): hung_s}
+    return dataclasses.replace(observed, seen_s_ago=seen)

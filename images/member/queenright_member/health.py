@@ -1,11 +1,13 @@
 """Decides a container's health: whether GET /health of this member's Patroni answers 2xx.
 
 While a cluster is restored, which may take hours, PostgreSQL is not running yet, and GET /liveness
-is asked instead.
+is asked instead. With ``--or-starting`` a member is healthy too while Patroni says that it copies
+its data or that PostgreSQL starts, which takes as long as there is data and WAL.
 
-Nothing but a socket, because it runs every ten seconds. (spec: database-cluster §4.1, §8)
+Nothing but a socket and JSON, because it runs every ten seconds. (spec: database-cluster §4.1, §8)
 """
 
+import json
 import socket
 import sys
 from pathlib import Path
@@ -13,25 +15,53 @@ from typing import NoReturn
 
 PORT = 8008
 NOTE = Path("/home/postgres/raft/restore")  # that of backup.cluster_restore, without its imports
+OR_STARTING = "--or-starting"
+STARTING = frozenset(
+    {
+        "creating replica",
+        "initializing new cluster",
+        "restarting",
+        "running custom bootstrap script",
+        "starting",
+        "starting after custom bootstrap",
+    }
+)
+"""Patroni's states in which PostgreSQL is on its way; each of them ends in another one."""
+ANSWER_BYTES = 65_536
 TIMEOUT_S = 4.5  # just under the container health check's own 5 s
 
 
 def main() -> NoReturn:
-    """`healthcheck [PORT]`: exit status 0 healthy, 1 not."""
-    port = int(sys.argv[1]) if len(sys.argv) > 1 else PORT
-    status = probe(port, "/liveness" if NOTE.exists() else "/health")
-    print(status)
-    sys.exit(0 if status.isdigit() and 200 <= int(status) < 300 else 1)
+    """`healthcheck [PORT] [--or-starting]`: exit status 0 healthy, 1 not."""
+    numbers = [argument for argument in sys.argv[1:] if argument.isdigit()]
+    port = int(numbers[0]) if numbers else PORT
+    status, state = probe(port, "/liveness" if NOTE.exists() else "/health")
+    print(f"{status} {state}".strip())
+    is_well = status.isdigit() and 200 <= int(status) < 300
+    sys.exit(0 if is_well or (OR_STARTING in sys.argv and state in STARTING) else 1)
 
 
-def probe(port: int, path: str = "/health", host: str = "127.0.0.1") -> str:
-    """The HTTP status of a GET as text, or the words of the failure."""
+def probe(port: int, path: str = "/health", host: str = "127.0.0.1") -> tuple[str, str]:
+    """The HTTP status of a GET as text, or the words of the failure; and, unless it is 2xx, the
+    member's state as Patroni names it, empty where it names none."""
     try:
         with socket.create_connection((host, port), TIMEOUT_S) as connection:
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
-            line = connection.makefile("rb").readline(256).decode("latin-1").split()
+            answer = connection.makefile("rb")
+            line = answer.readline(256).decode("latin-1").split()
+            rest = b"" if line[1:2] and line[1].startswith("2") else answer.read(ANSWER_BYTES)
     except OSError as error:
-        return f"no answer on port {port}: {error}"
+        return f"no answer on port {port}: {error}", ""
     if len(line) < 2 or not line[0].startswith("HTTP/"):
-        return f"no HTTP answer on port {port}"
-    return line[1]
+        return f"no HTTP answer on port {port}", ""
+    return line[1], state_in(rest.partition(b"\r\n\r\n")[2])
+
+
+def state_in(body: bytes) -> str:
+    """The state in Patroni's answer; empty where it has none."""
+    try:
+        found = json.loads(body or b"{}")
+    except ValueError:
+        return ""
+    state = found.get("state") if isinstance(found, dict) else None
+    return state if isinstance(state, str) else ""

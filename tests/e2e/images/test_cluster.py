@@ -3,6 +3,8 @@
 import json
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
@@ -102,6 +104,25 @@ class TestCluster:
 
     def test_the_health_check_agrees_with_the_rest_api(self, cluster: Containers) -> None:
         assert [cluster.execute(number, "healthcheck") for number in MEMBERS] == ["200"] * 3
+
+    def test_a_member_that_copies_is_healthy_only_with_the_flag(self, cluster: Containers) -> None:
+        replica = next(number for number in MEMBERS if number != cluster.leader())
+        ask = "healthcheck 8008 {}; echo {} $?; "
+        loop = f"while :; do {ask.format('--or-starting', 'flag')}{ask.format('', 'plain')}done"
+        with ThreadPoolExecutor() as beside:
+            asked = beside.submit(
+                cluster.execute, replica, "sh", "-c", f"timeout 15 sh -c '{loop}'; :"
+            )
+            credentials = ("queenright", SECRETS["pg_rest_pw"])
+            url = f"http://{address(replica)}:8008/reinitialize"
+            assert web.post(url, json={"force": True}, auth=credentials).status_code == 200
+            lines = asked.result().splitlines()
+        found = set(pairwise(lines))
+        assert ("503 creating replica", "flag 0") in found
+        assert ("503 creating replica", "plain 1") in found
+        assert ("200", "plain 0") in found
+        assert not {("503 stopped", "flag 0"), ("503 stopping", "flag 0")} & found
+        eventually(lambda: status(replica, "/replica") == 200, "a whole replica")
 
     def test_only_the_leader_is_primary(self, cluster: Containers) -> None:
         assert sorted(str(status(n, "/primary")) for n in MEMBERS) == ["200", "503", "503"]

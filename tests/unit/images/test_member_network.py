@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from images.member.queenright_member.health import probe
+from images.member.queenright_member.health import main, probe
 from images.member.queenright_member.partners import await_partners
 
 
 class _Answer(http.server.BaseHTTPRequestHandler):
+    body = b""
+
     def do_GET(self) -> None:
-        self.send_response(200 if self.path == "/health" else 503)
+        self.send_response(200 if self.path == "/health" and not self.body else 503)
         self.end_headers()
+        self.wfile.write(self.body)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -41,12 +44,39 @@ def free_port() -> int:
 
 
 def test_health_is_the_status_of_the_rest_api(rest: int) -> None:
-    assert probe(rest) == "200"
-    assert probe(rest, "/other") == "503"
+    assert probe(rest) == ("200", "")
+    assert probe(rest, "/other") == ("503", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "flags", "status"),
+    [
+        (b'{"state": "creating replica"}', ["--or-starting"], 0),
+        (b'{"state": "starting", "role": "replica"}', ["--or-starting"], 0),
+        (b'{"state": "creating replica"}', [], 1),
+        (b'{"state": "stopped"}', ["--or-starting"], 1),
+        (b'{"state": "crashed"}', ["--or-starting"], 1),
+        (b'{"state": ["starting"]}', ["--or-starting"], 1),
+        (b"starting", ["--or-starting"], 1),
+        (b'["starting"]', ["--or-starting"], 1),
+    ],
+)
+def test_a_member_that_starts_is_healthy_where_the_file_says_so(
+    rest: int,
+    monkeypatch: pytest.MonkeyPatch,
+    body: bytes,
+    flags: list[str],
+    status: int,
+) -> None:
+    monkeypatch.setattr(_Answer, "body", body)
+    monkeypatch.setattr("sys.argv", ["healthcheck", str(rest), *flags])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == status
 
 
 def test_no_answer_is_told_in_words() -> None:
-    assert "no answer on port" in probe(free_port())
+    assert "no answer on port" in probe(free_port())[0]
 
 
 def test_a_first_start_waits_until_the_smaller_address_listens(tmp_path: Path) -> None:

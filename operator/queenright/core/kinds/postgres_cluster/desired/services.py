@@ -39,6 +39,8 @@ POSTGRES_ID = "999"
 SECRET_MODE = 0o400
 PROXY_FILE_MODE = 0o444
 SCRATCH_MODE = 0o1777
+OR_STARTING = "--or-starting"
+"""The flag of the image's `healthcheck` by which a member that starts is healthy."""
 NO_CHECK = HealthCheck(("NONE",), 0.0, 0.0, 0.0, 0)
 """For a job: the member image's own check asks for Patroni, which no job runs, and would end the
 job in a minute."""
@@ -82,6 +84,7 @@ def member_service(  # noqa: PLR0917
     that begins a cluster from a backup."""
     scope, spec = cluster.metadata.name, cluster.spec
     check, restart = spec.health_check, spec.restart_policy
+    flags = (OR_STARTING,) if check.while_starting == "healthy" else ()
     partners = [
         f"{address}:{spec.ports.raft}" for name, address in addresses.items() if name != member.name
     ]
@@ -121,7 +124,7 @@ def member_service(  # noqa: PLR0917
         configs=(FileReference(template, TEMPLATE_TARGET, POSTGRES_ID, POSTGRES_ID, SECRET_MODE),),
         secrets=mounted_secrets(cluster, is_restored=is_restored),
         health_check=HealthCheck(
-            test=("CMD", "healthcheck", str(spec.ports.rest_api)),
+            test=("CMD", "healthcheck", str(spec.ports.rest_api), *flags),
             interval_s=check.interval_s,
             timeout_s=check.timeout_s,
             start_period_s=check.start_period_s,

@@ -90,3 +90,11 @@ class HealthCheckSpec(Part):
     retries: int = Field(
         default=3, ge=1, le=100, description="Failures in a row that make the container unhealthy."
     )
+    while_starting: Literal["unhealthy", "healthy"] = Field(
+        default="unhealthy",
+        description="Whether a member counts as healthy while Patroni says that it copies its "
+        "data, or that PostgreSQL starts (it may recover for minutes). `unhealthy` is what "
+        "`GET /health` says: Docker then ends a member whose copy or recovery takes longer than "
+        "about a minute, and it begins anew. `healthy` lets both take as long as they need; a "
+        "member that is stopped or crashed is unhealthy in any case.",
+    )

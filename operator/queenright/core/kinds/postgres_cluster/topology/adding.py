@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from queenright.core.actions import AnyAction, Reinitialize, RestartService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.desired.services import OR_STARTING
 from queenright.core.kinds.postgres_cluster.losses.damage import copy_command
 from queenright.core.kinds.postgres_cluster.losses.findings import INTERRUPTED_COPY, cause_of_tag
 from queenright.core.kinds.postgres_cluster.places import with_place
@@ -45,6 +46,8 @@ HANGS = timedelta(seconds=20)
 """The time after which a member without data, that copies none, does not begin by itself: two of
 Patroni's loops, and less than its health check allows (spec: database-cluster §8). Where the entry
 point found the beginning of a copy, it does not either, and nobody waits."""
+UNHEALTHY = "unhealthy container"
+"""In the error of a task that swarm ended for its health check."""
 STARTS_S = 60.0
 """The time after its Raft node's start in which a member shows that it has no data."""
 
@@ -169,11 +172,19 @@ def is_interrupted(state: ClusterState, member: DesiredMember, status: MemberSta
 def copying(state: ClusterState, member: DesiredMember) -> Hold:
     """Return the hold for a copy in progress, which the health check ends if it takes long."""
     check = member.service.health_check
+    key, doing = f"membership/{member.service.name}", f"member {member.name}: copies the data of"
+    if check is not None and OR_STARTING in check.test:
+        return Hold(key, f"{doing} another", state.now + SETTLES)
+    live = state.swarm.service(member.service.name)
+    was_ended = live is not None and any(
+        UNHEALTHY in task.error for task in state.swarm.tasks_of(live.id)
+    )
     left_s = check.start_period_s + check.retries * check.interval_s if check is not None else 0.0
     return Hold(
-        f"membership/{member.service.name}",
-        f"member {member.name}: copies the data of another (its container is unhealthy after "
-        f"{left_s:.0f} s, and starts again); write healthCheck: {{startPeriod: 2h}} for a copy "
-        "that takes longer",
+        key,
+        f"{doing} another (its container is unhealthy after {left_s:.0f} s, and starts again"
+        f"{', as it did before' if was_ended else ''}); write healthCheck: "
+        "{whileStarting: healthy} for a copy that takes longer",
         state.now + SETTLES,
+        wants_attention=was_ended,
     )

@@ -46,7 +46,7 @@ def test_limits_are_the_contracts() -> None:
     assert SPEC.proxies.restart_policy.delay_s == 5
     health = SPEC.health_check
     assert (health.interval_s, health.timeout_s, health.start_period_s) == (10, 5, 30)
-    assert health.retries == 3
+    assert (health.retries, health.while_starting) == (3, "unhealthy")
 
 
 def test_names_are_the_contracts() -> None:

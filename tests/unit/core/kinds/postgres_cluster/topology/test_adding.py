@@ -6,24 +6,25 @@ import dataclasses
 
 import pytest
 
-from queenright.core.actions import CreateService, NoteMembers, Reinitialize
+from queenright.core.actions import CreateService, NoteMembers
 from queenright.core.kinds.postgres_cluster.places import decode_places
-from queenright.core.observed import Known, MemberStatus, Observed, Unknown, hung_key, voters_key
+from queenright.core.observed import Known, Observed, Unknown, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
 from tests.support.builders import desired, plan_for, status, swarm_of, three_nodes
 from tests.support.changed import with_member, with_node, with_settings
 from tests.support.topology_worlds import (
+    FIVE,
     after,
     deployed,
+    joined,
     raft_nodes,
     refusal,
     text_of,
+    until,
     whole,
     with_raft_nodes,
 )
-
-FIVE = text_of(1, 2, 3, 4, 5)
 
 
 def keys(plan: Plan) -> list[str]:
@@ -32,18 +33,6 @@ def keys(plan: Plan) -> list[str]:
 
 def reason(plan: Plan, key: str) -> str:
     return next(hold.reason for hold in plan.holds if hold.key == key)
-
-
-def until(observed: Observed, text: str, key: str) -> tuple[Observed, Plan]:
-    """The observation before an action of this key, each earlier one done and then killed."""
-    for _ in range(40):
-        plan = plan_for(observed, text)
-        assert plan.actions, f"{key} never comes: {plan.holds}"
-        assert refusal(plan, observed) is None
-        if key in keys(plan):
-            return observed, plan
-        observed = after(observed, plan.actions[0])
-    raise AssertionError(f"{key} never comes")
 
 
 def test_a1_notes_the_place_before_anything_else() -> None:
@@ -134,69 +123,6 @@ def test_a_repaired_member_waits_for_nobody() -> None:
     plan = plan_for(observed)
     assert "create-service/main_member-3" in keys(plan)
     assert refusal(plan, observed) is None
-
-
-def joined(state: MemberStatus, hung_s: float = 0.0) -> Observed:
-    """Member 4 is a voter, and in this state."""
-    observed, plan = until(deployed(1, 2, 3), FIVE, "create-service/main_member-4")
-    made = next(a for a in plan.actions if isinstance(a, CreateService))
-    observed = with_member(whole(after(observed, made)), "member-4", state)
-    seen = {**observed.seen_s_ago, hung_key("main_member-4"): hung_s}
-    return dataclasses.replace(observed, seen_s_ago=seen)
-
-
-EMPTY = MemberStatus(state="stopped", role="uninitialized")
-COPYING = MemberStatus(state="creating replica", role="uninitialized")
-
-
-def test_a4_begins_an_interrupted_copy_again_after_two_loops() -> None:
-    observed = joined(EMPTY, 21)
-    plan = plan_for(observed, FIVE)
-    found = [action for action in plan.actions if isinstance(action, Reinitialize)]
-    assert [(action.member, action.address) for action in found] == [("member-4", "10.77.0.15")]
-    assert refusal(plan, observed) is None
-
-
-@pytest.mark.parametrize(("state", "hung_s"), [(EMPTY, 19), (COPYING, 100)])
-def test_a4_leaves_a_copy_time(state: MemberStatus, hung_s: float) -> None:
-    plan = plan_for(joined(state, hung_s), FIVE)
-    assert not [action for action in plan.actions if isinstance(action, Reinitialize)]
-    assert "note-members/main_cluster" not in keys(plan), "the next one waits"
-
-
-def test_a_copy_that_was_interrupted_before_its_start_begins_again_at_once() -> None:
-    """Patroni never begins it by itself, and the health check ends a container after a minute."""
-    tagged = dataclasses.replace(EMPTY, tags={"queenright_finding": "interrupted-copy"})
-    observed = joined(tagged)
-    assert reinitialized(observed) == [], "its Raft node has run for an hour"
-    raft = raft_nodes([1, 2, 3, 4])
-    own = raft["main_member-4"]
-    assert isinstance(own, Known)
-    raft["main_member-4"] = Known(dataclasses.replace(own.value, uptime_s=8))
-    observed = with_raft_nodes(observed, raft)
-    assert reinitialized(observed) == ["member-4"]
-    assert refusal(plan_for(observed, FIVE), observed) is None
-
-
-def reinitialized(observed: Observed) -> list[str]:
-    """The members whose copy begins anew."""
-    return [a.member for a in plan_for(observed, FIVE).actions if isinstance(a, Reinitialize)]
-
-
-def test_a_copy_in_progress_says_when_its_health_check_ends_it() -> None:
-    plan = plan_for(joined(COPYING, 0), FIVE)
-    told = reason(plan, "membership/main_member-4")
-    assert "after 60 s" in told
-    assert "healthCheck: {startPeriod: 2h}" in told
-
-
-def test_a_member_that_once_had_data_is_not_emptied() -> None:
-    """Its former partners know it: what it had may be wanted."""
-    observed = with_member(deployed(1, 2, 3), "member-3", EMPTY)
-    seen = {**observed.seen_s_ago, hung_key("main_member-3"): 100.0}
-    plan = plan_for(dataclasses.replace(observed, seen_s_ago=seen))
-    assert not plan.actions
-    assert "patronictl reinit main member-3" in reason(plan, "membership/main_member-3")
 
 
 def test_a5_the_next_member_begins_when_the_first_is_whole() -> None:

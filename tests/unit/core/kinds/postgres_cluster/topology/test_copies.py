@@ -1,0 +1,111 @@
+"""The first copy of a member that was added: begun anew where it hangs, and told."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from queenright.core.actions import Reinitialize
+from queenright.core.observed import Known, MemberStatus, Observed, hung_key
+from queenright.core.planning.plan import Hold, Plan
+from tests.support.builders import plan_for, swarm_of
+from tests.support.changed import with_member, with_tasks
+from tests.support.topology_worlds import (
+    FIVE,
+    deployed,
+    joined,
+    raft_nodes,
+    refusal,
+    text_of,
+    with_raft_nodes,
+)
+
+
+def keys(plan: Plan) -> list[str]:
+    return [action.key for action in plan.actions]
+
+
+def reason(plan: Plan, key: str) -> str:
+    return next(hold.reason for hold in plan.holds if hold.key == key)
+
+
+EMPTY = MemberStatus(state="stopped", role="uninitialized")
+COPYING = MemberStatus(state="creating replica", role="uninitialized")
+
+
+def test_a4_begins_an_interrupted_copy_again_after_two_loops() -> None:
+    observed = joined(EMPTY, 21)
+    plan = plan_for(observed, FIVE)
+    found = [action for action in plan.actions if isinstance(action, Reinitialize)]
+    assert [(action.member, action.address) for action in found] == [("member-4", "10.77.0.15")]
+    assert refusal(plan, observed) is None
+
+
+@pytest.mark.parametrize(("state", "hung_s"), [(EMPTY, 19), (COPYING, 100)])
+def test_a4_leaves_a_copy_time(state: MemberStatus, hung_s: float) -> None:
+    plan = plan_for(joined(state, hung_s), FIVE)
+    assert not [action for action in plan.actions if isinstance(action, Reinitialize)]
+    assert "note-members/main_cluster" not in keys(plan), "the next one waits"
+
+
+def test_a_copy_that_was_interrupted_before_its_start_begins_again_at_once() -> None:
+    """Patroni never begins it by itself, and the health check ends a container after a minute."""
+    tagged = dataclasses.replace(EMPTY, tags={"queenright_finding": "interrupted-copy"})
+    observed = joined(tagged)
+    assert reinitialized(observed) == [], "its Raft node has run for an hour"
+    raft = raft_nodes([1, 2, 3, 4])
+    own = raft["main_member-4"]
+    assert isinstance(own, Known)
+    raft["main_member-4"] = Known(dataclasses.replace(own.value, uptime_s=8))
+    observed = with_raft_nodes(observed, raft)
+    assert reinitialized(observed) == ["member-4"]
+    assert refusal(plan_for(observed, FIVE), observed) is None
+
+
+def reinitialized(observed: Observed) -> list[str]:
+    """The members whose copy begins anew."""
+    return [a.member for a in plan_for(observed, FIVE).actions if isinstance(a, Reinitialize)]
+
+
+def test_a_copy_in_progress_says_when_its_health_check_ends_it() -> None:
+    plan = plan_for(joined(COPYING, 0), FIVE)
+    told = reason(plan, "membership/main_member-4")
+    assert "after 60 s" in told
+    assert "healthCheck: {whileStarting: healthy}" in told
+
+
+def test_a_copy_that_the_health_check_has_ended_once_wants_attention() -> None:
+    observed, key = joined(COPYING, 0), "membership/main_member-4"
+    live = swarm_of(observed).service("main_member-4")
+    assert live is not None
+    tasks = [*swarm_of(observed).tasks_of(live.id)]
+    error = "task: non-zero exit (137): dockerexec: unhealthy container"
+    ended = dataclasses.replace(
+        tasks[0], id="ended", state="failed", desired_state="shutdown", error=error
+    )
+    assert not held(plan_for(observed, FIVE), key).wants_attention
+    observed = with_tasks(observed, "main_member-4", *tasks, ended)
+    assert held(plan_for(observed, FIVE), key).wants_attention
+
+
+def test_a_copy_may_last_where_a_member_that_starts_is_healthy() -> None:
+    observed = joined(COPYING, 0)
+    text = text_of(1, 2, 3, 4, 5, spec="  healthCheck: {whileStarting: healthy}\n")
+    hold = held(plan_for(observed, text), "membership/main_member-4")
+    assert "startPeriod" not in hold.reason
+    assert "unhealthy" not in hold.reason
+
+
+def held(plan: Plan, key: str) -> Hold:
+    """The plan's hold of this key."""
+    return next(hold for hold in plan.holds if hold.key == key)
+
+
+def test_a_member_that_once_had_data_is_not_emptied() -> None:
+    """Its former partners know it: what it had may be wanted."""
+    observed = with_member(deployed(1, 2, 3), "member-3", EMPTY)
+    seen = {**observed.seen_s_ago, hung_key("main_member-3"): 100.0}
+    plan = plan_for(dataclasses.replace(observed, seen_s_ago=seen))
+    assert not plan.actions
+    assert "patronictl reinit main member-3" in reason(plan, "membership/main_member-3")
