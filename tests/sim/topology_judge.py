@@ -139,6 +139,8 @@ class TopologyJudge:
             yield f"{name} is added while the voters are not settled"
         yield from self.judge_age(f"{name} is added")
         for other in self.others(name):
+            if self.is_to_go(other, name):
+                continue
             if not self.world.patroni_model.was_well_since(other, self.looked_at_s):
                 yield f"{name} is added while {other} is not well"
 
@@ -242,6 +244,13 @@ class TopologyJudge:
         age_s = self.world.now_s - max(self.raft.changed_s, default=-SETTLES_S)
         if age_s < SETTLES_S:
             yield f"{step} {age_s:.1f} s after the last change of the voters"
+
+    def is_to_go(self, service: str, arrival: str) -> bool:
+        """Return True for a member that the arrival stands for, or that is in the file no more:
+        nothing rests on it but its vote, which is settled."""
+        name = service.removeprefix("main_")
+        lines = lines_at(self.world, self.world.last_good_text)
+        return name not in lines or arrival.startswith(f"{name}-moved")
 
     def others(self, name: str) -> Iterator[str]:
         """Yield the services of the other members."""
