@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from queenright import __version__
 from queenright.adapters.audit.file import FILE_NAME
 from queenright.adapters.audit.log import AuditLog, Sink, log_record
 from queenright.adapters.audit.reader import newest_records
+from queenright.adapters.docker.lease import DockerLease
 from queenright.adapters.docker.readiness_probe import ReadinessService
 from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.adapters.docker.swarm import DockerSwarm
@@ -30,18 +32,21 @@ from queenright.adapters.patroni.raft_membership import PysyncobjMembership
 from queenright.adapters.postgres.archiving import PostgresArchiving
 from queenright.adapters.postgres.connections import PostgresSql
 from queenright.adapters.postgres.databases import PostgresCatalogs
+from queenright.adapters.process import has_ended, own_lease
 from queenright.adapters.readiness_http import ReadinessHttp
-from queenright.adapters.system_clock import SystemClock
+from queenright.adapters.system_clock import SystemClock, boot_time_s
 from queenright.adapters.turns import allow_many_files
 from queenright.core.audit.chain import Record
 from queenright.core.kinds.ruleset import GUARDS
 from queenright.core.planning.guards import guard_name
 from queenright.engine.document_store import DesiredState
+from queenright.engine.lease import LeaseKeeper, Tenure
 from queenright.engine.loop import Loop
 from queenright.engine.pages import SightPages
 from queenright.engine.sight import Sight
 from queenright.engine.trail_memory import TrailMemory
 from queenright.engine.world import Ports, Tempo
+from queenright.ports.lease import allowed, forbidden
 from queenright.settings import Listen, Settings
 
 PRELOADED = 2_000
@@ -57,6 +62,7 @@ async def open_ports(
     audit: bool,
     trail_directory: Path | None = None,
     is_operator: bool = False,
+    may_write: Callable[[], bool] = allowed,
     sink: Sink = log_record,
 ) -> AsyncGenerator[Ports, None]:
     """Open the real adapters.
@@ -64,9 +70,10 @@ async def open_ports(
     ``audit`` False is for read-only commands: it leaves the audit trail alone, and starts no
     service to read a secret. The trail is the operator's, in the state directory, unless
     ``trail_directory`` names another one. ``is_operator`` allows to create and remove readiness
-    probes. ``sink`` is given each record of the trail."""
+    probes. ``may_write`` is asked before each write to the swarm. ``sink`` is given each record
+    of the trail."""
     clock = SystemClock()
-    swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s)
+    swarm = DockerSwarm(settings.docker.environment, settings.docker_timeout_s, may_write)
     allow_many_files()
     patroni = PatroniHttp(settings.member_timeout_s)
     patroni_watch = PatroniHttp(settings.member_timeout_s)
@@ -74,11 +81,13 @@ async def open_ports(
         settings.docker.environment,
         settings.docker_timeout_s,
         settings.secrets_dir,
-        may_create=audit,
+        may_create=may_write if audit else forbidden,
     )
     readiness = ReadinessHttp(
         ReadinessService(
-            settings.docker.environment, settings.docker_timeout_s, may_create=is_operator
+            settings.docker.environment,
+            settings.docker_timeout_s,
+            may_create=may_write if is_operator else forbidden,
         )
     )
     trail = (
@@ -120,9 +129,11 @@ async def open_ports(
 async def run_operator(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT; the current action is finished first. Raises TokenError."""
     collect_rarely()
+    tenure = Tenure(boot_time_s)
+    opened = partial(open_ports, settings, audit=True, is_operator=True, may_write=tenure.holds)
     if settings.listen is None:
-        async with open_ports(settings, audit=True, is_operator=True) as ports:
-            await run_loop(ports, settings)
+        async with opened() as ports, keep_lease(ports, settings, tenure) as lease:
+            await run_loop(ports, settings, lease=lease)
         return
     token = read_token(settings.listen.token_file) if settings.listen.token_file else ""
     sight = Sight(SystemClock(), await remembered_trail(settings.state_dir))
@@ -131,8 +142,21 @@ async def run_operator(settings: Settings) -> None:
         log_record(record)
         sight.take(record)
 
-    async with open_ports(settings, audit=True, is_operator=True, sink=sink) as ports:
-        await run_loop(ports, settings, Shown(sight, settings.listen, token))
+    async with opened(sink=sink) as ports, keep_lease(ports, settings, tenure) as lease:
+        await run_loop(ports, settings, Shown(sight, settings.listen, token), lease)
+
+
+@asynccontextmanager
+async def keep_lease(
+    ports: Ports, settings: Settings, tenure: Tenure
+) -> AsyncGenerator[LeaseKeeper, None]:
+    """Open the lease of this operator's swarm; the loop keeps it."""
+    store = DockerLease(settings.docker.environment, settings.docker_timeout_s)
+    own = own_lease(ports.audit.lock)
+    try:
+        yield LeaseKeeper(store, own, ports.audit, tenure, partial(has_ended, own))
+    finally:
+        await store.aclose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +168,19 @@ class Shown:
     token: str = field(repr=False)
 
 
-async def run_loop(ports: Ports, settings: Settings, shown: Shown | None = None) -> None:
+async def run_loop(
+    ports: Ports,
+    settings: Settings,
+    shown: Shown | None = None,
+    lease: LeaseKeeper | None = None,
+) -> None:
     tempo = Tempo(
         resync_s=settings.resync_interval_s,
         file_poll_s=settings.file_poll_interval_s,
         member_poll_s=settings.member_poll_interval_s,
     )
-    loop = Loop(ports, DesiredState(ports), tempo, sight=shown.sight if shown else None)
+    sight = shown.sight if shown else None
+    loop = Loop(ports, DesiredState(ports), tempo, sight=sight, lease=lease)
     async with anyio.create_task_group() as group:
         group.start_soon(stop_on_signal, loop)
         if shown is not None:

@@ -16,6 +16,7 @@ import anyio
 
 from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, LiveService, SwarmState
+from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.patroni import Password
 from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
@@ -103,6 +104,9 @@ class FakeSwarm:
         self.api_calls += len(READS)
         await self._come_and_go("observe")
         state = await self._observe_torn() if self.faults.torn_reads else self.store.state()
+        if LEASE_CONFIG in self.store.configs:
+            others = (live for live in state.configs if live.value.name != LEASE_CONFIG)
+            state = replace(state, configs=tuple(others))
         self.shown = {
             item.id: item.version
             for found in (state.nodes, state.services, state.configs)
@@ -154,7 +158,7 @@ class FakeSwarm:
             self.streams = [other for other in self.streams if other is not stream]
 
     def _spread(self, kind: str, name: str, what: str) -> None:
-        if self.rng.random() < self.faults.event_lost:
+        if name == LEASE_CONFIG or self.rng.random() < self.faults.event_lost:
             return
         times = 2 if self.rng.random() < self.faults.event_twice else 1
         for stream in self.streams:

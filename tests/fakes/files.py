@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from queenright.core.actions import AnyAction
 from queenright.core.audit.record import Outcome, Trigger
 from queenright.core.manifest.problems import Problem
+from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.ports.manifests import ManifestTexts
 
@@ -111,6 +112,15 @@ class Held:
     ended: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class LeaseNote:
+    acting: bool
+    why: str
+    host: str
+    other: Lease | None
+    at_s: float
+
+
 @dataclass
 class FakeAudit:
     """Keeps the records in order."""
@@ -118,6 +128,19 @@ class FakeAudit:
     records: list[Intent | Ended | Refused] = field(default_factory=list)
     holds: list[Held] = field(default_factory=list)
     measurements: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    leases: list[LeaseNote] = field(default_factory=list)
+    name: str = "fake"
+    lock: str = ""
+
+    @property
+    def end(self) -> str:
+        return f"{self.name}/{len(self.records) + len(self.leases)}/hash"
+
+    def lease(
+        self, *, acting: bool, why: str, host: str, term: str = "", other: Lease | None = None
+    ) -> None:
+        now_s = asyncio.get_running_loop().time()
+        self.leases.append(LeaseNote(acting, why, host, other, now_s))
 
     def intent(self, plan: Plan, trigger: Trigger, action: AnyAction) -> None:
         self.records.append(Intent(plan, trigger, action))

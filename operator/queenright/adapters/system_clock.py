@@ -14,3 +14,8 @@ class SystemClock:
 
     def monotonic_s(self) -> float:
         return time.monotonic()
+
+
+def boot_time_s() -> float:
+    """Return seconds since the machine's boot, those in which it was asleep among them."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -22,6 +22,11 @@ class Absences:
     described_s: dict[str, float] = field(default_factory=dict)
     began_s: float | None = None
 
+    def begin_again(self) -> None:
+        """Forget what was noted: an operator that begins to act counts from then on."""
+        self.described_s.clear()
+        self.began_s = None
+
     def note(self, documents: Iterable[Document], now_s: float) -> None:
         """Record the documents that are in force, or were until now."""
         if self.began_s is None:

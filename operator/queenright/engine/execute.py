@@ -7,7 +7,7 @@ old, nothing more of the plan is tried; the next pass observes again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 import anyio
@@ -49,10 +49,12 @@ from queenright.core.audit.record import Conflict, Done, Failed, Outcome, Trigge
 from queenright.core.planning.faults import fault_of
 from queenright.core.planning.plan import Plan
 from queenright.engine.catalogs import perform_over_sql
+from queenright.engine.lease import ALWAYS, Permission
 from queenright.engine.world import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 from queenright.ports.raft_membership import RaftMembership
+from queenright.ports.secrets import Secrets
 from queenright.ports.swarm import Swarm
 
 log = structlog.get_logger()
@@ -85,16 +87,19 @@ async def execute(
     seen_at_s: float | None = None,
     *,
     fresh_s: float = FRESH_S,
+    permission: Permission = ALWAYS,
 ) -> Result:
-    """Try the plan's actions in order; stop between two of them when asked to, or when the
-    observation of ``seen_at_s`` is older than ``fresh_s``."""
+    """Try the plan's actions in order; stop between two of them when asked to, when the
+    observation of ``seen_at_s`` is older than ``fresh_s``, or without ``permission``."""
     tried: list[tuple[AnyAction, Outcome]] = []
     for action in plan.actions:
         if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
             break
+        if not (await permission.confirmed() if action.disrupts else permission.holds()):
+            break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()
-        outcome = await attempt(ports, action)
+        outcome = await attempt(ports, action, permission)
         duration_ms = (anyio.current_time() - began) * 1000
         ports.audit.outcome(plan, trigger, action, outcome, duration_ms)
         tried.append((action, outcome))
@@ -108,9 +113,39 @@ def is_stale(seen_at_s: float, fresh_s: float = FRESH_S) -> bool:
     return anyio.current_time() - seen_at_s > fresh_s
 
 
-async def attempt(ports: Ports, action: AnyAction) -> Outcome:
+def refuse_unpermitted(permission: Permission) -> None:
+    if not permission.holds():
+        raise UnavailableError("not sent: this operator does not have the lease any more")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSecrets:
+    """The secrets, for an action: reading one takes seconds, and the permission is asked after."""
+
+    secrets: Secrets
+    permission: Permission
+
+    async def read(self, name: str, secret_id: str = "") -> Password:
+        found = await self.secrets.read(name, secret_id)
+        refuse_unpermitted(self.permission)
+        return found
+
+    async def read_once(self, name: str) -> Password:
+        found = await self.secrets.read_once(name)
+        refuse_unpermitted(self.permission)
+        return found
+
+    async def matches(self, name: str, secret_id: str, verifier: Password) -> bool:
+        return await self.secrets.matches(name, secret_id, verifier)
+
+    async def aclose(self) -> None:
+        await self.secrets.aclose()
+
+
+async def attempt(ports: Ports, action: AnyAction, permission: Permission = ALWAYS) -> Outcome:
     try:
-        await perform(ports, action)
+        refuse_unpermitted(permission)
+        await perform(replace(ports, secrets=CheckedSecrets(ports.secrets, permission)), action)
     except ConflictError as error:
         return Conflict(str(error))
     except RejectedError as error:

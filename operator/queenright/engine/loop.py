@@ -6,7 +6,6 @@ once, to observe the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,24 +13,23 @@ import anyio
 import structlog
 
 from queenright.core.audit.record import Trigger
-from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
-from queenright.core.kinds.postgres_cluster.canary.canary import (
-    CanaryPlace,
-    canary_place,
-    leader_change,
-)
-from queenright.core.kinds.postgres_cluster.deployed import access_to
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
+from queenright.core.kinds.postgres_cluster.annotations import Annotations
+from queenright.core.kinds.postgres_cluster.canary.canary import leader_change
 from queenright.core.kinds.registry import KINDS
 from queenright.core.kinds.ruleset import RULESET, Ruleset
-from queenright.core.observed import Known
 from queenright.core.observed.readiness import ReadinessTarget
 from queenright.engine.archiving import archive_figures
 from queenright.engine.canary import Canaries
 from queenright.engine.document_store import DesiredState
-from queenright.engine.faults import Faults
+from queenright.engine.followed import (
+    canary_places,
+    deployed_members,
+    leader_annotations,
+    running_replicas,
+    undecided,
+)
+from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
 from queenright.engine.observe_readiness import watch_replicas
-from queenright.engine.planning import PlannedPass
 from queenright.engine.reconcile import LoopState, PassResult, reconcile
 from queenright.engine.sight import Sight
 from queenright.engine.state_lines import StateLines
@@ -42,6 +40,8 @@ from queenright.engine.world import Ports, Tempo
 log = structlog.get_logger()
 
 SHORTEST_WAIT_S = 0.05
+FIRST_LOOK_S = 3.0
+"""The longest wait for the lease before the first pass, which else plans without acting."""
 
 
 class Loop:
@@ -53,14 +53,19 @@ class Loop:
         state: DesiredState,
         tempo: Tempo,
         ruleset: Ruleset = RULESET,
+        *,
         sight: Sight | None = None,
+        lease: LeaseKeeper | None = None,
     ) -> None:
+        """Without ``lease`` it always acts."""
         self._ports = ports
         self._state = state
         self._tempo = tempo
         self._ruleset = ruleset
         self._sight = sight
-        self._lines = StateLines(ports.clock)
+        self._lease = lease
+        self._tenure = 0
+        self._lines = StateLines(ports.clock, lease)
         self._wakeup = Wakeup()
         self._memory = LoopState(absences=state.absences)
         self._members: tuple[MemberAddress, ...] = ()
@@ -78,6 +83,8 @@ class Loop:
     async def run(self) -> None:
         """Run passes until ``stop``; watchers run beside them and end with them."""
         async with anyio.create_task_group() as group:
+            if self._lease is not None:
+                group.start_soon(self._lease.run)
             await self._state.restore()
             self._wakeup.notify(await self._state.refresh(Trigger("start")))
             group.start_soon(watch_files, self._state, self._wakeup, self._tempo)
@@ -90,11 +97,40 @@ class Loop:
             )
             group.start_soon(self._lines.run)
             self._canaries = Canaries(self._ports, group)
+            await self._follow_lease()
             wait_s = self._tempo.resync_s
             while not self._stopping:
                 trigger = await self._wakeup.wait(wait_s)
                 wait_s = self._next_wait_s(await self._passes(trigger))
+            await self._end()
             group.cancel_scope.cancel()
+
+    async def _follow_lease(self) -> None:
+        """Let the lease wake the loop from now on, and wait for the first look at it."""
+        if self._lease is not None:
+            self._lease.changed = self._wakeup.notify
+            with anyio.move_on_after(FIRST_LOOK_S):
+                await self._lease.looked.wait()
+
+    async def _end(self) -> None:
+        """Write nothing more, then give the lease up."""
+        if self._canaries is not None:
+            self._canaries.keep({})
+        if self._lease is not None:
+            await self._lease.release()
+
+    def _permission(self) -> Permission:
+        """Return the next pass's right to act. An operator that begins to act remembers nothing of
+        what it saw standing by: it begins its waits again, as after a start."""
+        if self._lease is None:
+            return ALWAYS
+        permission, number = self._lease.permission(), self._lease.tenure.number
+        if permission.holds() and number != self._tenure:
+            if self._tenure or self.passes:
+                self._state.absences.begin_again()
+                self._memory = LoopState(absences=self._state.absences)
+            self._tenure = number
+        return permission
 
     async def _passes(self, trigger: Trigger) -> PassResult | None:
         """Run passes until one has nothing to do or fails, and return the last result. After a pass
@@ -108,7 +144,7 @@ class Loop:
 
     async def _pass(self, trigger: Trigger) -> PassResult | None:
         """Run one pass and log its line; None if it broke, after which the loop goes on."""
-        trigger = self._with_edit(trigger)
+        trigger, permission = self._with_edit(trigger), self._permission()
         began, calls = anyio.current_time(), self._ports.swarm.api_calls
         self.passes += 1
         if not self._state.is_known:
@@ -131,10 +167,11 @@ class Loop:
                 self._memory,
                 is_over,
                 ruleset=self._ruleset,
+                permission=permission,
             )
             if result.is_converged:
                 self._edit = None
-            self._follow(result)
+            self._follow(result, is_standby=not permission.holds())
             self._tell(result, trigger, began, calls)
             end = (result.survey, self._memory.refused, self._state.problems)
             self._lines.note(*end, self._canaries.measured() if self._canaries else {})
@@ -145,12 +182,15 @@ class Loop:
             return None
         return result
 
-    def _follow(self, result: PassResult) -> None:
+    def _follow(self, result: PassResult, *, is_standby: bool) -> None:
         """Update watchers and canaries for the next pass; a document's fault stays its own."""
         faults = self._memory.faults
         self._members = deployed_members(result, faults)
         self._replicas = running_replicas(result, faults)
-        self._keep_canaries(result)
+        if is_standby and self._canaries is not None:
+            self._canaries.keep({})
+        else:
+            self._keep_canaries(result)
 
     def _keep_canaries(self, result: PassResult) -> None:
         """Run the canaries of the files, and inform them of the leaders that have changed since."""
@@ -221,79 +261,3 @@ class Loop:
 def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:
     waits = [(at - now).total_seconds() for at in due]
     return max(SHORTEST_WAIT_S, min([*waits, limit_s]))
-
-
-def deployed_members(result: PassResult, faults: Faults) -> tuple[MemberAddress, ...]:
-    """Return the members that a watcher can ask: those whose service is in the swarm."""
-    swarm = result.survey.observed.swarm
-    if not isinstance(swarm, Known):
-        return ()
-    found: list[MemberAddress] = []
-    for view in result.survey.of(POSTGRES_CLUSTER):
-        if view.desired is not None:
-            with faults.kept_from_others(view.key, "watching"):
-                for member in view.desired.members:
-                    if swarm.value.service(member.service.name):
-                        access = access_to(view.desired, member, swarm.value)
-                        found.append((member.service.name, access.address, access.rest_api_port))
-    return tuple(found)
-
-
-def running_replicas(result: PassResult, faults: Faults) -> tuple[ReadinessTarget, ...]:
-    """Return the replicas that a watcher can ask."""
-    swarm = result.survey.observed.swarm
-    if not isinstance(swarm, Known):
-        return ()
-    found: list[ReadinessTarget] = []
-    for view in result.survey.views:
-        if view.desired is not None:
-            with faults.kept_from_others(view.key, "watching"):
-                found += KINDS[view.key.kind].readiness(view.desired, swarm.value)
-    return tuple(found)
-
-
-def leader_annotations(survey: PlannedPass, faults: Faults) -> dict[str, Annotations]:
-    """Return the annotations of each deployed cluster with a document."""
-    if not isinstance(survey.observed.swarm, Known):
-        return {}
-    swarm, found = survey.observed.swarm.value, {}
-    for view in survey.of(POSTGRES_CLUSTER):
-        live = swarm.config(view.desired.state_config.name) if view.desired else None
-        if live is not None:
-            with faults.kept_from_others(view.key, "watching"):
-                found[view.name] = read_annotations(live.value.labels)
-    return found
-
-
-def undecided(survey: PlannedPass) -> frozenset[str]:
-    """Return the clusters with a document whose desired state this pass could not compute: a swarm
-    that can't be read is no reason to stop a canary."""
-    return frozenset(
-        v.name for v in survey.of(POSTGRES_CLUSTER) if v.document and v.desired is None
-    )
-
-
-def canary_places(
-    survey: PlannedPass, leaders: Mapping[str, Annotations], now: datetime, faults: Faults
-) -> dict[str, CanaryPlace]:
-    """Return the places where canaries write now: in clusters that have had a leader, and for which
-    the operator is not paused."""
-    if not isinstance(survey.observed.swarm, Known):
-        return {}
-    swarm = survey.observed.swarm.value
-    nodes = {node.name: node.address for node in swarm.nodes}
-    led = {name: lead.member for name, note in leaders.items() if (lead := note.leader)}
-    found = {}
-    for view in survey.of(POSTGRES_CLUSTER):
-        if view.desired is None or view.name not in led:
-            continue
-        with faults.kept_from_others(view.key, "watching"):
-            secrets = (
-                access_to(view.desired, member, swarm).superuser_secret
-                for member in view.desired.members
-                if member.name == led[view.name]
-            )
-            place = canary_place(view.desired, nodes, next(secrets, ""))
-            if place is not None and not view.desired.policy.reconcile.is_paused(now):
-                found[view.name] = place
-    return found

@@ -22,6 +22,7 @@ from queenright.engine.absences import Absences
 from queenright.engine.execute import FRESH_S, Result, execute, is_stale
 from queenright.engine.faults import Faults
 from queenright.engine.held import HeldSteps
+from queenright.engine.lease import ALWAYS, Permission
 from queenright.engine.observe import observe_fresh
 from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
 from queenright.engine.retries import Attempts
@@ -114,9 +115,12 @@ async def reconcile(
     is_stopping: Callable[[], bool],
     *,
     ruleset: Ruleset = RULESET,
+    permission: Permission = ALWAYS,
 ) -> PassResult:
     """One pass over every document. One that rests on what was disturbed in this very pass waits
-    for the next one, which sees what has come of it."""
+    for the next one, which sees what has come of it. Without ``permission`` nothing is tried, and
+    nothing recorded."""
+    is_standby = not permission.holds()
     memory.absences.note(documents, ports.clock.monotonic_s())
     attempts = memory.attempts.as_of(ports.clock.monotonic_s())
     look = await observe_fresh(ports, documents, attempts, memory.faults)
@@ -127,7 +131,7 @@ async def reconcile(
     disrupted: set[DocumentKey] = set()
     for view in found.views:
         await checkpoint()
-        if view.document is not None and needed_by(view.document) in disrupted:
+        if is_standby or (view.document is not None and needed_by(view.document) in disrupted):
             continue
         tried = Result()
         with memory.faults.kept_from_others(view.key, "recording"):
@@ -140,7 +144,13 @@ async def reconcile(
                 continue
             memory.refused.pop(view.name, None)
             tried = await execute(
-                ports, view.plan, trigger, is_stopping, found.seen_at_s, fresh_s=fresh_s
+                ports,
+                view.plan,
+                trigger,
+                is_stopping,
+                found.seen_at_s,
+                fresh_s=fresh_s,
+                permission=permission,
             )
         is_late = bool(view.plan.actions) and is_stale(found.seen_at_s, fresh_s)
         result.is_too_old |= is_late and not tried.tried

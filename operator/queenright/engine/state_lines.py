@@ -18,6 +18,7 @@ from queenright.core.kinds.registry import KINDS
 from queenright.core.observed import Known
 from queenright.core.planning.conditions import condition
 from queenright.core.planning.plan import Refusal
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.planning import PlannedObject, PlannedPass, status_of
 from queenright.ports.clock import Clock
 
@@ -32,8 +33,9 @@ Measured = Mapping[str, Mapping[str, int | str | None]]
 class StateLines:
     """Holds the last pass, and the last measurement of each cluster's canary."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, lease: LeaseKeeper | None = None) -> None:
         self._clock = clock
+        self._lease = lease
         self._survey: PlannedPass | None = None
         self._refused: Mapping[str, Refusal] = {}
         self._problems = 0
@@ -63,7 +65,8 @@ class StateLines:
             await anyio.sleep(max(0.0, due - anyio.current_time()))
 
     async def write(self) -> None:
-        """Write one line about the operator, and one about each document."""
+        """Write one line about the operator, and one about each document, unless another operator
+        acts, which writes them."""
         survey = self._survey
         if survey is None:
             return
@@ -74,7 +77,10 @@ class StateLines:
             problems=self._problems,
             documents=len(survey.views),
             pass_s_ago=age_s,
+            **(self._lease.as_line() if self._lease else {"acting": True, "lease_holder": ""}),
         )
+        if self._lease is not None and not self._lease.tenure.holds():
+            return
         for view in survey.views:
             try:
                 log.info("state", **self._line(view, survey), pass_s_ago=age_s)

@@ -7,11 +7,23 @@ from typing import Protocol
 
 from queenright.core.actions import AnyAction
 from queenright.core.audit.record import Outcome, Trigger
+from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Hold, Plan, Refusal
 
 
 class Audit(Protocol):
     """An append-only, hash-chained record of the operator's actions."""
+
+    @property
+    def end(self) -> str:
+        """The trail's end as ``NAME/NUMBER/HASH``: the chain's name, and its last record."""
+        ...
+
+    @property
+    def lock(self) -> str:
+        """The file that this process keeps locked beside the trail, as ``DEVICE:INODE``; empty
+        without a file."""
+        ...
 
     def intent(self, plan: Plan, trigger: Trigger, action: AnyAction) -> None:
         """Record an action before it is tried; the record is durable when this returns."""
@@ -35,4 +47,11 @@ class Audit(Protocol):
         self, plan: Plan, trigger: Trigger, began: Sequence[Hold], ended: Sequence[str]
     ) -> None:
         """Record the holds of a document that began, and the keys of those that are over."""
+        ...
+
+    def lease(
+        self, *, acting: bool, why: str, host: str, term: str = "", other: Lease | None = None
+    ) -> None:
+        """Record that the operator begins or ceases to act; ``other`` had the lease before, or has
+        it now. The record is durable when this returns."""
         ...

@@ -20,6 +20,7 @@ from queenright.adapters.readiness_http import ReadinessHttp
 from queenright.core.observed import Known, Unknown
 from queenright.core.observed.readiness import MOST_SAID, Readiness, ReadinessTarget, answer
 from queenright.core.swarm.objects import APP_LABEL, CLUSTER_LABEL
+from queenright.ports.lease import forbidden
 from tests.lab.shell import attempt
 
 ANSWERS = {"/readyz": (503, b"not ready: the database\nis unreachable\n")}
@@ -50,7 +51,7 @@ def port() -> Iterator[int]:
 
 def nobody() -> ReadinessService:
     environment = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
-    return ReadinessService(environment, 1.0, may_create=False)
+    return ReadinessService(environment, 1.0, may_create=forbidden)
 
 
 async def ask(*targets: ReadinessTarget) -> dict[str, Known[Readiness] | Unknown]:

@@ -78,6 +78,8 @@ class TrailFile:
                 f"{directory}: another queenright writes its audit trail here; "
                 "stop it, or set QUEENRIGHT_STATE_DIR to a directory of its own"
             ) from None
+        status = os.fstat(self._lock.fileno())
+        self.lock = f"{status.st_dev}:{status.st_ino}"
         self._open()
 
     def _open(self) -> None:

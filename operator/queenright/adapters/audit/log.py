@@ -26,10 +26,12 @@ from queenright.core.audit.record import (
     Trigger,
     held_body,
     intent_body,
+    lease_body,
     note_body,
     outcome_body,
     refused_body,
 )
+from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.ports.clock import Clock
 
@@ -96,6 +98,14 @@ class AuditLog:
         """The file that is written, None if only the log stream has the trail."""
         return self._file.path if self._file else None
 
+    @property
+    def end(self) -> str:
+        return f"{self._chain.name}/{self._chain.seq}/{self._chain.head}"
+
+    @property
+    def lock(self) -> str:
+        return self._file.lock if self._file else ""
+
     def intent(self, plan: Plan, trigger: Trigger, action: AnyAction) -> None:
         self._write(intent_body(plan, trigger, action), durable=True)
         self._intents[plan.cluster, action.key] = self._chain.seq
@@ -120,6 +130,12 @@ class AuditLog:
 
     def measured(self, cluster: str, details: Mapping[str, object]) -> None:
         self._write(note_body("measured", cluster=cluster, **details))
+
+    def lease(
+        self, *, acting: bool, why: str, host: str, term: str = "", other: Lease | None = None
+    ) -> None:
+        body = lease_body(acting=acting, why=why, host=host, term=term, other=other)
+        self._write(body, durable=True)
 
     def close(self, reason: str = "") -> None:
         """Write the ``stop`` record and close the file. A second call does nothing."""

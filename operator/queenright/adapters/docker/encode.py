@@ -184,3 +184,15 @@ def encode_update(policy: UpdatePolicy) -> Json:
         "Monitor": nanoseconds(policy.monitor_s),
         "MaxFailureRatio": policy.max_failure_ratio,
     }
+
+
+def arguments_of(spec: Json) -> tuple[Json, Json]:
+    """Return a service specification as the SDK's arguments: the task template, and keywords."""
+    return spec["TaskTemplate"], {
+        "name": spec["Name"],
+        "labels": spec["Labels"],
+        "mode": spec["Mode"],
+        "update_config": spec["UpdateConfig"],
+        "rollback_config": spec["RollbackConfig"],
+        "endpoint_spec": spec["EndpointSpec"],
+    }

@@ -14,13 +14,15 @@ from typing import Any
 import requests
 from docker import errors
 
+from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.ports.swarm import UnavailableError
 
 FILTERS = {"scope": ["swarm"], "type": ["service", "node", "secret", "config", "network"]}
 
 
 async def docker_events(client: Any) -> AsyncGenerator[str, None]:
-    """Yield one text like ``service main_proxy update`` per event until the stream ends.
+    """Yield one text like ``service main_proxy update`` per event until the stream ends. The lease,
+    which changes every few seconds, is left out.
 
     Then ``client``, one of the SDK's, is closed.
 
@@ -37,7 +39,8 @@ async def docker_events(client: Any) -> AsyncGenerator[str, None]:
     def listen() -> None:
         try:
             for event in client.events(decode=True, filters=FILTERS):
-                put(describe(event))
+                if name_of(event) != LEASE_CONFIG:
+                    put(describe(event))
         except (errors.DockerException, requests.RequestException, OSError, ValueError) as error:
             failures.append(error)
         finally:
@@ -54,6 +57,9 @@ async def docker_events(client: Any) -> AsyncGenerator[str, None]:
 
 
 def describe(event: Mapping[str, Any]) -> str:
+    return f"{event.get('Type', '')} {name_of(event)} {event.get('AnyAction', '')}"
+
+
+def name_of(event: Mapping[str, Any]) -> str:
     actor = event.get("Actor") or {}
-    name = (actor.get("Attributes") or {}).get("name") or actor.get("ID", "")
-    return f"{event.get('Type', '')} {name} {event.get('AnyAction', '')}"
+    return str((actor.get("Attributes") or {}).get("name") or actor.get("ID", ""))

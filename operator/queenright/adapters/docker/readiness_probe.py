@@ -73,10 +73,11 @@ log = structlog.get_logger()
 
 
 class ReadinessService:
-    """``may_create`` False only uses an existing service: for read-only commands."""
+    """Without ``may_create`` only an existing service is used: for read-only commands, and an
+    operator that stands by."""
 
     def __init__(
-        self, environment: Mapping[str, str], timeout_s: float, *, may_create: bool
+        self, environment: Mapping[str, str], timeout_s: float, *, may_create: Callable[[], bool]
     ) -> None:
         self._client = DockerClient(environment, timeout_s)
         self._may_create = may_create
@@ -92,7 +93,7 @@ class ReadinessService:
 
     async def keep(self, networks: Iterable[str]) -> None:
         """Remove services on other networks; a failed removal is tried again later."""
-        if not self._may_create:
+        if not self._may_create():
             return
         try:
             there = await self._listed()
@@ -154,7 +155,7 @@ class ReadinessService:
             raise UnavailableError(why)
 
     async def _created(self, network: str, image: str) -> str:
-        if not self._may_create:
+        if not self._may_create():
             raise UnavailableError("the operator has created no service for it")
         info: Json = await self._call(lambda sdk: sdk.info())
         node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
@@ -192,7 +193,7 @@ class ReadinessService:
             await self._remove_id(service_id)
 
     async def _remove_id(self, service_id: str) -> None:
-        if not self._may_create:
+        if not self._may_create():
             return
         try:
             await self._call(lambda sdk: sdk.remove_service(service_id))

@@ -40,6 +40,7 @@ from queenright.ports.errors import (
     RejectedError,
     UnavailableError,
 )
+from queenright.ports.lease import allowed
 from queenright.ports.patroni import Password
 
 Json = dict[str, Any]
@@ -69,11 +70,11 @@ class DockerSecrets:
         directory: Path,
         start_s: float = START_S,
         *,
-        may_create: bool = True,
+        may_create: Callable[[], bool] = allowed,
     ) -> None:
         """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted;
-        ``start_s`` is the time for a service to start. ``may_create`` False reads only mounted
-        secrets: for read-only commands."""
+        ``start_s`` is the time for a service to start. without ``may_create`` only mounted secrets
+        are read: for read-only commands, and an operator that stands by."""
         self._client = DockerClient(environment, timeout_s)
         self._directory = directory
         self._start_s = start_s
@@ -139,7 +140,7 @@ class DockerSecrets:
                 raise type(error)(why) from error
 
     def _refuse_in_a_look(self, name: str) -> None:
-        if not self._may_create:
+        if not self._may_create():
             raise LookOnlyError(
                 f"secret {name} is not mounted here, and a read-only command starts no service to "
                 "read it; the operator does"

@@ -20,12 +20,13 @@ from docker import errors
 
 from queenright.adapters.docker import decode
 from queenright.adapters.docker.client import DockerClient, says_image_unknown
-from queenright.adapters.docker.encode import adjusted, encode_service
+from queenright.adapters.docker.encode import adjusted, arguments_of, encode_service
 from queenright.adapters.docker.events import docker_events
 from queenright.adapters.docker.lists import (
     Reader,
     always,
     by_id,
+    identity,
     is_labelled,
     is_swarm_overlay,
     is_task_of,
@@ -40,7 +41,9 @@ from queenright.core.observed import (
     SwarmState,
     Unreadable,
 )
+from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
+from queenright.ports.lease import allowed
 from queenright.ports.patroni import Password
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
 
@@ -54,9 +57,16 @@ SECRET_BYTES = 32
 class DockerSwarm:
     """A manager's Docker engine. Counts its API calls in ``api_calls``."""
 
-    def __init__(self, environment: Mapping[str, str], timeout_s: float) -> None:
-        """``environment`` as the SDK reads it: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH."""
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        timeout_s: float,
+        may_write: Callable[[], bool] = allowed,
+    ) -> None:
+        """``environment`` as the SDK reads it: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH.
+        ``may_write`` is asked in the thread that sends a write, right before."""
         self._client = DockerClient(environment, timeout_s)
+        self._may_write = may_write
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._predefined: dict[str, str] = {}
@@ -89,10 +99,11 @@ class DockerSwarm:
 
     def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
         read, raw_services = self._reader.read, found["services"]
+        configs_listed = [raw for raw in found["configs"] if identity(raw) != LEASE_CONFIG]
         odd: list[Unreadable] = []
         overlays = [raw for raw in found["networks"] if is_swarm_overlay(raw)]
         networks = read("network", overlays, decode.decode_network, is_labelled, odd)
-        configs = read("config", found["configs"], decode.decode_config, is_labelled, odd)
+        configs = read("config", configs_listed, decode.decode_config, is_labelled, odd)
         known_secrets = read("secret", found["secrets"], decode.decode_secret, is_labelled, odd)
         every = by_id(found["networks"], "Id")
         names = {key: str(raw.get("Name") or key) for key, raw in every.items()}
@@ -155,11 +166,11 @@ class DockerSwarm:
             else:
                 labels[key] = value
         spec["Labels"] = labels
-        await self._call(lambda sdk: sdk.update_node(action.node_id, action.version, spec))
+        await self._write(lambda sdk: sdk.update_node(action.node_id, action.version, spec))
 
     async def create_network(self, network: Network) -> None:
         pools = [docker.types.IPAMPool(subnet=network.subnet)] if network.subnet else []
-        await self._call(
+        await self._write(
             lambda sdk: sdk.create_network(
                 network.name,
                 driver=network.driver,
@@ -173,17 +184,17 @@ class DockerSwarm:
         )
 
     async def remove_network(self, network_id: str) -> None:
-        await self._call(lambda sdk: sdk.remove_network(network_id))
+        await self._write(lambda sdk: sdk.remove_network(network_id))
 
     async def create_secret(self, secret: Secret, value: Password | None = None) -> None:
         made = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
         data = value.value.encode() if value is not None else made
         labels = dict(secret.labels)
-        await self._call(lambda sdk: sdk.create_secret(secret.name, data, labels))
+        await self._write(lambda sdk: sdk.create_secret(secret.name, data, labels))
 
     async def create_config(self, config: Config) -> None:
         labels = dict(config.labels)
-        await self._call(lambda sdk: sdk.create_config(config.name, config.data, labels))
+        await self._write(lambda sdk: sdk.create_config(config.name, config.data, labels))
 
     async def label_config(self, config_id: str, version: int, config: Config) -> None:
         spec = {
@@ -194,17 +205,17 @@ class DockerSwarm:
         await self._post(f"/configs/{config_id}/update", version, spec)
 
     async def remove_config(self, config_id: str) -> None:
-        await self._call(lambda sdk: sdk.remove_config(config_id))
+        await self._write(lambda sdk: sdk.remove_config(config_id))
 
     async def create_service(self, service: Service) -> None:
         task, others = arguments_of(self._encode(service, 0))
-        await self._call(lambda sdk: sdk.create_service(task, **others))
+        await self._write(lambda sdk: sdk.create_service(task, **others))
 
     async def update_service(
         self, service_id: str, version: int, service: Service, force_update: int
     ) -> None:
         task, others = arguments_of(self._encode(service, force_update))
-        await self._call(lambda sdk: sdk.update_service(service_id, version, task, **others))
+        await self._write(lambda sdk: sdk.update_service(service_id, version, task, **others))
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
         seen = self._services.get(service_id)
@@ -214,7 +225,7 @@ class DockerSwarm:
         await self._post(f"/services/{service_id}/update", version, spec)
 
     async def remove_service(self, service_id: str) -> None:
-        await self._call(lambda sdk: sdk.remove_service(service_id))
+        await self._write(lambda sdk: sdk.remove_service(service_id))
 
     async def service_output(self, service_id: str, lines: int) -> str:
         def read(sdk: Any) -> str:
@@ -244,24 +255,25 @@ class DockerSwarm:
         self.api_calls += 1
         return await self._in_thread(lambda: self._client.call(method))
 
+    async def _write(self, method: Callable[[Any], object]) -> None:
+        await self._sent(lambda: self._client.call(method))
+
     async def _post(self, path: str, version: int, spec: Json) -> None:
+        await self._sent(lambda: self._client.post(path, version, spec))
+
+    async def _sent(self, write: Callable[[], object]) -> None:
+        """Send a write, if that is permitted when its thread has begun."""
+
+        def send() -> None:
+            if not self._may_write():
+                raise UnavailableError("not sent: this operator does not have the lease any more")
+            write()
+
         self.api_calls += 1
-        await self._in_thread(lambda: self._client.post(path, version, spec))
+        await self._in_thread(send)
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._limiter)
-
-
-def arguments_of(spec: Json) -> tuple[Json, Json]:
-    """Return a service specification as the SDK's arguments: the task template, and keywords."""
-    return spec["TaskTemplate"], {
-        "name": spec["Name"],
-        "labels": spec["Labels"],
-        "mode": spec["Mode"],
-        "update_config": spec["UpdateConfig"],
-        "rollback_config": spec["RollbackConfig"],
-        "endpoint_spec": spec["EndpointSpec"],
-    }
 
 
 def decode_engine(info: Json) -> Engine:

@@ -14,6 +14,7 @@ from queenright.core.audit.redaction import HIDDEN, names_a_secret, redact
 
 if TYPE_CHECKING:
     from queenright.core.actions import AnyAction, FieldChange
+    from queenright.core.planning.lease import Lease
     from queenright.core.planning.plan import Hold, Plan, Refusal
 
 LONGEST_TEXT = 2000
@@ -74,7 +75,16 @@ class Failed:
 Outcome = Done | Conflict | Failed
 
 Phase = Literal[
-    "start", "intent", "outcome", "refused", "held", "measured", "stop", "recovered", "rotated"
+    "start",
+    "intent",
+    "outcome",
+    "refused",
+    "held",
+    "measured",
+    "lease",
+    "stop",
+    "recovered",
+    "rotated",
 ]
 Body = Mapping[str, object]
 """A record before it is numbered and chained: JSON-ready, redacted."""
@@ -137,6 +147,15 @@ def held_body(plan: Plan, trigger: Trigger, began: Sequence[Hold], ended: Sequen
             "ended": [*ended],
         },
     )
+
+
+def lease_body(*, acting: bool, why: str, host: str, term: str, other: Lease | None) -> Body:
+    """Return the record of an operator that begins or ceases to act. ``other`` is the operator that
+    had the lease before, or has it now, with the end of its chain as it was in the lease."""
+    named = {"host": other.host, "process": other.process, "chain": other.chain} if other else {}
+    known = {"term": term, "other": named if any(named.values()) else {}}
+    body = {"acting": acting, "why": why, "host": host}
+    return _finish("lease", body | {key: value for key, value in known.items() if value})
 
 
 def note_body(phase: Phase, **details: object) -> Body:

@@ -70,7 +70,7 @@ class Engine:
 
 class OnEngine(ReadinessService):
     def __init__(self, engine: Engine, *, may_create: bool = True) -> None:
-        super().__init__({}, 1.0, may_create=may_create)
+        super().__init__({}, 1.0, may_create=lambda: may_create)
         self._client = engine  # type: ignore[assignment]
 
 
