@@ -15,6 +15,7 @@ from queenright.core.observed import LiveService
 from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import APP_LABEL, HOST_NETWORK, Service
 from queenright.engine.document_store import DesiredState
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
@@ -194,9 +195,17 @@ class World(DataDamage):
 
     # The operator
 
-    def start_operator(self, ruleset: Ruleset = RULESET, tempo: Tempo = TEMPO) -> Operator:
-        ports = self.ports
-        loop = Loop(ports, DesiredState(ports, in_place, JudgedFiles().load), tempo, ruleset)
+    def start_operator(
+        self,
+        ruleset: Ruleset = RULESET,
+        tempo: Tempo = TEMPO,
+        *,
+        ports: Ports | None = None,
+        lease: LeaseKeeper | None = None,
+    ) -> Operator:
+        ports = ports or self.ports
+        desired = DesiredState(ports, in_place, JudgedFiles().load)
+        loop = Loop(ports, desired, tempo, ruleset, lease=lease)
         return Operator(loop, asyncio.get_running_loop().create_task(loop.run()))
 
     # A person's hand

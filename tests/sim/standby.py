@@ -1,4 +1,4 @@
-"""Several operators on one swarm, by seed: frozen, killed, cut off, slow; and a judge of their acts.
+"""Several operators on one swarm, by seed: frozen, killed, cut off, slow; and their judge.
 
 The real lease, permission and execution run on the virtual loop; each operator has its own clock,
 which is wrong by some per cent, and its own way to the managers.
@@ -126,12 +126,17 @@ class Operator:
             live = state.service(DISTURBED)
             if live is not None and self.rng.random() < 0.5:
                 again = live.force_update + 1
-                restart = RestartService(live.id, live.version, live.value, again, reason="a test")
+                restart = RestartService(
+                    live.id,
+                    live.version,
+                    live.value,
+                    again,
+                    reason="a test",
+                    disrupts=DISTURBED,
+                )
                 actions.insert(self.rng.randint(0, len(actions)), restart)
             plan = Plan("main", "d", tuple(actions))
-            await execute(
-                self.ports, plan, Trigger("timer"), lambda: False, permission=permission
-            )
+            await execute(self.ports, plan, Trigger("timer"), lambda: False, permission=permission)
 
     async def kill(self) -> None:
         for task in self.tasks:

@@ -95,7 +95,7 @@ async def execute(
     for action in plan.actions:
         if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
             break
-        if not (await permission.confirmed() if action.disrupts else permission.holds()):
+        if not (await permission.confirmed() if is_unfenced(action) else permission.holds()):
             break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()
@@ -106,6 +106,12 @@ async def execute(
         if action.disrupts or not isinstance(outcome, Done):
             break
     return Result(tuple(tried))
+
+
+def is_unfenced(action: AnyAction) -> bool:
+    """Return True for an action that a swarm version does not stop when it comes too late for
+    what another operator did meanwhile: the managers confirm the lease right before it."""
+    return bool(action.disrupts) or not isinstance(action, AnySwarmAction)
 
 
 def is_stale(seen_at_s: float, fresh_s: float = FRESH_S) -> bool:

@@ -119,7 +119,7 @@ class LeaseKeeper:
 
     def as_line(self) -> dict[str, object]:
         """Return the fields of the log's line `operator`."""
-        holder = self.own if self.tenure.holds() else self.seen.lease if self.seen else Lease()
+        holder = self.own if self.tenure.holds() else self._other
         return {"acting": self.tenure.holds(), "lease_holder": holder.host}
 
     async def run(self) -> None:
@@ -206,6 +206,12 @@ class LeaseKeeper:
         is_other = lease.process not in ("", self.own.process)
         return is_other and self.has_ended(lease)
 
+    @property
+    def _other(self) -> Lease:
+        """Another operator's lease as it was last seen; an empty one if there is none."""
+        lease = self.seen.lease if self.seen else Lease()
+        return Lease() if lease.process in ("", self.own.process) else lease
+
     async def _write(self, step: Step, seen: StoredLease | None) -> None:
         """Take or renew the lease. The age counts from here; the record of a take is on the disk
         before the operator may act."""
@@ -243,8 +249,8 @@ class LeaseKeeper:
 
     def _note_change(self) -> None:
         """Log the beginning and the end of acting, and another holder."""
-        is_acting, holder = self.tenure.holds(), self.seen.lease.host if self.seen else ""
-        said = "acts" if is_acting else f"stands by for {holder}"
+        is_acting, holder = self.tenure.holds(), self._other.host
+        said = "acts" if is_acting else f"stands by for {holder}" if holder else "has no lease"
         if said == self._told:
             return
         self._told = said
@@ -259,8 +265,8 @@ class LeaseKeeper:
             log.info("lease", acting=False, holder=holder, doing="stands by, and executes nothing")
 
     def _record_loss(self) -> None:
-        other = self.seen.lease if self.seen else Lease()
-        if other.process not in ("", self.own.process):
+        other = self._other
+        if other.process:
             why = "another operator has the lease"
             self.audit.lease(acting=False, why=why, host=self.own.host, other=other)
         else:
