@@ -9,6 +9,7 @@ from queenright.cli.read_only import Written
 from queenright.core.actions import AnyAction
 from queenright.core.audit.chain import stamp
 from queenright.core.audit.record import shown_changes
+from queenright.core.planning.lease import StoredLease
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.core.planning.status import Block, Lines, Status, Table
 
@@ -45,6 +46,25 @@ def show_action(out: Output, number: int, action: AnyAction) -> None:
         out.line(f"{change['path']}: {change['old']} -> {change['new']}", indent=inner)
     if action.disrupts:
         out.line(f"disrupts {action.disrupts}: restarts its task", style="yellow", indent=inner)
+
+
+def lease_line(stored: StoredLease) -> str:
+    """Return which operator acts, as the lease says."""
+    if not stored.lease.process:
+        return f"none acts: the one on {stored.lease.host} gave its lease up"
+    return f"acts on {stored.lease.host}, by its lease of {seconds_of(stored.written_at)}"
+
+
+def lease_json(stored: StoredLease | None) -> dict[str, str] | None:
+    if stored is None:
+        return None
+    acting = stored.lease.host if stored.lease.process else ""
+    return {"acts_on": acting, "term": stored.lease.term, "renewed_at": stored.written_at}
+
+
+def seconds_of(at: str) -> str:
+    """Return Docker's timestamp to the second."""
+    return f"{at.partition('.')[0].removesuffix('Z')}Z"
 
 
 def show_holds(out: Output, holds: Sequence[Hold]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import anyio
 from docker.errors import DockerException
 
+from queenright.adapters.docker.lease import DockerLease
 from queenright.adapters.files.last_known_good import FILE_NAME as LAST_GOOD_NAME
 from queenright.adapters.files.last_known_good import LastGoodFiles
 from queenright.adapters.files.manifests import ManifestFiles
@@ -27,10 +28,12 @@ from queenright.core.kinds.load import load
 from queenright.core.manifest.document import Document
 from queenright.core.manifest.problems import Problem
 from queenright.core.observed import Observed, SwarmState, Unknown
+from queenright.core.planning.lease import StoredLease
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import swarm_or_hold
 from queenright.engine.live_look import live_look
 from queenright.engine.planning import PlannedPass, observe_and_plan
+from queenright.ports.errors import PortError
 from queenright.settings import Settings
 from queenright.wiring import open_ports
 
@@ -140,6 +143,22 @@ def take_live_look(settings: Settings) -> Observed:
         raise unreachable(str(error), settings) from error
     seen_swarm(observed, settings)
     return observed
+
+
+def lease_in_swarm(settings: Settings) -> StoredLease | None:
+    """Return the operators' lease; None if there is none, or if it can't be read."""
+
+    async def go() -> StoredLease | None:
+        store = DockerLease(settings.docker.environment, settings.docker_timeout_s)
+        try:
+            return await store.read()
+        finally:
+            await store.aclose()
+
+    try:
+        return anyio.run(go)
+    except (DockerException, PortError):
+        return None
 
 
 def seen_swarm(observed: Observed, settings: Settings) -> SwarmState:

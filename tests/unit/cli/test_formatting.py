@@ -16,6 +16,7 @@ from queenright.core.actions import FieldChange, UpdateService
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
 from queenright.core.manifest.problems import Problem
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
+from queenright.core.planning.lease import Lease, StoredLease
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from tests.support.builders import NOW, bare_swarm, desired, document, pinned, three_nodes
 from tests.support.plans import make_plan
@@ -206,3 +207,29 @@ def test_nothing_from_outside_drives_the_terminal() -> None:
     assert "\x1b[2J" not in stream.getvalue()
     assert "\x07" not in stream.getvalue()
     assert stream.getvalue().count("\n") == 1
+
+
+AT = "2026-01-31T12:00:05.123456789Z"
+
+
+@pytest.mark.parametrize(
+    ("lease", "line", "acts_on"),
+    [
+        (
+            Lease("p", "node2", term="4"),
+            "acts on node2, by its lease of 2026-01-31T12:00:05Z",
+            "node2",
+        ),
+        (Lease("", "node2", term="4"), "none acts: the one on node2 gave its lease up", ""),
+    ],
+)
+def test_which_operator_acts(lease: Lease, line: str, acts_on: str) -> None:
+    stored = StoredLease("id", 9, lease, AT)
+    assert formatting.lease_line(stored) == line
+    told = formatting.lease_json(stored)
+    assert told == {"acts_on": acts_on, "term": "4", "renewed_at": AT}
+    assert formatting.lease_json(None) is None
+
+
+def test_dockers_time_without_a_fraction() -> None:
+    assert formatting.seconds_of("2026-01-31T12:00:05Z") == "2026-01-31T12:00:05Z"

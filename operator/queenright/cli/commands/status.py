@@ -27,6 +27,7 @@ from queenright.core.manifest.quantities import parse_duration
 from queenright.core.manifest.suggestions import did_you_mean
 from queenright.core.observed import Known, Observed
 from queenright.core.planning.conditions import worst_first
+from queenright.core.planning.lease import StoredLease
 from queenright.core.planning.plan import Refusal
 from queenright.core.planning.status import Status
 from queenright.engine.planning import PlannedPass, status_of
@@ -131,6 +132,7 @@ class Seen:
     written: read_only.Written
     actions: tuple[Record, ...]
     error: CommandError | None = None
+    lease: StoredLease | None = None
 
     def as_json(self) -> dict[str, object]:
         lists = {
@@ -139,6 +141,7 @@ class Seen:
         }
         return {
             **lists,
+            "operator": formatting.lease_json(self.lease),
             "files": formatting.problems_json(self.written),
             "last_actions": [dict(record) for record in self.actions],
             "error": self.error.message if self.error else None,
@@ -165,12 +168,14 @@ def take_look(settings: Settings, path: Path | None) -> Seen:
     try:
         if is_blind:
             # The documents that left the files are unknown, but the objects in the swarm are known.
-            return seen_live(read_only.take_live_look(settings), written, actions)
+            seen = seen_live(read_only.take_live_look(settings), written, actions)
+            return replace(seen, lease=read_only.lease_in_swarm(settings))
         found = read_only.take_look(settings, written.documents)
         read_only.seen_swarm(found.observed, settings)
     except CommandError as error:
         return Seen({}, written, actions, error)
-    return Seen(statuses(found, SystemClock().now()), written, actions)
+    lease = read_only.lease_in_swarm(settings)
+    return Seen(statuses(found, SystemClock().now()), written, actions, lease=lease)
 
 
 def statuses(found: PlannedPass, now: datetime) -> dict[str, list[tuple[Status, Refusal | None]]]:
@@ -228,6 +233,9 @@ def show(out: Output, seen: Seen) -> None:
         out.blank()
     if seen.written.is_valid and seen.written.problems:
         formatting.show_problems(out, seen.written)
+        out.blank()
+    if seen.lease is not None:
+        out.heading("Operator", formatting.lease_line(seen.lease))
         out.blank()
     if seen.actions:
         out.heading("Last actions")

@@ -73,6 +73,9 @@ def why(record: Record) -> str:
         said += [f"over: {key}" for key in texts(record, "ended")]
     if record.get("phase") == "measured":
         said.append(measured(record))
+    if record.get("phase") == "lease":
+        doing = "acts" if record.get("acting") else "does not act any more"
+        said.append(f"the operator on {record.get('host')} {doing}: {record.get('why')}")
     if not said and record.get("phase") == "start":
         said.append(f"queenright {record.get('version', '')}, process {record.get('pid', '')}")
     return "; ".join(said)

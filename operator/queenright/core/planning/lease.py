@@ -18,10 +18,10 @@ LEASE_TEXT = b"The labels of this config name the operator that acts: docs/guide
 LABEL = "queenright.lease."
 
 RENEW_S = 2.0
-LEASE_S = 6.0
-MARGIN_S = 2.0
+LEASE_S = 5.5
+MARGIN_S = 1.5
 WAIT_S = LEASE_S + MARGIN_S
-LOOK_S = 0.5
+LOOK_S = 0.25
 """The time between two looks of an operator that stands by."""
 
 

@@ -17,8 +17,9 @@ from queenright.adapters.audit.log import AuditLog
 from queenright.adapters.logging import configure_logging
 from queenright.adapters.system_clock import SystemClock
 from queenright.core.actions import CreateService, FieldChange
-from queenright.core.audit.chain import Record, Verification, verify
+from queenright.core.audit.chain import Record, Verification, chain_name, verify
 from queenright.core.audit.record import Conflict, Done, Failed, Trigger
+from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import Service
 
@@ -127,6 +128,26 @@ def test_a_refused_plan_names_the_guard_and_what_was_not_done() -> None:
     assert said[1]["guard"] == "leader-needs-replica"
     assert said[1]["reason"] == "no healthy replica"
     assert said[1]["not_done"] == ["create-service/main_member-1"]
+
+
+def test_two_operators_trails_name_each_other(tmp_path: Path) -> None:
+    with AuditLog(tmp_path / "a", NoonClock(), sink=no_sink) as former:
+        former.lease(acting=True, why="the swarm had no lease", host="node1", term="1")
+        end = former.end
+    with AuditLog(tmp_path / "b", NoonClock(), sink=no_sink) as trail:
+        other = Lease(process="p1", host="node1", chain=end)
+        trail.lease(acting=True, why="it has ended", host="node2", term="2", other=other)
+    records = [json.loads(line) for line in lines_of(tmp_path / "b")]
+    taken = next(one for one in records if one["phase"] == "lease")
+    assert taken["other"] == {"host": "node1", "process": "p1", "chain": end}
+    assert (taken["acting"], taken["host"], taken["term"]) == (True, "node2", "2")
+    named = {
+        f"{chain_name(one)}/{one['seq']}/{one['hash']}"
+        for one in map(json.loads, lines_of(tmp_path / "a"))
+    }
+    assert end in named
+    assert check(tmp_path / "a").is_sound
+    assert check(tmp_path / "b").is_sound
 
 
 def test_the_chain_goes_on_after_a_restart(tmp_path: Path) -> None:

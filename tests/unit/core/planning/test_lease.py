@@ -1,4 +1,4 @@
-"""Who acts: the next step by the lease and by ages, and the labels."""
+"""The next step by the lease and by ages, and the labels."""
 
 from __future__ import annotations
 
