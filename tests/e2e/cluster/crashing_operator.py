@@ -15,8 +15,10 @@ from typing import Any
 import anyio
 
 from queenright.adapters.logging import configure_logging
+from queenright.adapters.system_clock import boot_time_s
+from queenright.engine.lease import Tenure
 from queenright.settings import read_settings
-from queenright.wiring import open_ports, run_loop
+from queenright.wiring import keep_lease, open_ports, run_loop
 
 WRITES = frozenset(
     {
@@ -63,9 +65,13 @@ class CrashingSwarm:
 async def main(boundary: int) -> None:
     settings = read_settings(os.environ)
     configure_logging("json", "info")
-    async with open_ports(settings, audit=True) as ports:
+    tenure = Tenure(boot_time_s)
+    async with (
+        open_ports(settings, audit=True, may_write=tenure.holds) as ports,
+        keep_lease(ports, settings, tenure) as lease,
+    ):
         crashing: Any = CrashingSwarm(ports.swarm, boundary)
-        await run_loop(dataclasses.replace(ports, swarm=crashing), settings)
+        await run_loop(dataclasses.replace(ports, swarm=crashing), settings, lease=lease)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from queenright.core.planning.lease import LEASE_CONFIG
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import eventually, is_whole, quick_manifest, read_secret
 from tests.lab.lab import Lab
@@ -106,7 +107,7 @@ def assert_nothing_twice(lab: Lab) -> None:
     secrets = docker("secret", "ls", "--format", "{{.Name}}").stdout.split()
     assert sorted(secrets) == ["pg_replication_pw", "pg_rest_pw", "pg_superuser_pw"]
     configs = docker("config", "ls", "--format", "{{.Name}}").stdout.split()
-    assert len(configs) == 5
+    assert len({*configs} - {LEASE_CONFIG}) == 5
     networks = docker("network", "ls", "--format", "{{.Name}}", "-f", "driver=overlay").stdout
     assert networks.split().count("main_patroni") == 1
 
