@@ -11,6 +11,7 @@ import structlog
 
 from queenright.adapters.logging import configure_logging
 from queenright.core.planning.plan import Refusal
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.planning import PlannedPass
 from queenright.engine.state_lines import Measured, StateLines
 from tests.fakes.virtual_loop import run_virtual
@@ -26,12 +27,13 @@ def state_lines(
     measured: Measured | None = None,
     *,
     pass_s_ago: float = 0.0,
+    lease: LeaseKeeper | None = None,
 ) -> list[Line]:
     """Return the lines of one minute: `operator`, and `state` of each document."""
 
     async def write() -> None:
         clock = StillTime()
-        lines = StateLines(clock)
+        lines = StateLines(clock, lease)
         lines.note(found, refused or {}, problems, measured)
         clock.at_s += pass_s_ago
         await lines.write()

@@ -16,9 +16,14 @@ from queenright.adapters.audit.log import AuditLog, log_record
 from queenright.core.kinds.postgres_cluster.backup.note import BackupNote, with_backup_note
 from queenright.core.observed import Archiving, Known, Observed, Unknown
 from queenright.core.planning.faults import DocumentKey, Fault
+from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Refusal
 from queenright.engine.faults import Faults
+from queenright.engine.lease import LeaseKeeper, Tenure
 from queenright.engine.planning import PlannedPass
+from tests.fakes.fake_lease import FakeLease
+from tests.fakes.files import FakeAudit
+from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.virtual_loop import run_virtual
 from tests.support.app_builders import (
     behind,
@@ -114,10 +119,19 @@ def fault() -> list[Line]:
     return logged(lambda: run_virtual(note))
 
 
+def standby() -> list[Line]:
+    """The line of an operator that has no lease."""
+    tenure = Tenure(lambda: 0.0)
+    own = Lease(process="p", host="node1")
+    keeper = LeaseKeeper(FakeLease(SwarmStore()), own, FakeAudit(), tenure, lambda _: False)
+    return state_lines(cluster_pass(), lease=keeper)
+
+
 OLD = BackupNote(NOW, "old", NOW - timedelta(hours=30), NOW - timedelta(hours=30), 1, "member-3")
 FAILED = BackupNote(NOW, "new", NOW, NOW, 1, "member-3", failures=3, failed_at=NOW)
 BAD: dict[str, Minute] = {
     "OperatorSilent": list,
+    "NobodyActs": standby,
     "SwarmUnreadable": cluster(Observed(Unknown("no answer"), {})),
     "PassesStopped": lambda: state_lines(cluster_pass(), pass_s_ago=300),
     "FilesNotValid": lambda: state_lines(cluster_pass(), problems=["a mistake"]),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import anyio
 import pytest
-import structlog
 
 from queenright.core.actions import AnyAction, CreateNetwork, CreateUrlSecret, RestartService
 from queenright.core.audit.record import Failed, Trigger
@@ -22,6 +21,7 @@ from tests.fakes.fake_lease import FakeLease
 from tests.fakes.files import FakeAudit
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import Operator, World
+from tests.support.log_lines import logged
 
 
 def now_s() -> float:
@@ -120,19 +120,18 @@ def test_a_standby_logs_its_own_line_and_none_of_the_clusters() -> None:
         running = first.start()
         await world.until_whole()
         other = second.start()
-        with structlog.testing.capture_logs() as logs:
-            await anyio.sleep(130)
-        lines = [line for line in logs if line["event"] in ("operator", "state")]
-        acting = [line["acting"] for line in lines if line["event"] == "operator"]
-        assert acting.count(True) >= 2
-        assert acting.count(False) >= 2
-        assert {line["lease_holder"] for line in lines if line["event"] == "operator"} == {"node-a"}
-        states = [line for line in lines if line["event"] == "state"]
-        assert len(states) == acting.count(True)
+        await anyio.sleep(130)
         await running.kill()
         await other.kill()
 
-    run_virtual(main)
+    lines = logged(lambda: run_virtual(main))
+    operators = [line for line in lines if line["event"] == "operator"]
+    acting = [line["acting"] for line in operators]
+    assert acting.count(True) >= 2
+    assert acting.count(False) >= 2
+    assert {line["lease_holder"] for line in operators} == {"node-a"}
+    states = [line for line in lines if line["event"] == "state"]
+    assert len(states) == acting.count(True)
 
 
 # -- one action ------------------------------------------------------------------------------
