@@ -93,9 +93,9 @@ async def execute(
     observation of ``seen_at_s`` is older than ``fresh_s``, or without ``permission``."""
     tried: list[tuple[AnyAction, Outcome]] = []
     for action in plan.actions:
-        if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
-            break
         if not (await permission.confirmed() if is_unfenced(action) else permission.holds()):
+            break
+        if is_stopping() or (seen_at_s is not None and is_stale(seen_at_s, fresh_s)):
             break
         ports.audit.intent(plan, trigger, action)
         began = anyio.current_time()

@@ -225,7 +225,8 @@ class LeaseKeeper:
             await self.store.replace(seen, lease)
         if not self.tenure.holds():
             why = self._why_taken(former)
-            self.audit.lease(acting=True, why=why, host=lease.host, term=term, other=former)
+            other = None if former.process == self.own.process else former
+            self.audit.lease(acting=True, why=why, host=lease.host, term=term, other=other)
         self.tenure.renew(sent_s)
 
     def _why_taken(self, former: Lease) -> str:
@@ -275,7 +276,7 @@ class LeaseKeeper:
 
     def _note_trouble(self, text: str) -> None:
         if text and text != self._trouble:
-            doing = "waits for a majority of the managers; without a lease it executes nothing"
+            doing = "asks again; without a renewal in time it executes nothing"
             log.warning("lease", acting=self.tenure.holds(), error=text, doing=doing)
         elif self._trouble and not text:
             log.info("lease", acting=self.tenure.holds(), error="none any more")
