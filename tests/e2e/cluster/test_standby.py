@@ -61,7 +61,8 @@ def managers(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[
         yield nodes
     finally:
         for node in nodes:
-            node.mend()
+            if node.is_powered():
+                node.mend()
         lab.reset()
 
 

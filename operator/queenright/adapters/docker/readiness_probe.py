@@ -155,11 +155,11 @@ class ReadinessService:
             raise UnavailableError(why)
 
     async def _created(self, network: str, image: str) -> str:
-        if not self._may_create():
-            raise UnavailableError("the operator has created no service for it")
         info: Json = await self._call(lambda sdk: sdk.info())
         node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
         wanted = probe_service(network, image, node_id)
+        if not self._may_create():
+            raise UnavailableError("the operator has created no service for it")
         made: Json = await self._call(lambda sdk: sdk.create_service(**wanted))
         self._made.add(str(made["ID"]))
         return str(made["ID"])

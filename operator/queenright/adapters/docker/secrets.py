@@ -73,7 +73,7 @@ class DockerSecrets:
         may_create: Callable[[], bool] = allowed,
     ) -> None:
         """``environment`` as the SDK reads it; ``directory`` is where secrets are mounted;
-        ``start_s`` is the time for a service to start. without ``may_create`` only mounted secrets
+        ``start_s`` is the time for a service to start. Without ``may_create`` only mounted secrets
         are read: for read-only commands, and an operator that stands by."""
         self._client = DockerClient(environment, timeout_s)
         self._directory = directory
@@ -130,6 +130,8 @@ class DockerSecrets:
                 return self._known[secret_id]
             try:
                 return await self._value(name, secret_id)
+            except LookOnlyError:
+                raise
             except PortError as error:
                 now = anyio.current_time()
                 why = f"{error}. The next try is {AGAIN_S:g} s after a failure"
@@ -189,6 +191,8 @@ class DockerSecrets:
     async def _shown(self, name: str, secret_id: str) -> bytes:
         try:
             return await self._read_by_service(name, secret_id)
+        except LookOnlyError:
+            raise
         except RejectedError as error:
             raise RejectedError(self._advice(name, error)) from error
         except PortError as error:
@@ -203,6 +207,7 @@ class DockerSecrets:
         node_id = str((info.get("Swarm") or {}).get("NodeID") or "")
         reader = f"{PREFIX}{secrets.token_hex(4)}"
         wanted = reader_service(reader, image, node_id, secret_id, name)
+        self._refuse_in_a_look(name)  # asked again: the calls before it take their time
         try:
             await self._call(lambda sdk: sdk.create_service(**wanted))
             container = await self._started(reader)

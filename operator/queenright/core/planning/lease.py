@@ -14,7 +14,7 @@ from enum import Enum
 
 LEASE_CONFIG = "queenright_lease"
 """The swarm config whose labels are the lease."""
-LEASE_TEXT = b"The labels of this config name the operator that acts: docs/guide.md, Standby.\n"
+LEASE_TEXT = b"The labels of this config name the operator that acts: docs/guide.md.\n"
 LABEL = "queenright.lease."
 
 RENEW_S = 2.0

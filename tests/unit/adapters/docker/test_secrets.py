@@ -273,6 +273,26 @@ async def test_a_command_that_only_looks_starts_no_service(
         assert made(there) == services
 
 
+async def test_an_operator_that_loses_the_lease_meanwhile_starts_no_service(tmp_path: Path) -> None:
+    """And nothing is remembered of it: with the lease it reads the secret at once."""
+    answers = [True, True, False]
+    with answering(Engine("rejected", "No such image").answer) as there:
+        secrets = DockerSecrets(
+            there.environment,
+            2,
+            tmp_path,
+            start_s=0.3,
+            may_create=lambda: answers.pop(0) if answers else True,
+        )
+        with pytest.raises(LookOnlyError):
+            await secrets.read(NAME, "s1")
+        assert made(there) == 0
+        with pytest.raises(UnavailableError, match="No such image"):
+            await secrets.read(NAME, "s1")
+        assert made(there) == 1
+        await secrets.aclose()
+
+
 class ShownInPieces:
     """An engine whose exec ends well, whatever of the output came through."""
 
