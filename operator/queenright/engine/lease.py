@@ -15,6 +15,7 @@ import structlog
 
 from queenright.core.audit.record import Trigger
 from queenright.core.planning.lease import (
+    LEASE_S,
     LOOK_S,
     RENEW_S,
     WAIT_S,
@@ -124,6 +125,19 @@ class LeaseKeeper:
 
     async def run(self) -> None:
         """Keep the lease until cancelled. After a fault of the operator's own it runs out."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch)
+            await self._keep()
+
+    async def _watch(self) -> None:
+        """Record in time that the lease has run out, also while a call to the managers hangs."""
+        while True:
+            left_s = LEASE_S - (self.tenure.age_s or 0.0) if self.tenure.holds() else LOOK_S
+            await anyio.sleep(max(AT_ONCE_S, left_s))
+            if self._was_acting and not self.tenure.holds():
+                self._note_change()
+
+    async def _keep(self) -> None:
         while True:
             try:
                 pause_s = await self.turn()
@@ -250,6 +264,8 @@ class LeaseKeeper:
 
     def _note_change(self) -> None:
         """Log the beginning and the end of acting, and another holder."""
+        if self._is_over:
+            return
         is_acting, holder = self.tenure.holds(), self._other.host
         said = "acts" if is_acting else f"stands by for {holder}" if holder else "has no lease"
         if said == self._told:
@@ -257,7 +273,7 @@ class LeaseKeeper:
         self._told = said
         if is_acting != self._was_acting:
             self._was_acting = is_acting
-            if not is_acting and not self._is_over:
+            if not is_acting:
                 self._record_loss()
             self.changed(Trigger("start", f"the operator on {self.own.host} {said}"))
         if is_acting:
@@ -271,7 +287,7 @@ class LeaseKeeper:
             why = "another operator has the lease"
             self.audit.lease(acting=False, why=why, host=self.own.host, other=other)
         else:
-            why = f"not renewed in time: {self._trouble or 'this process did not run'}"
+            why = f"not renewed in time: {self._trouble or 'no answer came in time'}"
             self.audit.lease(acting=False, why=why, host=self.own.host)
 
     def _note_trouble(self, text: str) -> None:

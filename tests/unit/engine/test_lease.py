@@ -111,6 +111,19 @@ def test_one_that_is_cut_off_stops_before_another_begins() -> None:
     assert ["timed out" in line["error"] for line in trouble] == [True]
 
 
+def test_the_end_is_recorded_in_time_while_a_call_hangs() -> None:
+    async def story(first: Side, second: Side) -> None:
+        first.way.boundary = anyio.sleep_forever
+        began_s = now_s()
+        await seconds_until(lambda: second.acts)
+        ended, taken = first.audit.leases[-1], second.audit.leases[-1]
+        assert not ended.acting
+        assert ended.at_s - began_s < LEASE_S + 0.1
+        assert ended.at_s < taken.at_s
+
+    both(story)
+
+
 def test_nobody_acts_without_the_managers_majority() -> None:
     async def story(first: Side, second: Side) -> None:
         first.way.is_cut_off = second.way.is_cut_off = True
