@@ -130,9 +130,7 @@ def drill(
         )  # fmt: skip
 
 
-def failure(
-    programs: MemberPrograms, place: Path, server: Server, **variables: str
-) -> str:
+def failure(programs: MemberPrograms, place: Path, server: Server, **variables: str) -> str:
     """Return the one line with which a drill fails."""
     done = drill(programs, place, server, **variables)
     assert done.returncode == 1, done.stdout

@@ -20,6 +20,7 @@ from tests.fakes.instances import Instance
 
 SEGMENT_BYTES = 16 << 20
 SEGMENT_S = 60.0
+SYSTEM = "7000000000000000001"
 
 
 @dataclass
@@ -55,6 +56,7 @@ class FakeArchiver:
             waiting=waiting,
             waiting_bytes=waiting * SEGMENT_BYTES,
             waiting_since=moment((self.stuck_s or 0) + SEGMENT_S) if waiting else None,
+            system=SYSTEM,
         )
 
 

@@ -20,6 +20,7 @@ from queenright.engine.loop import Loop
 from queenright.engine.world import Ports, Tempo
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
 from tests.fakes.data_damage import DataDamage
+from tests.fakes.drills import Drills, is_drill
 from tests.fakes.fake_archiving import FakeArchiving, ModelledArchives
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
 from tests.fakes.fake_database import NoDatabase
@@ -63,6 +64,7 @@ class World(DataDamage):
     catalogs: FakeCatalogs = field(init=False)
     archives: ModelledArchives = field(init=False)
     base_backups: BaseBackups = field(init=False)
+    drills: Drills = field(init=False)
     archiving: FakeArchiving = field(init=False)
     readiness: FakeReadiness = field(init=False)
     manifests: FakeManifests = field(init=False)
@@ -109,8 +111,9 @@ class World(DataDamage):
             lambda: self.now_s,
             random.Random(f"base backups {self.seed}"),
         )
-        self.orchestrator.works_s = self.base_backups.works_s
-        self.orchestrator.exit_code = self.base_backups.exit_code
+        self.drills = Drills(self.base_backups)
+        self.orchestrator.works_s = self.drills.works_s
+        self.orchestrator.exit_code = self.drills.exit_code
         self.swarm.job_output = self.base_backups.output
         self.archiving = FakeArchiving(self.archives.find, lambda: self.now_s)
         self.readiness = FakeReadiness(self.store, self.has_leader)
@@ -150,6 +153,8 @@ class World(DataDamage):
             if is_job and (service.health_check is None or service.health_check.test != ("NONE",)):
                 return "unhealthy container: the member image's own check asks for Patroni"
             return "" if len(service.secrets) >= needed else "a secret is missing"
+        if is_drill(service):
+            return self.drills.why_not_start(service)
         if is_base_backup(service) or is_backup_list(service):
             return self.base_backups.why_not_start(service)
         if not service.configs:

@@ -7,7 +7,8 @@ is removed again, whatever ends the command; one that stays is the operator's to
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import anyio
@@ -15,7 +16,7 @@ import click
 
 from queenright.cli.cluster_session import ClusterAtHand, Session, failed
 from queenright.cli.exit_codes import OK, CommandError
-from queenright.core.actions import CreateService, RemoveService
+from queenright.core.actions import CreateService, LabelConfig, RemoveService
 from queenright.core.audit.record import Conflict, Failed
 from queenright.core.audit.redaction import redact_text
 from queenright.core.kinds.job_runs import waiting_for
@@ -54,15 +55,29 @@ REMOVE_S = 10.0
 FAILED = "backup-list: got no answer: "
 
 
-async def request_backup(live: Session) -> datetime:
+@dataclass(frozen=True)
+class Asking:
+    """A kind of request: ``noun`` for people, why it would come to nothing, the moment of an open
+    one, and the step that writes one."""
+
+    noun: str
+    why_none: Callable[[ClusterState], str | None]
+    open_at: Callable[[ClusterState], datetime | None]
+    step: Callable[[ClusterState, str], Iterable[LabelConfig]]
+
+
+BASE_BACKUP = Asking("base backup", why_none_asked, open_request, request_step)
+
+
+async def request(live: Session, asking: Asking = BASE_BACKUP) -> datetime:
     """Write the request, or join an open one; return its moment."""
     for _ in range(ROUNDS):
         state = (view := await live.look()).state
-        if why := why_none_asked(state):
+        if why := asking.why_none(state):
             raise CommandError(why)
-        if (at := open_request(state)) is not None:
+        if (at := asking.open_at(state)) is not None:
             return at
-        result = await live.carry_out(view, list(request_step(state, live.command)))
+        result = await live.carry_out(view, list(asking.step(state, live.command)))
         outcome = result.tried[0][1] if result.tried else None
         if isinstance(outcome, Failed) and not outcome.transient:
             raise failed(result) or CommandError("nothing was requested")
@@ -70,7 +85,7 @@ async def request_backup(live: Session) -> datetime:
             return asked_at(state)
         await anyio.sleep(LOOK_AGAIN_S)
     raise CommandError(
-        f"config {live.document.name}_cluster: no base backup was requested (another writer "
+        f"config {live.document.name}_cluster: no {asking.noun} was requested (another writer "
         "keeps changing it); try again"
     )
 

@@ -37,6 +37,8 @@ _CAUSES = (
     (r"RequestTimeTooSkewed", "the clocks of this node and {endpoint} differ", "set them"),
     (r"InsufficientStorage|QuotaExceeded|StorageFull|EntityTooLarge|Insufficient Storage",
      "{place} has no room left", "make room or raise its quota"),
+    (r"No space left on device", "this node has no room left for what is written",
+     "make room there"),
     ((r"Could not connect|[Cc]onnect(?:ion)? (?:timed out|timeout|refused|was closed)|Read timeout"
       r"|Failed to establish|Name or service not known|name resolution|ServiceUnavailable"),
      "{endpoint} does not answer", "see that it runs and is reached from this node"),

@@ -29,12 +29,12 @@ CANARY_VARIABLE = "DRILL_CANARY"
 """Database of the canary; empty where it is off."""
 RESTORE_COMMAND = "wal-restore %f %p"
 _SEGMENT = re.compile(r"[0-9A-F]{24}")
-_POINT_SQL = """SELECT pg_catalog.pg_last_wal_replay_lsn() - '0/0'::pg_lsn,
+_POINT_SQL = """SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_replay_lsn(), '0/0'),
   pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size')),
   pg_catalog.to_char(pg_catalog.pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-  (SELECT sum(pg_catalog.pg_database_size(oid)) FROM pg_catalog.pg_database),
-  (SELECT count(*) FROM pg_catalog.pg_database WHERE datallowconn)"""
+  (SELECT pg_catalog.sum(pg_catalog.pg_database_size(oid)) FROM pg_catalog.pg_database),
+  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_database WHERE datallowconn)"""
 _CANARY_SQL = """SELECT pg_catalog.to_char(pg_catalog.max(at) AT TIME ZONE 'UTC',
   'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM public.beat"""
 
@@ -46,7 +46,7 @@ class Places:
     data: Path = DATA
     secrets: Path = SECRETS
     programs: Path = PROGRAMS
-    scratch: Path = Path("/tmp")  # noqa: S108  # the job's tmpfs
+    scratch: Path = Path("/tmp")  # the job's tmpfs
     postgresql: Path | None = None
     restore_command: str = RESTORE_COMMAND
 

@@ -137,16 +137,20 @@ class DrillServer:
 
     def row(self, statement: str, database: str = "postgres") -> list[str]:
         """Return the fields of a statement's one row; DrillServerError."""
+        return self._ask(statement, database).rstrip("\n").split("\t")
+
+    def has(self, database: str) -> bool:
+        """Return True if there is a database of this name."""
+        known = self._ask("SELECT datname FROM pg_catalog.pg_database", "postgres")
+        return database in known.splitlines()
+
+    def _ask(self, statement: str, database: str) -> str:
         told = self._run("psql", "-XAtq", "-F\t", *self._reach, "-d", database, "-c", statement)
         if told.returncode != 0:
             if self.process is not None and self.process.poll() is not None:
                 raise DrillServerError(self.why_ended())
             raise DrillServerError(f"database {database} does not answer ({_line(told.stderr)})")
-        return told.stdout.rstrip("\n").split("\t")
-
-    def has(self, database: str) -> bool:
-        """Return True if there is a database of this name."""
-        return self.row(f"SELECT 1 FROM pg_database WHERE datname = '{database}'") == ["1"]
+        return told.stdout
 
     def damage(self) -> str:
         """Return the first damage that `pg_amcheck` finds; empty where there is none."""

@@ -26,6 +26,7 @@ from queenright.ports.errors import UnavailableError
 
 WAL_FILE = re.compile(r"[0-9A-F]{8}(?:\.history|[0-9A-F]{16}(?:\.[0-9A-Za-z.]{1,40})?)")
 """A segment, one that a promotion cut short, a backup's or a timeline's file."""
+SYSTEM = re.compile(r"[0-9]{1,20}")
 
 
 class PostgresArchiving:
@@ -45,7 +46,7 @@ class PostgresArchiving:
 
 def decode(row: Row, server: Server) -> Archiving:
     """Return the status out of the statement's one row; UnavailableError if it is none."""
-    in_recovery, at, mode, last, last_at, failed, failed_at, waiting, since, segment = row
+    in_recovery, at, mode, last, last_at, failed, failed_at, waiting, since, segment, system = row
     if in_recovery:
         raise not_primary(server)
     if not isinstance(at, datetime) or not isinstance(waiting, int) or not isinstance(segment, int):
@@ -60,6 +61,7 @@ def decode(row: Row, server: Server) -> Archiving:
         waiting=waiting,
         waiting_bytes=waiting * segment,
         waiting_since=moment(since) if waiting else None,
+        system=system if isinstance(system, str) and SYSTEM.fullmatch(system) else "",
     )
 
 

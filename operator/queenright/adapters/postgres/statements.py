@@ -44,7 +44,8 @@ SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.clock_timestamp(),
   pg_catalog.current_setting('archive_mode'),
   a.last_archived_wal, a.last_archived_time, a.last_failed_wal, a.last_failed_time,
   f.waiting, f.since,
-  pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size'))
+  pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size')),
+  (SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c)
 FROM pg_catalog.pg_stat_archiver a CROSS JOIN (
   SELECT pg_catalog.count(*) AS waiting, pg_catalog.min(s.modification) AS since
   FROM pg_catalog.pg_ls_archive_statusdir() s

@@ -1,4 +1,4 @@
-"""``queenright backup``: list the base backups, show one, and ask for one."""
+"""``queenright backup``: list the base backups, show one, ask for one, and ask for a drill."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from queenright.cli import names
-from queenright.cli.backup_jobs import request_backup, stored_backups, until_made
+from queenright.cli.backup_jobs import request, stored_backups, until_made
 from queenright.cli.cluster_session import Session, on_cluster
 from queenright.cli.console import Output, print_json
+from queenright.cli.drill_jobs import DRILL, until_proved
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import cluster_argument, json_option, manifests_option
 from queenright.core.kinds.postgres_cluster.backup.listing import (
@@ -66,11 +67,28 @@ Examples:
   queenright backup now
   queenright backup now main --no-wait
 """
+VERIFY_EPILOG = """\b
+The operator makes a drill, as it makes those of the schedule: it restores the
+latest base backup and all archived WAL into a job on the node that
+`backup.drill` names, checks the data, and removes them. It touches no member,
+and none runs beside a base backup. The request is in the swarm and stays if
+this command or the operator ends; it is tried for a day.
+
+\b
+Exit codes: 0 proven (with --no-wait: requested), 1 failed, not begun after a
+            minute, or there is no `backup.drill`; 64 no such cluster,
+            65 files not valid, 69 swarm not reachable
+
+\b
+Examples:
+  queenright backup verify
+  queenright backup verify main --no-wait
+"""
 
 
 @click.group()
 def backup() -> None:
-    """List the base backups, show one, or ask for one."""
+    """List the base backups, show one, ask for one, or have the latest restored."""
 
 
 @backup.command("list", epilog=LIST_EPILOG)
@@ -117,6 +135,19 @@ def now(cluster: str | None, manifests: Path | None, *, no_wait: bool) -> int:
     return on_cluster(manifests, cluster, "backup now", act)
 
 
+@backup.command(epilog=VERIFY_EPILOG)
+@cluster_argument
+@click.option("--no-wait", is_flag=True, help="Only ask for it; do not wait until it is made.")
+@manifests_option
+def verify(cluster: str | None, manifests: Path | None, *, no_wait: bool) -> int:
+    """Have the latest backup restored beside the cluster and checked, and wait for the result."""
+
+    async def act(live: Session) -> int:
+        return await verify_now(live, no_wait=no_wait)
+
+    return on_cluster(manifests, cluster, "backup verify", act)
+
+
 async def show_all(live: Session, *, in_json: bool) -> int:
     found = await stored_backups(live)
     if in_json:
@@ -149,9 +180,15 @@ async def show_one(live: Session, wanted: str, *, in_json: bool) -> int:
 
 
 async def back_up_now(live: Session, *, no_wait: bool) -> int:
-    at = await request_backup(live)
+    at = await request(live)
     click.echo(f"A base backup is requested at {format_stamp(at)}.")
     return OK if no_wait else await until_made(live, at)
+
+
+async def verify_now(live: Session, *, no_wait: bool) -> int:
+    at = await request(live, DRILL)
+    click.echo(f"A drill is requested at {format_stamp(at)}.")
+    return OK if no_wait else await until_proved(live, at)
 
 
 def named(found: tuple[StoredBackup, ...], wanted: str) -> StoredBackup:

@@ -25,6 +25,8 @@ class Archiving:
     waiting: int = 0
     waiting_bytes: int = 0
     waiting_since: datetime | None = None
+    system: str = ""
+    """Identifier of the database system, by which the repository's folder is named."""
 
     @property
     def last_age(self) -> timedelta | None:

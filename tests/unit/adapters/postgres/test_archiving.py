@@ -22,6 +22,7 @@ def row(**fields: object) -> Row:
     found: dict[str, object] = {
         "in_recovery": False, "at": AT, "mode": "on", "last": LAST, "last_at": AT,
         "failed": None, "failed_at": None, "waiting": 0, "since": None, "segment": SEGMENT,
+        "system": "7000000000000000001",
     }  # fmt: skip
     return tuple((found | fields).values())
 

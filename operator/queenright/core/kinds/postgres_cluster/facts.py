@@ -27,6 +27,11 @@ from queenright.core.kinds.postgres_cluster.databases.annotations import (
 from queenright.core.kinds.postgres_cluster.deployed import Access, access_to
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
 from queenright.core.kinds.postgres_cluster.desired.restore import URL_VARIABLE
+from queenright.core.kinds.postgres_cluster.drill.note import (
+    REQUEST_LABEL,
+    DrillNote,
+    read_drill_note,
+)
 from queenright.core.kinds.postgres_cluster.replication.settings import (
     Replication,
     read_replication,
@@ -117,6 +122,20 @@ class ClusterFacts:
         state_config = self.swarm.config(self.desired.state_config.name)
         labels = state_config.value.labels if state_config is not None else {}
         return read_backup_request(labels, self.now)
+
+    @cached_property
+    def drill_note(self) -> DrillNote:
+        """The last proven restore, and the failures since."""
+        state_config = self.swarm.config(self.desired.state_config.name)
+        labels = state_config.value.labels if state_config is not None else {}
+        return read_drill_note(labels, self.now)
+
+    @cached_property
+    def drill_request(self) -> datetime | None:
+        """The moment at which a person asked for a drill; None where nobody has."""
+        state_config = self.swarm.config(self.desired.state_config.name)
+        labels = state_config.value.labels if state_config is not None else {}
+        return read_backup_request(labels, self.now, REQUEST_LABEL)
 
     @property
     def is_paused(self) -> bool:

@@ -24,6 +24,7 @@ from queenright.core.kinds.postgres_cluster.backup.guard import backups_are_safe
 from queenright.core.kinds.postgres_cluster.databases.guards import sql_goes_to_the_leader
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import bootstraps
 from queenright.core.kinds.postgres_cluster.desired.services import TEMPLATE_TARGET
+from queenright.core.kinds.postgres_cluster.drill.guard import drills_touch_nothing
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.raft_guards import (
     raft_is_applied,
@@ -232,5 +233,6 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     only_empty_members_copy,
     pauses_are_respected,
     backups_are_safe,
+    drills_touch_nothing,
     sql_goes_to_the_leader,
 )

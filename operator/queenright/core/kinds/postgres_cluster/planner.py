@@ -41,6 +41,7 @@ from queenright.core.kinds.postgres_cluster.rules.backup import plan_backup
 from queenright.core.kinds.postgres_cluster.rules.base_backups import plan_base_backups
 from queenright.core.kinds.postgres_cluster.rules.configs import plan_configs
 from queenright.core.kinds.postgres_cluster.rules.databases import plan_databases
+from queenright.core.kinds.postgres_cluster.rules.drills import plan_drills
 from queenright.core.kinds.postgres_cluster.rules.failover import plan_failover
 from queenright.core.kinds.postgres_cluster.rules.losses import plan_losses
 from queenright.core.kinds.postgres_cluster.rules.maintenance import plan_pauses
@@ -99,6 +100,7 @@ RULES: tuple[Rule, ...] = (
     plan_replication,
     plan_backup,
     plan_base_backups,
+    plan_drills,
     plan_databases,
     plan_pauses,
     plan_leadership,
@@ -160,6 +162,7 @@ def nodes_to_check(cluster: PostgresCluster, swarm: SwarmState) -> tuple[Node, .
     """The nodes that the document's placement depends on."""
     spec = cluster.spec
     names = {*(member.node for member in spec.members), *spec.proxies.nodes}
+    names |= {spec.backup.drill.node} if spec.backup and spec.backup.drill else set()
     labels = (spec.node_labels.member, spec.node_labels.proxy)
     return swarm.index.nodes_for_check(names, labels, spec.vip.address if spec.vip else "")
 

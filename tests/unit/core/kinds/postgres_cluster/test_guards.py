@@ -214,6 +214,7 @@ def test_every_guard_is_in_force() -> None:
         "only_empty_members_copy",
         "pauses_are_respected",
         "backups_are_safe",
+        "drills_touch_nothing",
         "sql_goes_to_the_leader",
         "replicas_have_a_database",
         "removal_is_asked_for",

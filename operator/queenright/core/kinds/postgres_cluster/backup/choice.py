@@ -13,9 +13,11 @@ from queenright.core.kinds.postgres_cluster.backup.archiving import is_overdue
 from queenright.core.kinds.postgres_cluster.backup.run import first_missed, requested
 from queenright.core.kinds.postgres_cluster.desired.base_backup import why_no_job
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.desired.drill import DRILL_ROLE
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Known
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
 
 PATIENCE = timedelta(minutes=10)
 """Time for which a replica is waited for before the leader is taken."""
@@ -37,6 +39,8 @@ def obstacles(state: ClusterState) -> Iterator[str]:
         yield f"Patroni is paused by the operator, for {reason}"
     if any((s := state.status(member)) and s.paused for member in state.desired.members):
         yield "Patroni is paused"
+    if is_drilled(state):
+        yield "a backup drill is in progress"
     match state.archiving:
         case Known(found) if not found.is_on:
             yield "the leader archives no WAL yet, which a backup needs"
@@ -46,6 +50,12 @@ def obstacles(state: ClusterState) -> Iterator[str]:
             pass
         case unknown:
             yield f"how far the archive has come is not known ({unknown.why})"
+
+
+def is_drilled(state: ClusterState) -> bool:
+    """Return True while the job of a drill is there."""
+    jobs = state.swarm.index.services_labelled(CLUSTER_LABEL, state.desired.name)
+    return any(live.value.labels.get(ROLE_LABEL) == DRILL_ROLE for live in jobs)
 
 
 def chosen(state: ClusterState) -> DesiredMember | str:

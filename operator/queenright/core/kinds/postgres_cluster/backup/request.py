@@ -1,8 +1,9 @@
-"""A person's request for a base backup: a label of the state config with its moment.
+"""A person's request for a base backup, or for a drill: a label of the state config with its
+moment.
 
-The operator makes a backup that begins since then, and removes the label once one is noted.
+The operator makes one that begins since then, and removes the label once it is noted.
 Invariant: a request of the future, or one that is a day old, counts as absent, so that no label
-begins a backup that nobody waits for any more.
+begins what nobody waits for any more.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ LASTS = timedelta(hours=24)
 """Time for which a request is tried."""
 
 
-def read_backup_request(labels: Mapping[str, str], now: datetime) -> datetime | None:
+def read_backup_request(
+    labels: Mapping[str, str], now: datetime, label: str = REQUEST_LABEL
+) -> datetime | None:
     """The request in a state config's labels; one that can't be read counts as absent."""
-    at = read_moment(labels.get(REQUEST_LABEL))
+    at = read_moment(labels.get(label))
     return at if at is not None and now - LASTS < at <= now + CLOCKS_DIFFER else None
 
 
-def with_backup_request(labels: Mapping[str, str], at: datetime | None) -> dict[str, str]:
+def with_backup_request(
+    labels: Mapping[str, str], at: datetime | None, label: str = REQUEST_LABEL
+) -> dict[str, str]:
     """A state config's labels with this request in place of its own; None removes it."""
-    kept = {name: value for name, value in labels.items() if name != REQUEST_LABEL}
-    return kept if at is None else {**kept, REQUEST_LABEL: at.isoformat()}
+    kept = {name: value for name, value in labels.items() if name != label}
+    return kept if at is None else {**kept, label: at.isoformat()}

@@ -65,8 +65,11 @@ def backup_jobs(state: ClusterState) -> Iterator[LiveService]:
             yield live
 
 
-def run_of(state: ClusterState, live: LiveService) -> BackupRun:
-    """The state of a job, by its tasks and by its age."""
+def run_of(
+    state: ClusterState, live: LiveService, said: str = "base-backup: failed: "
+) -> BackupRun:
+    """The state of a job, by its tasks and by its age; ``said`` is what its last line begins with
+    if it failed."""
     tasks = list(state.swarm.tasks_of(live.id))
     if any(task.state == "complete" for task in tasks):
         last = max(tasks, key=lambda task: task.at)
@@ -84,9 +87,7 @@ def run_of(state: ClusterState, live: LiveService) -> BackupRun:
             return BackupRun("failed", live, why, state.now - (age - limit))
         return BackupRun("running", live, away)
     last = max(tasks, key=lambda task: task.at)
-    why = failure_of(
-        state.observed, live, last, most_lines=1, prefix="base-backup: failed: ", longest=MOST_TEXT
-    )
+    why = failure_of(state.observed, live, last, most_lines=1, prefix=said, longest=MOST_TEXT)
     return BackupRun("failed", live, why, min(last.at, state.now))
 
 

@@ -24,6 +24,7 @@ def check_placement(
     by_name = {node.name: node for node in nodes}
     yield from _members(cluster, by_name)
     yield from _proxies(cluster, by_name)
+    yield from _drill(cluster, by_name)
     numbers = {str(number): m.node for number, m in enumerate(cluster.spec.members, start=1)}
     yield from _labels(cluster, nodes, places or numbers)
     yield from vip_on_nodes(cluster, {node.name: node.address for node in nodes})
@@ -69,6 +70,18 @@ def _proxies(cluster: PostgresCluster, nodes: dict[str, Node]) -> Iterator[Findi
                 yield Finding(path, _no_node(name, nodes))
         elif name not in members:
             yield from _readiness(path, node)
+
+
+def _drill(cluster: PostgresCluster, nodes: dict[str, Node]) -> Iterator[Finding]:
+    backup = cluster.spec.backup
+    if backup is None or backup.drill is None:
+        return
+    path: Path = ("spec", "backup", "drill", "node")
+    name = backup.drill.node
+    if (node := nodes.get(name)) is None:
+        yield Finding(path, _no_node(name, nodes))
+    elif all(name != member.node for member in cluster.spec.members):
+        yield from _readiness(path, node)
 
 
 def _labels(

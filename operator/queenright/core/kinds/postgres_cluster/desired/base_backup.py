@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from queenright.core.kinds.postgres_cluster.desired.backup import CA_TARGET, CREDENTIALS_TARGET
+from queenright.core.kinds.postgres_cluster.desired.drill import DrillPlan, drill_plan
 from queenright.core.kinds.postgres_cluster.desired.services import (
     NO_CHECK,
     POSTGRES_ID,
@@ -47,11 +48,12 @@ MEMORY_BYTES = 768 * MEBI
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
     """The document's wishes for base backups; ``variables`` are the job's own. Without a schedule
-    one is made when a person asks for it."""
+    one is made when a person asks for it. ``drill`` are those for restores that prove them."""
 
     schedule: str | None
     source: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    drill: DrillPlan | None = None
 
 
 def backup_plan(cluster: PostgresCluster) -> BackupPlan | None:
@@ -64,7 +66,8 @@ def backup_plan(cluster: PostgresCluster) -> BackupPlan | None:
         "BACKUP_KEEP_COUNT": str(kept.count) if kept and kept.count else "",
         "BACKUP_KEEP_DAYS": str(kept.days) if kept and kept.days else "",
     }
-    return BackupPlan(spec.schedule, spec.source, {k: v for k, v in variables.items() if v})
+    wanted = {name: text for name, text in variables.items() if text}
+    return BackupPlan(spec.schedule, spec.source, wanted, drill_plan(cluster))
 
 
 def job_name(cluster: str) -> str:

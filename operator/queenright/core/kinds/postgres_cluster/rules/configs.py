@@ -16,6 +16,8 @@ from queenright.core.kinds.postgres_cluster.backup.request import with_backup_re
 from queenright.core.kinds.postgres_cluster.backup.run import due_note as due_backup_note
 from queenright.core.kinds.postgres_cluster.backup.run import requested
 from queenright.core.kinds.postgres_cluster.databases.annotations import due_note, with_catalog_note
+from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL, with_drill_note
+from queenright.core.kinds.postgres_cluster.drill.run import drill_requested, due_drill_note
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.decision import decide_leader
 from queenright.core.kinds.postgres_cluster.topology.noting import without_voters
@@ -61,7 +63,7 @@ def with_notes(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]
     kept = {**labels, BOOTSTRAPPED_LABEL: "true"} if whole else labels
     note = due_note(state.desired.catalog, state.catalog, state.catalog_note)
     kept = with_replacements(kept, decide_replacement(state).notes)
-    kept = noted_backup(state, without_voters(state, kept))
+    kept = noted_drill(state, noted_backup(state, without_voters(state, kept)))
     return with_catalog_note(with_annotations(kept, decide_leader(state).annotations), note)
 
 
@@ -71,6 +73,15 @@ def noted_backup(state: ClusterState, labels: Mapping[str, str]) -> dict[str, st
     note = due_backup_note(state)
     kept = dict(labels) if note == state.backup_note else with_backup_note(labels, note)
     return kept if requested(state) is not None else with_backup_request(kept, None)
+
+
+def noted_drill(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels with a drill that has ended; one that can't be read stays until then. A request
+    goes with the drill that answers it, or when it is too old."""
+    note = due_drill_note(state)
+    kept = dict(labels) if note == state.drill_note else with_drill_note(labels, note)
+    is_open = drill_requested(state) is not None
+    return kept if is_open else with_backup_request(kept, None, REQUEST_LABEL)
 
 
 def remove_outdated(state: ClusterState) -> Iterator[AnyAction]:

@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from queenright.core.manifest.cron import Schedule
+from queenright.core.manifest.cron import CRON_PATTERN, Schedule, read_cron
 from queenright.core.manifest.model import Part
-from queenright.core.manifest.names import SecretName
+from queenright.core.manifest.names import NodeName, SecretName
+from queenright.core.manifest.quantities import GIBI, MEBI, Size
 from queenright.core.manifest.suggestions import UnfitValueError, describe, fits
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
@@ -20,6 +21,7 @@ BUCKET = r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"
 _FOLDER = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 PREFIX = rf"^{_FOLDER}(/{_FOLDER})*$"
 PREFIX_MOST = 200
+WEEKLY = "weekly"
 REGION = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 
 
@@ -133,6 +135,42 @@ class Retention(Part):
     )
 
 
+def _drill_schedule(value: str) -> str:
+    if value != WEEKLY:
+        read_cron(value)
+    return " ".join(value.split())
+
+
+DrillSchedule = Annotated[
+    str,
+    AfterValidator(_drill_schedule),
+    WithJsonSchema({"type": "string", "pattern": rf"{CRON_PATTERN}|^{WEEKLY}$"}),
+]
+
+
+class Drill(Part):
+    """A drill restores the latest base backup with all archived WAL into a job of its own on this
+    node, which touches no member, checks the data, and removes them."""
+
+    node: NodeName = Field(
+        description="Node on which it runs. It needs room for the whole database, the image of "
+        "the members, and a way to the repository; a node without a member spares those.",
+        examples=["node4"],
+    )
+    schedule: DrillSchedule | None = Field(
+        default=None,
+        description="When drills are made: `weekly` (each Sunday at 04:00), or as cron has it; in "
+        "UTC. The first is made as soon as there is a base backup. Default: only those that "
+        "`queenright backup verify` asks for.",
+        examples=[WEEKLY],
+    )
+    memory: Size = Field(
+        default=GIBI,
+        ge=256 * MEBI,
+        description="Hard limit of the job's memory, in bytes or with a unit.",
+    )
+
+
 class BackupSpec(Part):
     """Continuous archiving of the WAL by whichever member leads: PostgreSQL's `archive_mode` is on,
     and a segment that nothing fills is archived after `archive_timeout` (1min, unless
@@ -157,4 +195,9 @@ class BackupSpec(Part):
     )
     retention: Retention | None = Field(
         default=None, description="Backups that are kept. Default: all; nothing is removed."
+    )
+    drill: Drill | None = Field(
+        default=None,
+        description="Restores that prove the backups. Default: none; nobody knows that a backup "
+        "can be restored.",
     )

@@ -15,6 +15,8 @@ from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
 from queenright.core.kinds.postgres_cluster.backup.told import base_backup_text
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL, read_drill_note
+from queenright.core.kinds.postgres_cluster.drill.told import drill_text
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
 from queenright.core.manifest.moments import Pausing, format_moment
@@ -134,12 +136,15 @@ def backup_lines(desired: DesiredCluster, plan: Plan, observed: Observed) -> Ite
 
 
 def base_backup_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
-    """The last base backup, a request for one, and the next one."""
+    """The last base backup, a request for one, and the next one; then the same of drills."""
     state_config = swarm.config(desired.state_config.name)
     if desired.base_backups is not None and state_config is not None:
         labels = state_config.value.labels
         note, asked = read_backup_note(labels, now), read_backup_request(labels, now)
         yield Line("Backup", base_backup_text(desired.base_backups, note, now, asked))
+        if (drill := desired.base_backups.drill) is not None:
+            asked = read_backup_request(labels, now, REQUEST_LABEL)
+            yield Line("Backup", drill_text(drill, read_drill_note(labels, now), now, asked))
 
 
 def until(pausing: Pausing) -> str:

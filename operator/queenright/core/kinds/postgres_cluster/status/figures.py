@@ -12,6 +12,7 @@ from datetime import datetime
 from queenright.core.kinds.postgres_cluster.annotations import read_annotations
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.drill.note import read_drill_note
 from queenright.core.kinds.postgres_cluster.status.rows import proxy_rows
 from queenright.core.observed import Archiving, Known, MemberStatus, Observed, SwarmState
 
@@ -52,6 +53,7 @@ def cluster_figures(
         "proxies_down": len(rows) - running,
         **archive_ages(observed.archiving.get(desired.name)),
         **last_backup(desired, swarm, now),
+        **last_drill(desired, swarm, now),
     }
 
 
@@ -105,6 +107,21 @@ def last_backup(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> di
         "backup_s_ago": None if note.ended is None else age_s(note.ended, now),
         "backup_bytes": note.size or None,
         "backup_failures": note.failures,
+    }
+
+
+def last_drill(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> dict[str, object]:
+    """Return the age and the figures of the last proven restore, and the failures since; no key
+    where the document asks for no drills."""
+    if desired.base_backups is None or desired.base_backups.drill is None:
+        return {}
+    live = swarm.config(desired.state_config.name)
+    note = read_drill_note(live.value.labels if live is not None else {}, now)
+    return {
+        "drill_s_ago": None if note.at is None else age_s(note.at, now),
+        "drill_took_s": note.took_s if note.at is not None else None,
+        "drill_point_s": None if note.point is None else round(note.point.total_seconds(), 1),
+        "drill_failures": note.failures,
     }
 
 

@@ -1,0 +1,1 @@
+"""Restores that prove the base backups."""

@@ -1,0 +1,90 @@
+"""A person's request for a drill: why there can be none, its step, and what became of it.
+
+Decides from the same observation and by the same rules as the operator. Invariant: a request is one
+label, written with the version index that was read; a second request joins one that has not failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from queenright.core.actions import LabelConfig
+from queenright.core.kinds.postgres_cluster.backup.asking import asked_at
+from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
+from queenright.core.kinds.postgres_cluster.desired.drill import DUE_VARIABLE
+from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL
+from queenright.core.kinds.postgres_cluster.drill.run import (
+    drill_jobs,
+    drill_requested,
+    due_drill_note,
+    plan_of,
+)
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import LiveService
+from queenright.core.swarm.diff import diff
+from queenright.core.swarm.label_values import read_moment
+
+
+def why_no_drill_asked(state: ClusterState) -> str | None:
+    """Reason why a request would come to nothing; None where it would not."""
+    name = state.desired.name
+    if plan_of(state) is None:
+        return (
+            f"cluster {name}: no restore proves its backups (its document has no `backup.drill`); "
+            "add `drill: {node: …}` to `backup` first"
+        )
+    if state.is_paused:
+        return (
+            f"cluster {name}: no drill is begun (`reconcile: paused`); end the pause in the file "
+            "first"
+        )
+    if not state.is_bootstrapped:
+        return (
+            f"cluster {name}: no drill is begun (it was never whole yet); `queenright status` "
+            "shows what it waits for"
+        )
+    return None
+
+
+def drill_step(state: ClusterState, by: str) -> Iterator[LabelConfig]:
+    """The state config with a request of now."""
+    live = state.swarm.config(state.desired.state_config.name)
+    if live is not None:
+        labels = with_backup_request(live.value.labels, asked_at(state), REQUEST_LABEL)
+        wanted = replace(live.value, labels=labels)
+        yield LabelConfig(
+            reason=f"a drill is requested by {by}",
+            changes=diff(wanted, live.value),
+            id=live.id,
+            version=live.version,
+            config=wanted,
+        )
+
+
+def open_drill(state: ClusterState) -> datetime | None:
+    """The moment of a request that has not failed; None where there is none."""
+    at, tried = drill_requested(state), due_drill_note(state).tried
+    return at if at is None or tried is None or tried < at else None
+
+
+def is_proved(state: ClusterState, at: datetime) -> bool:
+    """Return True if a drill is noted that answers a request of this moment."""
+    newest = state.drill_note.newest
+    return newest is not None and newest >= at
+
+
+def has_failed(state: ClusterState, at: datetime) -> bool:
+    """Return True if a drill failed that a request of this moment asked for."""
+    note = state.drill_note
+    return bool(note.failures) and note.tried is not None and note.tried >= at
+
+
+def drill_for(state: ClusterState, at: datetime) -> LiveService | None:
+    """The job that answers a request of this moment; None where there is none."""
+    for live in drill_jobs(state):
+        due = read_moment(live.value.environment.get(DUE_VARIABLE))
+        if due is not None and due >= at:
+            return live
+    return None

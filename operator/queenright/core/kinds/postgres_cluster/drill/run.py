@@ -1,0 +1,159 @@
+"""Drills of one cluster: what is due, and how far the job is that makes one.
+
+Decides from the schedule, the clock, the annotation and the job in the swarm, so that an operator
+that was killed at any moment goes on from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from queenright.core.kinds.job_runs import output_of
+from queenright.core.kinds.postgres_cluster.backup.run import READS, BackupRun, run_of
+from queenright.core.kinds.postgres_cluster.desired.drill import (
+    AT_VARIABLE,
+    DRILL_ROLE,
+    DUE_VARIABLE,
+    NODE_VARIABLE,
+    DrillPlan,
+)
+from queenright.core.kinds.postgres_cluster.drill.note import DrillNote
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.manifest.cron import read_cron
+from queenright.core.manifest.moments import format_moment
+from queenright.core.observed import Known, LiveService
+from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
+from queenright.core.planning.service_context import answered_once
+from queenright.core.swarm.label_values import read_moment
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
+
+FIRST_WAIT, LONGEST_WAIT = timedelta(hours=1), timedelta(hours=24)
+"""Waits after failures: each drill reads the whole backup."""
+LINES_LOST = "it ended well, and its lines are lost with its node"
+_PROVED = re.compile(
+    r"^proved backup=(\S{1,64}) seconds=([0-9]{1,9}) bytes=([0-9]{1,15}) databases=[0-9]{1,9} "
+    r"reached=(\S{1,40}) canary=(\S{1,40})$",
+    re.MULTILINE,
+)
+
+
+def plan_of(state: ClusterState) -> DrillPlan | None:
+    """The document's wishes for drills; None where it has none."""
+    plan = state.desired.base_backups
+    return plan.drill if plan is not None else None
+
+
+def drill_jobs(state: ClusterState) -> Iterator[LiveService]:
+    """The cluster's drills that are in the swarm: one, unless a person made others."""
+    for live in state.swarm.index.services_labelled(CLUSTER_LABEL, state.desired.name):
+        if live.value.labels.get(ROLE_LABEL) == DRILL_ROLE:
+            yield live
+
+
+def drill_run(state: ClusterState, live: LiveService) -> BackupRun:
+    """The state of a job. One that failed is waited for until its lines are read: they are the
+    cause, and the job goes as soon as that is noted."""
+    run = run_of(state, live, "backup-drill: failed: ")
+    if run.state != "failed" or isinstance(state.observed.outputs.get(live.id), Known):
+        return run
+    tasks = list(state.swarm.tasks_of(live.id))
+    if any(task.is_alive for task in tasks):
+        return run
+    last = max(tasks, key=lambda task: task.at)
+    age = certain_age(last.at, state.now, state.seen_s_ago.get(last.id))
+    return run if age > READS else dataclasses.replace(run, state="read")
+
+
+@answered_once
+def due_drill_note(state: ClusterState) -> DrillNote:
+    """The annotation as it should be from now on: with the job that has ended."""
+    note = state.drill_note
+    for live in drill_jobs(state):
+        run = drill_run(state, live)
+        if live.id != note.job and run.state == "done":
+            return proved_note(state, run)
+        if live.id != note.job and run.state == "failed":
+            return failed_note(note, run, run.failed_at, run.why)
+    return note
+
+
+def proved_note(state: ClusterState, run: BackupRun) -> DrillNote:
+    """The annotation of a job that ended well: without its lines nothing is known to be proven."""
+    variables = run.live.value.environment
+    found = _PROVED.search(output_of(state.observed, run.live))
+    if found is None:
+        return failed_note(state.drill_note, run, state.now, LINES_LOST)
+    return DrillNote(
+        done=read_moment(variables.get(DUE_VARIABLE)) or run.live.created_at,
+        at=read_moment(variables.get(AT_VARIABLE)) or run.live.created_at,
+        backup=found[1],
+        node=variables.get(NODE_VARIABLE, ""),
+        size=int(found[3]),
+        took_s=int(found[2]),
+        reached=read_moment(found[4]),
+        beat=read_moment(found[5]),
+        job=run.live.id,
+    )
+
+
+def failed_note(note: DrillNote, run: BackupRun, at: datetime | None, why: str) -> DrillNote:
+    """The annotation with one failure more."""
+    return dataclasses.replace(
+        note,
+        failures=note.failures + 1,
+        failed_at=at,
+        tried=read_moment(run.live.value.environment.get(DUE_VARIABLE)),
+        why=why,
+        job=run.live.id,
+    )
+
+
+def drill_due_since(state: ClusterState) -> datetime | None:
+    """The moment since which a drill has to be made, by the schedule or by a request, the later
+    one where both ask; None where none is due."""
+    found = (drill_scheduled(state), drill_requested(state))
+    return max((at for at in found if at is not None), default=None)
+
+
+def drill_requested(state: ClusterState) -> datetime | None:
+    """The moment of a person's request, if no drill began since; None where there is none."""
+    at, newest = state.drill_request, due_drill_note(state).newest
+    is_open = at is not None and (newest is None or newest < at)
+    return at if plan_of(state) is not None and is_open else None
+
+
+def drill_scheduled(state: ClusterState) -> datetime | None:
+    """The last moment of the schedule, if no drill was made since; None where none is due."""
+    plan = plan_of(state)
+    if plan is None or plan.schedule is None:
+        return None
+    last = read_cron(plan.schedule).last(state.now)
+    newest = due_drill_note(state).newest
+    if newest is None:
+        return last or state.now.replace(second=0, microsecond=0)
+    return last if last is not None and newest < last else None
+
+
+def drill_again_at(state: ClusterState) -> datetime | None:
+    """The moment at which a failed drill is begun again; None where none has failed, or somebody
+    asked for one since."""
+    note, asked = due_drill_note(state), drill_requested(state)
+    if not note.failures or note.failed_at is None or note.failed_at > state.now + CLOCKS_DIFFER:
+        return None
+    if asked is not None and (note.tried is None or asked > note.tried):
+        return None
+    wait: timedelta = min(FIRST_WAIT * 2 ** min(note.failures - 1, 10), LONGEST_WAIT)
+    return note.failed_at + wait
+
+
+def why_drill_due(state: ClusterState) -> str:
+    """The reason for a drill that is due, in words."""
+    if (asked := drill_requested(state)) is not None:
+        return f"requested at {format_moment(asked.replace(microsecond=0))}"
+    due = drill_due_since(state)
+    if due is None or due_drill_note(state).newest is None:
+        return "the first is due"
+    return f"due since {format_moment(due)}"
