@@ -52,6 +52,7 @@ BEHIND_PROXY = app_manifest(
 )
 PARENT = "{from: {backup: {repository: {bucket: backups, credentials: main_backup}, cluster: old}}}"
 OIDC = "{issuer: https://sso.example.org, clientId: notes, clientSecret: oidc_secret}"
+DRILLED = BACKUP[:-1] + ", schedule: '*/5 * * * *', drill: {node: node4, schedule: '*/7 * * * *'}}"
 TEXTS = {"PostgresCluster": (FILE, PLAIN, RICH), "NotesApp": (APP_FILE, APP_PLAIN, APP_RICH)}
 """The file of each kind, and two texts to begin with."""
 APP_IMAGES = {**APP_DIGESTS, EDGE_IMAGE: EDGE_DIGEST}
@@ -60,6 +61,8 @@ BESIDE: Mapping[tuple[str, str], str] = {
     ("PostgresCluster", "backup"): manifest(backup=BACKUP),
     ("PostgresCluster", "bootstrap"): manifest(bootstrap=PARENT),
     ("PostgresCluster", "from"): manifest(backup=BACKUP[:-1] + ", schedule: '*/5 * * * *'}"),
+    ("PostgresCluster", "schedule"): manifest(backup=DRILLED),
+    ("PostgresCluster", "memory"): manifest(backup=DRILLED),
     ("PostgresCluster", "count"): manifest(
         backup=BACKUP[:-1] + ", schedule: '*/5 * * * *', retention: {days: 7}}"
     ),

@@ -62,7 +62,7 @@ POOL: Mapping[str, tuple[str, ...]] = {
     "lsn": ("0/3000060", "here"),
     "time": ("2026-01-01T00:00Z", "2025-12-31T12:00Z"),
     "region": ("eu-central-1", "eu-west-2"),
-    "schedule": ("0 * * * *", "*/5 * * * *", "30 2 * * 0", "60 * * * *"),
+    "schedule": ("weekly", "0 * * * *", "*/5 * * * *", "30 2 * * 0", "60 * * * *"),
     "credentials": ("main_backup", "other_backup"),
     "ca": ("s3_ca", "other_s3_ca"),
     "accessRules": (

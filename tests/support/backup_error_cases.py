@@ -56,6 +56,9 @@ BACKUP_CASES: dict[str, str] = {
     "backup with a retention of nothing": with_backup(
         extra=", schedule: '0 3 * * *', retention: {}"
     ),
+    "backup with a drill of nothing": with_backup(extra=", drill: {}"),
+    "backup with a drill each day": with_backup(extra=", drill: {node: node4, schedule: daily}"),
+    "backup with a drill in too little": with_backup(extra=", drill: {node: node4, memory: 64M}"),
     "backup with a password for credentials": with_backup(
         "bucket: backups, credentials: pg_superuser_pw"
     ),

@@ -48,6 +48,7 @@ FIELDS = """  backup:
     repository: {{bucket: {bucket}, credentials: backup_credentials, endpoint: "{endpoint}"}}
     schedule: 0 3 1 1 *
     retention: {{count: 2}}
+    drill: {{node: {node}}}
   roles: [{{name: app, passwordSecret: app_pw}}]
 """
 
@@ -107,7 +108,7 @@ def backed_up(deployment: Deployment, store: ObjectStore, programs: MemberProgra
     lab, operator = deployment.lab, deployment.operator
     credentials = (programs.secrets / "backup_credentials").read_text()
     lab.manager.docker("secret", "create", "backup_credentials", "-", text=credentials)
-    fields = FIELDS.format(bucket=BUCKET, endpoint=store.endpoint)
+    fields = FIELDS.format(bucket=BUCKET, endpoint=store.endpoint, node=MEMBER_NODES[2])
     operator.write(quick_manifest(lab) + fields)
     operator.wait_for(lambda: noted(lab).get("id"), "a base backup", CHANGES_S)
     return deployment
@@ -177,6 +178,30 @@ def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> No
     shown = backed_up.operator.command("backup", "show", second)
     assert second in shown.stdout
     assert SECRET_KEY not in shown.stdout + asked.stdout + "".join(backed_up.operator.lines)
+
+
+@pytest.mark.timeout(600)
+def test_a_drill_proves_the_backup_and_finds_one_without_its_data(
+    backed_up: Deployment, programs: MemberPrograms
+) -> None:
+    lab, operator, node = backed_up.lab, backed_up.operator, backed_up.lab.node(MEMBER_NODES[2])
+    volumes = node.docker("volume", "ls", "-q").stdout
+    proven = operator.command("backup", "verify")
+    assert proven.returncode == 0, proven.stderr + proven.stdout
+    print(proven.stdout)
+    newest = stored(backed_up)[0]["id"]
+    assert f"(base backup {newest} on {MEMBER_NODES[2]})" in proven.stdout
+    assert "last proven restore: " in operator.command("status").stdout
+    data = [n for n in programs.stored(BUCKET) if f"/{newest}/data" in n]
+    programs.stored(BUCKET, *data)
+    failed = operator.command("backup", "verify")
+    assert failed.returncode == 1, failed.stdout
+    assert f"base backup {newest} is not restored: Missing file " in failed.stderr
+    operator.wait_for(lambda: "backup/main/drill/failed" in operator.holds(), "the hold", 30)
+    eventually(lambda: not service(lab, "main_backup_drill"), "the job to go", 60)
+    eventually(lambda: node.docker("volume", "ls", "-q").stdout == volumes, "its data to go", 60)
+    assert SECRET_KEY not in proven.stdout + failed.stderr + "".join(operator.lines)
+    assert operator.command("backup", "now").returncode == 0
 
 
 def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], str, int]:

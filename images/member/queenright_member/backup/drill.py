@@ -28,7 +28,7 @@ WAL_VARIABLE = "DRILL_WAL"
 CANARY_VARIABLE = "DRILL_CANARY"
 """Database of the canary; empty where it is off."""
 RESTORE_COMMAND = "wal-restore %f %p"
-_SEGMENT = re.compile(r"[0-9A-F]{24}")
+_SEGMENT = re.compile(r"[0-9A-F]{24}(\.[0-9A-F]{8}\.backup)?")
 _POINT_SQL = """SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_replay_lsn(), '0/0'),
   pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size')),
   pg_catalog.to_char(pg_catalog.pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC',
@@ -132,7 +132,7 @@ def lay_out(barman: Barman, backup: str, data: Path) -> None:
 def check_reached(position: int, segment: int, wal: str) -> None:
     """DrillError where the recovery ended before a file that the archive had; ``position`` is the
     end of the last record that was replayed, in bytes."""
-    if not _SEGMENT.fullmatch(wal[:24]):
+    if not _SEGMENT.fullmatch(wal):
         return
     start = (int(wal[8:16], 16) << 32) + int(wal[16:24], 16) * segment
     if position < start:

@@ -70,8 +70,8 @@ def after_drill(
     elif run.state == "running":
         since = format_moment(live.created_at.replace(microsecond=0))
         why = why_no_node(state, plan.node)
-        lost = f"; {why}, so that it does not end: bring the node back" if why else ""
-        reason = f"backup drill: runs on {plan.node} since {since}{run.why}{lost}"
+        lost = f"; {why}, so that it may not end: bring the node back" if why else run.why
+        reason = f"backup drill: runs on {plan.node} since {since}{lost}"
         yield Hold(drill_key(state), reason, None, bool(why), is_informational=True)
     elif run.state == "done" and is_noted and not note.failures:
         reason = f"the restore proved its backup: {figures_text(note)}"
