@@ -14,6 +14,7 @@ import yaml
 
 from queenright.adapters.audit.log import AuditLog, log_record
 from queenright.core.kinds.postgres_cluster.backup.note import BackupNote, with_backup_note
+from queenright.core.kinds.postgres_cluster.drill.note import DrillNote, with_drill_note
 from queenright.core.observed import Archiving, Known, Observed, Unknown
 from queenright.core.planning.faults import DocumentKey, Fault
 from queenright.core.planning.lease import Lease
@@ -57,6 +58,7 @@ RULES: dict[str, str] = {
 }
 MINUTES = 70
 ARCHIVING = manifest(backup=BACKUP)
+DRILLED = manifest(backup=BACKUP[:-1] + ", drill: {node: node4}}")
 Minute = Callable[[], list[Line]]
 
 
@@ -74,6 +76,16 @@ def archive(*, waits: timedelta = timedelta(0), note: BackupNote | None = None) 
     )
     found = Archiving(NOW, is_on=True, last_at=NOW, waiting=1, waiting_since=NOW - waits)
     return dataclasses.replace(seen, archiving={"main": Known(found)})
+
+
+def failed_drill() -> Observed:
+    seen = archive()
+    state_config = swarm_of(seen).config("main_cluster")
+    assert state_config is not None
+    note = DrillNote(failures=1, failed_at=NOW, why="Missing file data.tar")
+    return with_config_labels(
+        seen, "main_cluster", with_drill_note(state_config.value.labels, note)
+    )
 
 
 def without_quorum() -> Observed:
@@ -148,6 +160,7 @@ BAD: dict[str, Minute] = {
     "ArchiveBehind": cluster(archive(waits=timedelta(hours=1)), ARCHIVING),
     "BackupOld": cluster(archive(note=OLD), ARCHIVING),
     "BackupFailing": cluster(archive(note=FAILED), ARCHIVING),
+    "DrillFailed": cluster(failed_drill(), DRILLED),
     "RowsLost": measured(lost_rows=3, write_gap_ms=900),
     "LongWriteGap": measured(lost_rows=0, write_gap_ms=90_000),
     "ApplicationDown": application(without_readiness(1, 2)),
@@ -167,7 +180,7 @@ def minute(name: str) -> tuple[Line, ...]:
 def healthy() -> tuple[Line, ...]:
     lines = [
         *state_lines(cluster_pass()),
-        *state_lines(cluster_pass(archive(), text=ARCHIVING)),
+        *state_lines(cluster_pass(archive(), text=DRILLED)),
         *of_application(pass_with_app()),
         *of_application(pass_with_app(behind_it(), behind())),
         *measured(lost_rows=0, write_gap_ms=900)(),

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from queenright.core.kinds.postgres_cluster.backup.note import BackupNote, with_backup_note
+from queenright.core.kinds.postgres_cluster.drill.note import DrillNote, with_drill_note
 from queenright.core.observed import Archiving, Known, Observed, Unknown
 from queenright.core.planning.plan import Refusal
 from queenright.engine.state_lines import PERIOD_S, StateLines
@@ -23,7 +24,7 @@ from tests.support.sights import StillTime, cluster_pass, pass_with_app
 
 MANUAL = Path(__file__).parents[3] / "docs" / "monitoring.md"
 ADDED_BY_LOGGING = {"timestamp", "level", "event"}
-ARCHIVING = manifest(backup=BACKUP)
+ARCHIVING = manifest(backup=BACKUP[:-1] + ", drill: {node: node4}}")
 
 
 def cluster_line(seen: Observed, text: str = "") -> Line:
@@ -32,11 +33,15 @@ def cluster_line(seen: Observed, text: str = "") -> Line:
 
 
 def archiving(observed: Observed) -> Observed:
-    """The leader's archive is 20 s old, 30 MB wait, and a base backup was made an hour ago."""
+    """The leader's archive is 20 s old, 30 MB wait; a base backup and a drill are an hour old."""
     at = NOW - timedelta(hours=1)
     labels = with_backup_note(
         swarm_of(observed).config("main_cluster").value.labels,  # type: ignore[union-attr]
         BackupNote(at, "20260101T110000", at, at, 42, "member-3", failures=2),
+    )
+    labels = with_drill_note(
+        labels,
+        DrillNote(at, at, "20260101T110000", "node4", 42, 360, at - timedelta(seconds=3)),
     )
     found = Archiving(
         NOW,
@@ -122,6 +127,8 @@ def test_the_archive_and_the_base_backups() -> None:
     assert line["archive_waiting_s"] == 90
     assert line["archive_waiting_bytes"] == 30 << 20
     assert (line["backup_s_ago"], line["backup_failures"]) == (3600, 2)
+    assert (line["drill_s_ago"], line["drill_failures"]) == (3600, 0)
+    assert (line["drill_took_s"], line["drill_point_s"]) == (360, 3)
 
 
 def test_a_canary_s_measurement_and_a_refusal() -> None:

@@ -140,7 +140,7 @@ def now(cluster: str | None, manifests: Path | None, *, no_wait: bool) -> int:
 @click.option("--no-wait", is_flag=True, help="Only ask for it; do not wait until it is made.")
 @manifests_option
 def verify(cluster: str | None, manifests: Path | None, *, no_wait: bool) -> int:
-    """Have the latest backup restored beside the cluster and checked, and wait for the result."""
+    """Have the latest backup restored and checked, and wait."""
 
     async def act(live: Session) -> int:
         return await verify_now(live, no_wait=no_wait)
