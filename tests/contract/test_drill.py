@@ -151,6 +151,8 @@ def test_a_drill_tells_what_it_proved_and_finds_what_is_missing(
     server.sql("INSERT INTO kept SELECT generate_series(1001, 2000)")
     middle = archived(server)
     beat(server)
+    server.sql(f"ALTER ROLE postgres IN DATABASE {CANARY} SET statement_timeout = 1")
+    server.sql(f"ALTER DATABASE {CANARY} SET default_transaction_read_only = on")
     before = server.sql("SELECT now()::text, clock_timestamp()")[0][1]
     last = archived(server)
     asked = {"DRILL_BACKUP": backup, "DRILL_WAL": last, "DRILL_CANARY": CANARY}

@@ -35,6 +35,7 @@ _POINT_SQL = """SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_replay_
     'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
   (SELECT pg_catalog.sum(pg_catalog.pg_database_size(oid)) FROM pg_catalog.pg_database),
   (SELECT pg_catalog.count(*) FROM pg_catalog.pg_database WHERE datallowconn)"""
+_TABLE_SQL = "SELECT pg_catalog.to_regclass('public.beat')"
 _CANARY_SQL = """SELECT pg_catalog.to_char(pg_catalog.max(at) AT TIME ZONE 'UTC',
   'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM public.beat"""
 
@@ -96,7 +97,8 @@ def drill(environ: Mapping[str, str], places: Places) -> None:
         if damage := server.damage():
             raise DrillError(f"base backup {backup['id']}: pg_amcheck found damage: {damage}")
         canary = environ.get(CANARY_VARIABLE, "")
-        beat = server.row(_CANARY_SQL, canary)[0] if canary and server.has(canary) else ""
+        is_there = canary and server.has(canary) and server.row(_TABLE_SQL, canary)[0]
+        beat = server.row(_CANARY_SQL, canary)[0] if is_there else ""
     print(
         f"proved backup={backup['id']} seconds={took_s:.0f} bytes={size} databases={databases} "
         f"reached={reached or 'None'} canary={beat or 'None'}",

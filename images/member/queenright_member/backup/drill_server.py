@@ -38,6 +38,17 @@ _SETTINGS: Mapping[str, str] = {
 }
 """`wal_level` lets the server begin with logical slots. A subscription's worker would connect to
 its publisher, so there are none; nor is there a server on these data after the drill."""
+_OPTIONS = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "default_transaction_read_only": "off",
+        "statement_timeout": "0",
+        "lock_timeout": "0",
+        "search_path": "pg_catalog",
+        "session_preload_libraries": "",
+    }.items()
+)
+"""They go before what roles and databases of the restored server set for their sessions."""
 _KEPT = {
     "max_prepared_xacts": "max_prepared_transactions",
     "max_locks_per_xact": "max_locks_per_transaction",
@@ -175,7 +186,7 @@ class DrillServer:
         kept = {key: text for key, text in os.environ.items() if not key.startswith("PG")}
         return subprocess.run(
             [self._program(name), *words],
-            env={**kept, "LC_ALL": "C"},
+            env={**kept, "LC_ALL": "C", "PGOPTIONS": _OPTIONS},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -80,7 +80,8 @@ def remove_services(cluster: str, services: list[LiveService]) -> Iterator[AnyAc
     for live in sorted(
         services, key=lambda live: (live.value.labels.get(ROLE_LABEL) == "member", live.value.name)
     ):
-        volumes = [mount.source for mount in live.value.mounts if mount.kind == "volume"]
+        mounts = live.value.mounts
+        volumes = [mount.source for mount in mounts if mount.kind == "volume" and mount.source]
         secrets = [reference.name for reference in live.value.secrets]
         stay = ", ".join(
             [f"volume {name}" for name in volumes] + [f"secret {name}" for name in secrets]

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from queenright.core.kinds.job_runs import output_of
-from queenright.core.kinds.postgres_cluster.backup.run import READS, BackupRun, run_of
+from queenright.core.kinds.postgres_cluster.backup.run import (
+    LONGEST_AWAY,
+    READS,
+    BackupRun,
+    run_of,
+)
 from queenright.core.kinds.postgres_cluster.desired.drill import (
     AT_VARIABLE,
     DRILL_ROLE,
@@ -54,12 +59,18 @@ def drill_jobs(state: ClusterState) -> Iterator[LiveService]:
 
 
 def drill_run(state: ClusterState, live: LiveService) -> BackupRun:
-    """The state of a job. One that failed is waited for until its lines are read: they are the
-    cause, and the job goes as soon as that is noted."""
+    """The state of a job. One that can't begin keeps base backups waiting, and is given up. One
+    that failed is waited for until its lines are read: they are the cause, and the job goes as soon
+    as that is noted."""
     run = run_of(state, live, "backup-drill: failed: ")
+    tasks = list(state.swarm.tasks_of(live.id))
+    has_begun = any(task.state == "running" for task in tasks)
+    old = certain_age(live.created_at, state.now, state.seen_s_ago.get(live.id)) > LONGEST_AWAY
+    if run.state == "running" and old and not has_begun:
+        why = f"it has not begun after 1 h{run.why}"
+        return dataclasses.replace(run, state="failed", why=why, failed_at=state.now)
     if run.state != "failed" or isinstance(state.observed.outputs.get(live.id), Known):
         return run
-    tasks = list(state.swarm.tasks_of(live.id))
     if any(task.is_alive for task in tasks):
         return run
     last = max(tasks, key=lambda task: task.at)

@@ -40,14 +40,14 @@ def figures_text(note: DrillNote) -> str:
     return f"{rounded_size(note.size)} in {took}, {end} (base backup {note.backup} on {note.node})"
 
 
-def failure_text(plan: DrillPlan, note: DrillNote) -> str:
+def failure_text(note: DrillNote) -> str:
     """The hold's words for a drill that failed."""
     times = f" {note.failures} times in a row" if note.failures > 1 else ""
     proven = "no restore has proven a backup yet"
     if note.at is not None:
         proven = f"the last proven restore is of {format_moment(note.at.replace(microsecond=0))}"
     return (
-        f"backup drill: the restore on {plan.node} failed{times} ({note.why}); {proven}. See that "
+        f"backup drill: the restore failed{times} ({note.why}); {proven}. See that "
         "the cause is gone, or make another base backup, and run `queenright backup verify`"
     )
 

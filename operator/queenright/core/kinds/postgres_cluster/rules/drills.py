@@ -17,6 +17,7 @@ from queenright.core.kinds.postgres_cluster.backup.run import (
 )
 from queenright.core.kinds.postgres_cluster.canary.canary import DATABASE
 from queenright.core.kinds.postgres_cluster.desired.drill import (
+    NODE_VARIABLE,
     DrillPlan,
     DrillTask,
     drill_job,
@@ -49,7 +50,7 @@ def plan_drills(state: ClusterState) -> Iterator[AnyAction | Hold]:
     note = due_drill_note(state)
     if note.failures:
         again = None if runs else drill_again_at(state)
-        reason = failure_text(plan, note)
+        reason = failure_text(note)
         yield Hold(f"{drill_key(state)}/failed", reason, again, wants_attention=True)
     if not runs:
         yield from begin_drill(state, plan)
@@ -69,9 +70,10 @@ def after_drill(
         yield RemoveService(live.id, live.value.name, reason=reason)
     elif run.state == "running":
         since = format_moment(live.created_at.replace(microsecond=0))
-        why = why_no_node(state, plan.node)
+        node = live.value.environment.get(NODE_VARIABLE, "") or plan.node
+        why = why_no_node(state, node)
         lost = f"; {why}, so that it may not end: bring the node back" if why else run.why
-        reason = f"backup drill: runs on {plan.node} since {since}{lost}"
+        reason = f"backup drill: runs on {node} since {since}{lost}"
         yield Hold(drill_key(state), reason, None, bool(why), is_informational=True)
     elif run.state == "done" and is_noted and not note.failures:
         reason = f"the restore proved its backup: {figures_text(note)}"

@@ -80,7 +80,7 @@ def with_job(observed: Observed, state: str, said: str | None = "", age_s: int =
     at = NOW - timedelta(seconds=age_s)
     live = LiveService("job1", 1, made, at, at)
     node = next(node.id for node in swarm_of(observed).nodes if node.name == "node3")
-    is_alive = state in {"running", "preparing"}
+    is_alive = state in {"running", "pending"}
     desired = "complete" if is_alive or state == "complete" else "shutdown"
     task = Task("jobtask", "job1", node, state, desired, at)
     swarm = swarm_of(observed)
@@ -248,6 +248,11 @@ def test_a_failed_drill_is_begun_again_later_each_time_or_when_somebody_asks(
         note = dataclasses.replace(due, failed_at=NOW - age, tried=NOW - timedelta(days=8))
         assert bool(plan_for(seen(note), WEEKLY).actions) is bool(is_begun)
         assert plan_for(seen(note, asked=True), WEEKLY).actions
+
+
+def test_a_job_that_can_not_begin_is_given_up_after_an_hour() -> None:
+    for age_s, actions in ((3500, 0), (3700, 1)):
+        assert len(plan_for(with_job(seen(), "pending", age_s=age_s), WEEKLY).actions) == actions
 
 
 def test_a_job_goes_when_the_file_asks_for_no_drills_any_more() -> None:
