@@ -118,7 +118,7 @@ def begin_drill(state: ClusterState, plan: DrillPlan) -> Iterator[AnyAction | Ho
 def why_not_yet(state: ClusterState) -> str:
     """Reason in the cluster's backups for which no drill may begin now; empty where one may."""
     if any(backup_jobs(state)):
-        return "a base backup is being made"
+        return "the job of a base backup is there"
     again = again_at(state)
     if due_since(state) is not None and (again is None or state.now >= again):
         return "a base backup is due, and comes first"

@@ -11,7 +11,6 @@ from queenright.core.actions import CreateService, LabelConfig, RemoveService
 from queenright.core.kinds.postgres_cluster.backup.note import NO_BACKUP, BackupNote
 from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
 from queenright.core.kinds.postgres_cluster.desired.drill import DRILL_ROLE
-from queenright.core.kinds.postgres_cluster.drill.guard import drills_touch_nothing, is_drill_job
 from queenright.core.kinds.postgres_cluster.drill.note import (
     NO_DRILL,
     REQUEST_LABEL,
@@ -22,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.drill.note import (
 from queenright.core.kinds.postgres_cluster.status.rows import cluster_status
 from queenright.core.observed import Archiving, Known, LiveService, NotAsked, Observed, Task
 from queenright.core.planning.plan import Hold, Plan
-from queenright.core.swarm.objects import ROLE_LABEL, Attachment, Mount, Port, Service
+from queenright.core.swarm.objects import ROLE_LABEL, Mount, Service
 from tests.golden.messages import Text, assert_words
 from tests.support.builders import NOW, document, manifest, plan_for, swarm_of
 from tests.support.changed import with_swarm
@@ -159,7 +158,7 @@ def test_a_drill_waits_for_a_base_backup_and_for_what_is_unknown() -> None:
     )
     plan = plan_for(observed, WEEKLY)
     assert plan.actions == ()
-    assert "a base backup is being made" in drill_holds(plan)[0].reason
+    assert "the job of a base backup is there" in drill_holds(plan)[0].reason
     assert_words(*drill_holds(plan))
 
 
@@ -266,48 +265,6 @@ def test_a_note_of_the_future_or_of_another_form_counts_as_absent() -> None:
     assert read_drill_note(with_drill_note({}, ahead), NOW).newest is None
     for text in ("", "[]", "{}", '{"backup": 1}'):
         assert read_drill_note({"queenright.last-drill": text}, NOW) == NO_DRILL
-
-
-def test_the_guard_refuses_a_job_that_could_touch_a_member() -> None:
-    plan, observed = plan_for(seen(), WEEKLY), seen()
-    (action,) = [a for a in plan.actions if isinstance(a, CreateService)]
-    assert drills_touch_nothing(plan, observed) is None
-    assert drills_touch_nothing(plan, with_job(observed, "running")) is not None
-    leader = next(s.value for s in swarm_of(observed).services if s.value.name == "main_member-1")
-    for fields in (
-        {"mounts": (Mount("/home/postgres/pgdata", source="main_member-1-data"),)},
-        {"mounts": (Mount("/data", kind="bind", source="/"),)},
-        {"networks": (Attachment("main_db"),)},
-        {"ports": (Port(5432, 5432),)},
-        {"secrets": leader.secrets},
-        {"mode": "replicated"},
-        {"capabilities_added": ("SYS_ADMIN",)},
-    ):
-        job = dataclasses.replace(action.service, **fields)  # type: ignore[arg-type]
-        other = dataclasses.replace(plan, actions=(dataclasses.replace(action, service=job),))
-        assert drills_touch_nothing(other, observed) is not None, fields
-    twice = dataclasses.replace(plan, actions=(action, action))
-    assert drills_touch_nothing(twice, observed) is not None
-
-
-def test_the_guard_refuses_a_base_backup_beside_a_drill() -> None:
-    late = dataclasses.replace(MADE, done=NOW - timedelta(hours=3), begun=None)
-    begun = plan_for(base.seen(late), base.WITH)
-    assert job_of(begun).name == "main_base_backup"
-    assert drills_touch_nothing(begun, base.seen(late)) is None
-    assert drills_touch_nothing(begun, with_job(seen(made=late), "running")) is not None
-    drill = plan_for(seen(), WEEKLY)
-    both = dataclasses.replace(begun, actions=(*begun.actions, *drill.actions))
-    assert drills_touch_nothing(both, seen(made=late)) is not None
-
-
-def test_only_the_job_itself_may_be_removed() -> None:
-    observed = with_job(seen(PROVED), "failed")
-    removed = RemoveService("job1", "main_backup_drill", reason="a test's")
-    assert is_drill_job(removed, observed)
-    member = next(s for s in swarm_of(observed).services if s.value.name == "main_member-1")
-    other = RemoveService(member.id, member.value.name, reason="a test's")
-    assert not is_drill_job(other, observed)
 
 
 def test_the_status_tells_the_last_proven_restore_and_the_next() -> None:
