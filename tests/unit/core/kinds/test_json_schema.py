@@ -27,6 +27,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 VALIDATORS = {kind: jsonschema.Draft202012Validator(schema) for kind, schema in SCHEMAS.items()}
 
 BEYOND_A_SCHEMA = {
+    "backup with a drill in too little",
     # what takes more than one field
     *("duplicate member", "duplicate node", "duplicate address", "even number of members"),
     *("one member", "address outside lanSubnet", "broadcast address", "times don't fit the ttl"),

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from queenright.core.manifest.cron import CRON_PATTERN, Schedule, read_cron
+from queenright.core.manifest.cron import CRON_PATTERN, EXAMPLE, Schedule, read_cron
 from queenright.core.manifest.model import Part
 from queenright.core.manifest.names import NodeName, SecretName
 from queenright.core.manifest.quantities import GIBI, MEBI, Size
@@ -136,6 +136,10 @@ class Retention(Part):
 
 
 def _drill_schedule(value: str) -> str:
+    if value != WEEKLY and " " not in value:
+        raise UnfitValueError(
+            f"{describe(value)} is neither {WEEKLY} nor a schedule as cron writes it, {EXAMPLE}"
+        )
     if value != WEEKLY:
         read_cron(value)
     return " ".join(value.split())

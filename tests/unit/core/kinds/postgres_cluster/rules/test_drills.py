@@ -169,7 +169,9 @@ def test_no_base_backup_is_begun_beside_a_drill() -> None:
     assert "a backup drill is in progress" in " ".join(hold.reason for hold in plan.holds)
 
 
-@pytest.mark.parametrize("fields", [{"state": "down"}, {"availability": "drain"}, None], ids=str)
+@pytest.mark.parametrize(
+    "fields", [{"state": "down"}, {"availability": "drain"}, None], ids=["down", "drained", "gone"]
+)
 def test_a_node_that_starts_nothing_is_told(fields: dict[str, str] | None) -> None:
     observed = seen()
     nodes = [node for node in swarm_of(observed).nodes if node.name != "node3"]
