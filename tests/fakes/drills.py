@@ -42,7 +42,7 @@ class Drills:
         targets = {file.target for file in service.secrets}
         if NEEDED - service.environment.keys() or "backup_credentials" not in targets:
             return "backup-drill: failed: a variable or secret is missing"
-        if not any(m.target == "/home/postgres/pgdata" for m in service.mounts):
+        if service.read_only:
             return "backup-drill: failed: [Errno 30] Read-only file system"
         if service.health_check is None or service.health_check.test != ("NONE",):
             return "unhealthy container"
@@ -63,7 +63,7 @@ class Drills:
         self.running.add(task.id)
         self.beside += bool(others)
         job = task.template
-        if any(mount.source for mount in job.mounts) or job.networks or job.ports:
+        if any(mount.kind != "tmpfs" for mount in job.mounts) or job.networks or job.ports:
             self.touched.append(job.name)
         if {file.target for file in job.secrets} - {"backup_credentials", "backup_ca"}:
             self.touched.append(f"{job.name} has passwords")

@@ -184,8 +184,7 @@ def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> No
 def test_a_drill_proves_the_backup_and_finds_one_without_its_data(
     backed_up: Deployment, programs: MemberPrograms
 ) -> None:
-    lab, operator, node = backed_up.lab, backed_up.operator, backed_up.lab.node(MEMBER_NODES[2])
-    volumes = node.docker("volume", "ls", "-q").stdout
+    lab, operator = backed_up.lab, backed_up.operator
     proven = operator.command("backup", "verify")
     assert proven.returncode == 0, proven.stderr + proven.stdout
     print(proven.stdout)
@@ -199,7 +198,6 @@ def test_a_drill_proves_the_backup_and_finds_one_without_its_data(
     assert f"base backup {newest} is not restored: Missing file " in failed.stderr
     operator.wait_for(lambda: "backup/main/drill/failed" in operator.holds(), "the hold", 30)
     eventually(lambda: not service(lab, "main_backup_drill"), "the job to go", 60)
-    eventually(lambda: node.docker("volume", "ls", "-q").stdout == volumes, "its data to go", 60)
     assert SECRET_KEY not in proven.stdout + failed.stderr + "".join(operator.lines)
     assert operator.command("backup", "now").returncode == 0
 

@@ -31,9 +31,9 @@ def places(tmp_path: Path, secrets: Path) -> drill.Places:
     )
     programs = barman(tmp_path, "restore", laid_out)
     for name, script in (
-        ("postgres", "echo starting; exec sleep 60"),
+        ("postgres", f"ls {tmp_path}/empty > {tmp_path}/found; exec sleep 60"),
         ("pg_controldata", 'echo "max_connections setting:              120"'),
-        ("pg_isready", ""),
+        ("pg_isready", f"test -s {tmp_path}/found"),
         ("psql", f"printf '{7 * SEGMENT}\\t{SEGMENT}\\t2025-11-22T08:09:10.5Z\\t4096\\t2\\n'"),
         ("pg_amcheck", ""),
     ):
@@ -67,7 +67,8 @@ def test_the_newest_whole_backup_is_restored_and_its_figures_are_one_line(
         "reached=2025-11-22T08:09:10.5Z canary=None",
         told.out.splitlines()[-1],
     )
-    assert [path.name for path in places.data.iterdir()] == ["recovery.signal"]
+    assert not any(places.data.iterdir()), "nothing is left of what was restored"
+    assert (tmp_path / "found").read_text() == "recovery.signal\n"
     assert f"\n{LATEST}\n" in (tmp_path / "arguments").read_text()
 
 

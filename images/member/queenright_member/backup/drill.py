@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from .barman import PROGRAMS, Barman, BarmanError
 from .base_backup import SYSTEM_VARIABLE, backups
-from .cluster_restore import LEFT_OUT
+from .cluster_restore import LEFT_OUT, empty
 from .drill_server import DrillServer, DrillServerError
 from .repository import DATA, SECRETS, RepositoryError, read_repository
 
@@ -75,12 +75,20 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], places: Places) ->
 
 
 def drill(environ: Mapping[str, str], places: Places) -> None:
-    """Restore, recover, check, and print a line about it."""
+    """Make the drill in an empty directory, which is empty again afterwards."""
     if not (system := environ.get(SYSTEM_VARIABLE, "")):
         raise RepositoryError(f"environment variable {SYSTEM_VARIABLE} is empty or unset")
     if any(places.data.iterdir()):
         raise DrillError(f"directory {places.data} is not empty; nothing is restored over data")
     barman = Barman(read_repository(environ, places.secrets), system, places.programs)
+    try:
+        restore_and_check(barman, environ, places)
+    finally:
+        empty(places.data)
+
+
+def restore_and_check(barman: Barman, environ: Mapping[str, str], places: Places) -> None:
+    """Restore into the empty directory, recover, check, and print a line about it."""
     begun = time.monotonic()
     backup = latest(backups(barman), environ.get(BACKUP_VARIABLE, ""), barman.repository.url)
     print(f"backup-drill: restores base backup {backup['id']}", flush=True)

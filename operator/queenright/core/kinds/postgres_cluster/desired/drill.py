@@ -1,8 +1,8 @@
 """The job that restores a base backup to prove it: a drill.
 
 Decides the service's every property. Invariant: it touches no member. It has none of their volumes,
-networks, ports or passwords, only the repository's credentials. Its data are in an anonymous
-volume, which Docker removes with the container.
+networks, ports or passwords, only the repository's credentials. Its data are in the container's
+own file system, which goes with the container.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from queenright.core.manifest.quantities import MEBI
 from queenright.core.swarm.objects import (
     CLUSTER_LABEL,
     STACK_LABEL,
-    Mount,
     Resources,
     RestartPolicy,
     Service,
@@ -33,7 +32,6 @@ from queenright.core.swarm.objects import (
 
 DRILL_ROLE = "backup-drill"
 PROGRAM = "backup-drill"
-DATA_TARGET = "/home/postgres/pgdata"
 FILES = (CREDENTIALS_TARGET, CA_TARGET)
 REPOSITORY_VARIABLES = ("BACKUP_URL", "BACKUP_ENDPOINT", "BACKUP_REGION", "BACKUP_COMPRESSION")
 DUE_VARIABLE, AT_VARIABLE, NODE_VARIABLE = "DRILL_DUE", "DRILL_AT", "DRILL_NODE"
@@ -106,17 +104,9 @@ def drill_job(plan: DrillPlan, cluster: str, member: Service, task: DrillTask) -
         environment={**repository, **{name: text for name, text in variables.items() if text}},
         user=f"{POSTGRES_ID}:{POSTGRES_ID}",
         init=True,
-        read_only=True,
         capabilities_dropped=("ALL",),
         constraints=(f"node.hostname=={plan.node}",),
-        mounts=tuple(
-            sorted(
-                (
-                    Mount(DATA_TARGET),
-                    scratch("/tmp", SCRATCH_BYTES),  # noqa: S108  # its tmpfs
-                )
-            )
-        ),
+        mounts=(scratch("/tmp", SCRATCH_BYTES),),  # noqa: S108  # its tmpfs
         secrets=tuple(file for file in member.secrets if file.target in FILES),
         health_check=NO_CHECK,
         resources=Resources(memory_limit_bytes=plan.memory_bytes),

@@ -48,8 +48,8 @@ def reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
         return
     if job.mode != "replicated-job" or job.replicas != 1:
         yield "the job could run more than once"
-    if any(mount.source or mount.kind not in {"volume", "tmpfs"} for mount in job.mounts):
-        yield "the job has a volume or a directory that is not its own"
+    if any(mount.kind != "tmpfs" for mount in job.mounts):
+        yield "the job has a volume, or a directory of the node"
     if job.networks or job.ports or job.hosts:
         yield "the job is in a network, or publishes a port"
     if job.configs or job.capabilities_added or not job.resources.memory_limit_bytes:
@@ -67,6 +67,6 @@ def is_drill_job(action: RemoveService, observed: Observed) -> bool:
         CLUSTER_LABEL in service.labels
         and is_drill(service)
         and service.mode == "replicated-job"
-        and not any(mount.source for mount in service.mounts)
+        and not any(mount.kind != "tmpfs" for mount in service.mounts)
         for service in found
     )

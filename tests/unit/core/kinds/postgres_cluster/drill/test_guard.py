@@ -28,6 +28,7 @@ def test_the_guard_refuses_a_job_that_could_touch_a_member() -> None:
     leader = next(s.value for s in swarm_of(observed).services if s.value.name == "main_member-1")
     for fields in (
         {"mounts": (Mount("/home/postgres/pgdata", source="main_member-1-data"),)},
+        {"mounts": (Mount("/home/postgres/pgdata"),)},
         {"mounts": (Mount("/data", kind="bind", source="/"),)},
         {"networks": (Attachment("main_db"),)},
         {"ports": (Port(5432, 5432),)},

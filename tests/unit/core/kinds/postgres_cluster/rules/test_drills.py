@@ -21,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.drill.note import (
 from queenright.core.kinds.postgres_cluster.status.rows import cluster_status
 from queenright.core.observed import Archiving, Known, LiveService, NotAsked, Observed, Task
 from queenright.core.planning.plan import Hold, Plan
-from queenright.core.swarm.objects import ROLE_LABEL, Mount, Service
+from queenright.core.swarm.objects import ROLE_LABEL, Service
 from tests.golden.messages import Text, assert_words
 from tests.support.builders import NOW, document, manifest, plan_for, swarm_of
 from tests.support.changed import with_swarm
@@ -102,7 +102,8 @@ def test_the_job_touches_no_member_and_has_no_password() -> None:
     assert job.image == leader.image
     assert job.constraints == ("node.hostname==node3",)
     assert job.networks == job.ports == job.configs == job.hosts == ()
-    assert [m for m in job.mounts if m.kind == "volume"] == [Mount("/home/postgres/pgdata")]
+    assert [(m.kind, m.target) for m in job.mounts] == [("tmpfs", "/tmp")]
+    assert not job.read_only, "its data are in the container itself"
     assert {f.target for f in job.secrets} == {"backup_credentials"}
     assert (job.command, job.args) == (("backup-drill",), ())
     assert job.resources.memory_limit_bytes == 1 << 30
