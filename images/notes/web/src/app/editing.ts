@@ -7,6 +7,9 @@ export const editing = signal("");
 /** How far the open page's edits have come; empty without any. */
 export const saving = signal<{ page: string; state: "saved" | "saving" | "kept" | "refused" }>();
 
+/** The pages with doubtful places: written by this person, and changed by somebody else meanwhile. */
+export const doubted = signal<ReadonlySet<string>>(new Set());
+
 /** Hears of a page instead of its reader; set while its editor has edits to follow. */
 export interface Follower {
   page: string;
@@ -27,3 +30,10 @@ export function followNoMore(page: string): void {
 }
 export const followerOf = (page: string): Follower | undefined =>
   follower?.page === page ? follower : undefined;
+
+let onLost = (): void => undefined;
+/** Sets what happens when the server has lost edits that it had told of. */
+export const whenLost = (act: () => void): void => {
+  onLost = act;
+};
+export const lostEdits = (): void => onLost();

@@ -2,9 +2,9 @@
 import { follow } from "../api/events";
 import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
-import { noteUnsent, unsentPages } from "../sync/drafts";
+import { doubtsOf, noteUnsent, rememberedOf, unsentPages } from "../sync/drafts";
 import { removePage } from "../sync/offline";
-import { editing } from "./editing";
+import { editing, whenLost } from "./editing";
 import { hearOf, live } from "./presence";
 import { route } from "./router";
 import { here, hide, refresh } from "./session";
@@ -31,10 +31,17 @@ function later(what: string): void {
   }, PAUSE_MS);
 }
 
-/** Sends what an earlier tab could not send; the editor is fetched only if there is something. */
+/** Sends what an earlier tab could not send, or the server has lost; fetches the editor only for that. */
 export async function sendDrafts(): Promise<void> {
   noteUnsent();
-  if (!me.value || !(await unsentPages(me.value.id)).size) return;
+  const id = me.value?.id;
+  if (!id) return;
+  const found = [
+    await unsentPages(id),
+    new Set(await rememberedOf(id)),
+    new Set(await doubtsOf(id)),
+  ];
+  if (found.every((one) => !one.size)) return;
   const { sendDrafts: send } = await import("../editor/open");
   await send();
 }
@@ -109,6 +116,7 @@ export function startLive(): void {
     if (phase.value === "ready" && message.data === me.value?.id) void hide();
   };
   listenForAnother(() => later("all"));
+  whenLost(() => void sendDrafts().catch(() => undefined));
 }
 
 /** Called after each request: shows if the server is reached, and asks again until it is. */

@@ -11,7 +11,7 @@ import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveEvent, LiveView, Person, Presence } from "../api/types";
 import type { Doc } from "../doc/types";
 import type { EditLog } from "../sync/edit_log";
-import { editing, followerOf } from "./editing";
+import { editing, followerOf, lostEdits } from "./editing";
 import { isOnline, me, opened, openPage, phase } from "./store";
 
 const REPORT_MS = 12_000;
@@ -121,6 +121,7 @@ async function withMissed(id: string, held: EditLog): Promise<EditLog | undefine
       if (error instanceof ApiError && error.status === 410) return undefined;
       throw error;
     }
+    if (!found.is_known) lostEdits();
     if (!found.is_known || !held.take(found.edits)) return undefined;
     if (held.seq >= found.seq || !found.edits.length) return held;
   }

@@ -6,6 +6,7 @@ import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { changes, close, isLinking, open } from "./open";
+import { Doubts } from "./doubts";
 import type { Session } from "./session";
 import { slashOf } from "./slash";
 import { SlashMenu } from "./slash_menu";
@@ -137,11 +138,7 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
           </button>
         </p>
       )}
-      {session?.lost && (
-        <p class="refused" role="alert">
-          {w.lostPlace} <q>{session.lost}</q>
-        </p>
-      )}
+      {session && <Doubts session={session} />}
       <input
         class="title-field"
         aria-label={w.title}

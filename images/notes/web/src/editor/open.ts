@@ -4,13 +4,23 @@ import { gapCursor } from "prosemirror-gapcursor";
 import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
-import { editing, followNoMore, followWith, saving } from "../app/editing";
+import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import { draftsOf, keepDraft, removeDraft, take, unsentPages } from "../sync/drafts";
+import {
+  doubtsOf,
+  draftsOf,
+  editsOf,
+  keepDraft,
+  rememberedOf,
+  take,
+  unsentPages,
+} from "../sync/drafts";
+import { LEASE_MS } from "../sync/leases";
 import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
+import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { Session } from "./session";
@@ -30,6 +40,8 @@ const opening = new Map<string, Promise<Session | undefined>>();
 /** Ends the pauses before another try. */
 const pausing = new Set<() => void>();
 const releases = new Map<Session, () => void>();
+/** Sessions of tabs that are gone: they send again what a failover of the database has lost. */
+const recovering = new Set<Session>();
 /** Counts the changes of sessions, for what draws them. */
 export const changes = signal(0);
 /** True while the address of a link is asked for. */
@@ -45,8 +57,11 @@ function outside(isSame: () => boolean): Outside {
     since: (page, seq, id) =>
       load<Edits>(`/api/v1/nodes/${page}/edits?since=${seq}&id=${id}`, () => undefined),
     live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
-    keep: keepDraft,
-    remove: removeDraft,
+    async keep(keeping) {
+      const isKept = await keepDraft(keeping);
+      if (keeping.doubts.length) doubted.value = new Set([...doubted.value, keeping.draft.page]);
+      return isKept;
+    },
     pause: (ms) =>
       new Promise((done) => {
         const end = (): void => {
@@ -69,6 +84,7 @@ function outside(isSame: () => boolean): Outside {
       }
       if (session.isSent) keepPlaces(session.state);
       if (isDone(session) && editing.value !== session.page) end(session);
+      else if (recovering.has(session) && session.isSent) recovered(session);
     },
   };
 }
@@ -127,6 +143,7 @@ export async function open(page: string): Promise<Session> {
   saving.value = { page, state: found.saving };
   found.start();
   void resumeUploads(found).catch(() => undefined);
+  await resumeDoubts(found).catch(() => undefined);
   return found;
 }
 
@@ -158,6 +175,7 @@ async function fromDraft(page: string): Promise<Session | undefined> {
       draft,
       outside(isCurrent()),
       plugins(page, draft.seq, () => made),
+      await editsOf(draft.client),
     );
     releases.set(made, release);
     return made;
@@ -182,6 +200,51 @@ export async function sendDrafts(): Promise<void> {
     await resumeUploads(found);
     if (isDone(found) && editing.value !== page) end(found);
   }
+  await recover();
+  doubted.value = new Set((await doubtsOf(userId())).map((one) => one.page));
+  // Without locks a tab that died holds what it worked at until its lease ends.
+  if (!navigator.locks && (await unsentPages(userId())).size) {
+    waiting ??= setTimeout(() => {
+      waiting = undefined;
+      void sendDrafts().catch(() => undefined);
+    }, LEASE_MS);
+  }
+}
+
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+/** How long the edits of a session that is over are looked after, and how often. */
+const [LOOKED_AFTER_MS, LOOK_MS] = [1_800_000, 30_000];
+setInterval(() => {
+  if (document.visibilityState === "visible" && navigator.onLine) {
+    void recover(Date.now() - LOOKED_AFTER_MS).catch(() => undefined);
+  }
+}, LOOK_MS);
+
+/** Asks if the server still has the edits of sessions that are over, and sends those again that it has lost. */
+export async function recover(since = 0): Promise<void> {
+  for (const one of await rememberedOf(userId())) {
+    if (one.at < since) continue;
+    const release = await take(one.client);
+    if (!release) continue;
+    // It may have become a draft again meanwhile, in another tab.
+    const isHere = (await rememberedOf(userId())).some((now) => now.client === one.client);
+    if (!isHere) {
+      release();
+      continue;
+    }
+    const isSame = isCurrent();
+    const made = Session.resume(one, outside(isSame), [], await editsOf(one.client));
+    recovering.add(made);
+    releases.set(made, release);
+    await made.hear(one.seq, "");
+    if (made.isSent) recovered(made);
+  }
+}
+
+function recovered(session: Session): void {
+  recovering.delete(session);
+  drop(session);
 }
 
 /** The editor of a page is closed: its session goes on until everything is sent. */

@@ -13,12 +13,13 @@ import {
 } from "prosemirror-state";
 import { ReplaceStep, type Step, type StepMap, Transform } from "prosemirror-transform";
 import type { Node } from "prosemirror-model";
+import { insertedBy, type Lost, moved, placesOf, type Range, takes } from "./overlap";
 
 interface Mirrors {
   setMirror(n: number, m: number): void;
 }
 
-interface Unsent {
+export interface Unsent {
   step: Step;
   inverted: Step;
 }
@@ -51,6 +52,13 @@ export const unsentOf = (state: EditorState): readonly Unsent[] => key.getState(
 export function acceptedDoc(state: EditorState): Node {
   const tr = new Transform(state.doc);
   for (const { inverted } of [...unsentOf(state)].reverse()) tr.step(inverted);
+  return tr.doc;
+}
+
+/** The server's document before accepted steps that it has lost. */
+export function takenBack(state: EditorState, past: readonly Unsent[]): Node {
+  const tr = new Transform(acceptedDoc(state));
+  for (const { inverted } of [...past].reverse()) tr.step(inverted);
   return tr.doc;
 }
 
@@ -87,38 +95,55 @@ export const shownPos = (state: EditorState, pos: number, side: 1 | -1): number 
 
 export interface Received {
   tr: Transaction;
-  /** The text of unsent steps whose place is gone. */
-  lost: string;
+  /** What takes the given steps back, in their order. */
+  inverted: Step[];
+  /** Ranges of the document before, whose unsent steps find no place, and where they are after. */
+  lost: Lost[];
+}
+
+/** A step to be done again after those of others, or one that is only taken back. */
+export interface Undone extends Unsent {
+  isOwn: boolean;
 }
 
 /**
  * Applies steps that the server accepted from others, as edit `seq`, below the unsent ones.
  *
- * Throws if they don't apply.
+ * `past` are steps that the server had accepted and has lost: they are taken back, and those of one's own are
+ * unsent again. A step that would delete what others wrote meanwhile is not done. Throws if the
+ * steps don't apply.
  */
 export function receive(
   state: EditorState,
   steps: readonly Step[],
   { seq, author }: { seq: number; author: string | null },
+  past: readonly Undone[] = [],
 ): Received {
-  const own = unsentOf(state);
+  const own: Undone[] = [...past, ...unsentOf(state).map((one) => ({ ...one, isOwn: true }))];
   const { tr } = state;
   for (let at = own.length - 1; at >= 0; at--) tr.step((own[at] as Unsent).inverted);
-  for (const step of steps) tr.step(step);
+  const inverted: Step[] = [];
+  let theirs: Range[] = [];
+  for (const step of steps) {
+    inverted.push(step.invert(tr.doc));
+    tr.step(step);
+    theirs = [...moved(theirs, step.getMap()), ...insertedBy(step.getMap())];
+  }
   const kept: Unsent[] = [];
-  let lost = "";
+  const lost: number[] = [];
   let from = own.length;
-  for (const { step } of own) {
+  for (const [index, { step, isOwn }] of own.entries()) {
     const mapped = step.map(tr.mapping.slice(from));
     from -= 1;
+    if (!isOwn) continue;
     const doc = tr.doc;
-    if (mapped && !tr.maybeStep(mapped).failed) {
+    const isTaking = mapped instanceof ReplaceStep && takes(doc, mapped, theirs);
+    if (mapped && !isTaking && !tr.maybeStep(mapped).failed) {
       // Of the library, but not in its types.
       (tr.mapping as unknown as Mirrors).setMirror(from, tr.steps.length - 1);
       kept.push({ step: mapped, inverted: mapped.invert(doc) });
-    } else if (step instanceof ReplaceStep) {
-      lost += step.slice.content.textBetween(0, step.slice.content.size, "\n", " ");
-    }
+      theirs = moved(theirs, mapped.getMap());
+    } else if (step instanceof ReplaceStep && (isTaking || step.slice.size)) lost.push(index);
   }
   const { selection } = state;
   if (steps.length && selection instanceof TextSelection) {
@@ -129,7 +154,7 @@ export function receive(
   const made: Entry = { seq, author, maps: steps.map((step) => step.getMap()) };
   tr.setMeta("entry", made);
   tr.setMeta("rebased", own.length).setMeta("addToHistory", false).setMeta(key, kept);
-  return { tr, lost };
+  return { tr, inverted, lost: placesOf(state.doc, own, lost, tr.mapping) };
 }
 
 /** One step from a document to another: it replaces what differs. */

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { load } from "../api/signed_in";
 import { mayWrite, type PageNode, type Reference } from "../api/types";
 import { startEditing } from "../app/commands";
-import { editing } from "../app/editing";
+import { doubted, editing } from "../app/editing";
 import { live } from "../app/presence";
 import { arrive } from "../app/router";
 import { pagePath } from "../app/routes";
@@ -103,6 +103,14 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
           </time>
           {storedAt !== undefined && <span class="chip">{w.offlineSince(when(storedAt))}</span>}
         </p>
+        {doubted.value.has(node.id) && mayWrite(node.role) && (
+          <p class="refused" role="status">
+            {w.doubtfulHere}{" "}
+            <button type="button" onClick={startEditing}>
+              {w.decide}
+            </button>
+          </p>
+        )}
         <PageBody node={node} />
       </article>
       {contents.length > 0 && <Contents found={contents} />}

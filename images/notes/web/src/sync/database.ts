@@ -7,7 +7,7 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "idb";
 import { isAnother } from "../api/signed_in";
 import type { Me, PageNode, TreeNode } from "../api/types";
-import type { Draft } from "./drafts";
+import type { Draft, Lease, Remembered, StoredDoubt, StoredEdit } from "./drafts";
 import type { KeptFile, KeptUpload } from "./kept_files";
 
 export interface StoredPage {
@@ -46,6 +46,10 @@ interface Schema extends DBSchema {
   pictures: { key: string; value: StoredPicture; indexes: { page_id: string } };
   values: { key: string; value: StoredValue };
   drafts: { key: string; value: Draft };
+  remembered: { key: string; value: Remembered };
+  accepted: { key: [string, number]; value: StoredEdit };
+  doubts: { key: string; value: StoredDoubt };
+  leases: { key: string; value: Lease };
   uploads: { key: string; value: KeptUpload };
   files: { key: string; value: KeptFile };
 }
@@ -56,10 +60,16 @@ let opening: Promise<Database | undefined> | undefined;
 
 /** Opens the store; undefined where the browser has none (some private windows). */
 export function database(): Promise<Database | undefined> {
-  opening ??= openDB<Schema>("notes", 3, {
+  opening ??= openDB<Schema>("notes", 4, {
     upgrade(db, before) {
-      db.createObjectStore("uploads", { keyPath: "id" });
-      db.createObjectStore("files", { keyPath: "id" });
+      db.createObjectStore("remembered", { keyPath: "client" });
+      db.createObjectStore("accepted", { keyPath: ["client", "seq"] });
+      db.createObjectStore("doubts", { keyPath: "id" });
+      db.createObjectStore("leases", { keyPath: "name" });
+      if (before < 3) {
+        db.createObjectStore("uploads", { keyPath: "id" });
+        db.createObjectStore("files", { keyPath: "id" });
+      }
       if (before < 2) db.createObjectStore("drafts", { keyPath: "client" });
       if (before > 0) return;
       const pages = db.createObjectStore("pages", { keyPath: "id" });
@@ -93,8 +103,12 @@ export async function value<T>(name: string, user: string): Promise<T | undefine
   return found?.user === user ? (found.value as T) : undefined;
 }
 
-const WRITTEN = ["pages", "trees", "pictures", "values", "drafts", "uploads"] as const;
-export type Writing = IDBPTransaction<Schema, (typeof WRITTEN)[number][], "readwrite">;
+const WRITTEN = [
+  ...["pages", "trees", "pictures", "values", "drafts", "uploads"],
+  ...["remembered", "accepted", "doubts"],
+] as ("pages" | "trees" | "pictures" | "values" | Unsent)[];
+type Unsent = "drafts" | "uploads" | "remembered" | "accepted" | "doubts";
+export type Writing = IDBPTransaction<Schema, typeof WRITTEN, "readwrite">;
 
 /**
  * Writes in one transaction, and only if the user is still signed in: false if not.
@@ -107,7 +121,7 @@ export async function writeFor(
 ): Promise<boolean> {
   const db = await database();
   if (!db || isAnother(user)) return false;
-  const work = db.transaction([...WRITTEN], "readwrite");
+  const work = db.transaction(WRITTEN, "readwrite");
   const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
   const isStill = found?.isActive === true && found.me.id === user;
   if (isStill) await act(work);
@@ -140,11 +154,12 @@ export async function keepSession(kept: Session): Promise<void> {
   await (await database())?.put("values", stored);
 }
 
-/** Removes everything that is stored, except for edits and files that are not sent: their user gets them. */
+/** Removes what is stored, except for unsent edits, files and doubtful places: their user gets them. */
 export async function clear(): Promise<void> {
   const db = await database();
   if (!db) return;
-  const work = db.transaction(["pages", "trees", "pictures", "values"], "readwrite");
-  await Promise.all([...work.objectStoreNames].map((name) => work.objectStore(name).clear()));
+  const names = ["pages", "trees", "pictures", "values", "remembered", "accepted"] as const;
+  const work = db.transaction(names, "readwrite");
+  await Promise.all(names.map((name) => work.objectStore(name).clear()));
   await work.done;
 }

@@ -8,6 +8,8 @@ import type { Doc } from "../doc/types";
 import { database, writeFor } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
 
+export { type Lease, take } from "./leases";
+
 /** A request that was sent, or is about to be: it is repeated as it is until its outcome is known. */
 export interface Batch {
   n: number;
@@ -32,14 +34,120 @@ export interface Draft {
   sending: { batch: Batch; count: number } | null;
 }
 
-export function keepDraft(draft: Draft): Promise<boolean> {
-  noteUnsent();
-  return writeFor(draft.user, (work) => work.objectStore("drafts").put(draft));
+/** An edit that the server has accepted: with what takes it back, should a failover lose it. */
+export interface StoredEdit {
+  client: string;
+  seq: number;
+  id: string;
+  isOwn: boolean;
+  title: string | null;
+  before: { seq: number; id: string };
+  steps: unknown[];
+  inverted: unknown[];
 }
+
+/** A session of which everything was accepted, at `at` (milliseconds since 1970). */
+export interface Remembered extends Draft {
+  at: number;
+}
+
+/** A doubtful place: what its person wrote, and the range that it is about in the document after an edit. */
+export interface StoredDoubt {
+  id: string;
+  user: string;
+  page: string;
+  mine: unknown[];
+  seq: number;
+  edit: string;
+  from: number;
+  to: number;
+  isExact: boolean;
+}
+
+/** What changes in the browser's store together. */
+export interface Keeping {
+  draft: Draft;
+  /** True if the server has accepted everything: the draft is only remembered. */
+  isSent: boolean;
+  /** The stored edits after this one were taken back. */
+  cut: number | undefined;
+  /** The first edit that is remembered; undefined if none is. */
+  oldest: number | undefined;
+  fresh: StoredEdit[];
+  doubts: StoredDoubt[];
+}
+
+/** How long a session is remembered after its last accepted edit. */
+const REMEMBERED_MS = 24 * 3_600_000;
+
+/** Stores the state of a session; false if its user is not signed in any more. */
+export async function keepDraft(keeping: Keeping): Promise<boolean> {
+  const { draft, isSent, cut, oldest, fresh, doubts } = keeping;
+  const { client } = draft;
+  noteUnsent();
+  const isKept = await writeFor(draft.user, async (work) => {
+    const [drafts, remembered] = [work.objectStore("drafts"), work.objectStore("remembered")];
+    const accepted = work.objectStore("accepted");
+    const writes: Promise<unknown>[] = [];
+    if (!isSent) writes.push(drafts.put(draft), remembered.delete(client));
+    else {
+      writes.push(drafts.delete(client));
+      if (oldest !== undefined) writes.push(remembered.put({ ...draft, at: Date.now() }));
+    }
+    if (cut !== undefined) writes.push(accepted.delete(between(client, cut + 1, Infinity)));
+    for (const edit of fresh) writes.push(accepted.put(edit));
+    if (oldest !== undefined && fresh.length) {
+      writes.push(accepted.delete(between(client, -1, oldest - 1)));
+    }
+    for (const one of doubts) writes.push(work.objectStore("doubts").put(one));
+    await Promise.all(writes);
+  });
+  if (!isKept && isSent) await removeDraft(client);
+  return isKept;
+}
+
+const between = (client: string, from: number, to: number): IDBKeyRange =>
+  IDBKeyRange.bound([client, from], [client, to]);
 
 export async function removeDraft(client: string): Promise<void> {
   await (await database())?.delete("drafts", client);
   noteUnsent();
+}
+
+/** The edits that the server has accepted of a session, oldest first. */
+export async function editsOf(client: string): Promise<StoredEdit[]> {
+  const range = between(client, -1, Infinity);
+  return (await (await database())?.getAll("accepted", range)) ?? [];
+}
+
+/** The sessions of a user that are remembered; what is too old is forgotten. */
+export async function rememberedOf(user: string): Promise<Remembered[]> {
+  const found = (await (await database())?.getAll("remembered")) ?? [];
+  for (const one of found) if (one.at < Date.now() - REMEMBERED_MS) await forget(one.client);
+  return found.filter((one) => one.user === user && one.at >= Date.now() - REMEMBERED_MS);
+}
+
+async function forget(client: string): Promise<void> {
+  const work = (await database())?.transaction(["remembered", "accepted"], "readwrite");
+  await work?.objectStore("remembered").delete(client);
+  await work?.objectStore("accepted").delete(between(client, -1, Infinity));
+  await work?.done;
+}
+
+/** The doubtful places of a user. */
+export async function doubtsOf(user: string): Promise<StoredDoubt[]> {
+  const found = (await (await database())?.getAll("doubts")) ?? [];
+  return found.filter((one) => one.user === user);
+}
+
+/** Removes a doubtful place; false if another tab has done so. */
+export async function removeDoubt(id: string): Promise<boolean> {
+  const work = (await database())?.transaction("doubts", "readwrite");
+  const found = await work?.store.get(id);
+  await work?.store.delete(id);
+  await work?.done;
+  noteUnsent();
+  return found !== undefined;
 }
 
 const NOTE_MS = 500;
@@ -50,17 +158,21 @@ export function noteUnsent(): void {
   noting ??= setTimeout(async () => {
     noting = undefined;
     const db = await database();
-    const count = ((await db?.count("drafts")) ?? 0) + ((await db?.count("uploads")) ?? 0);
+    let count = 0;
+    for (const name of ["drafts", "uploads", "doubts"] as const)
+      count += (await db?.count(name)) ?? 0;
     const age = count ? 31_536_000 : 0;
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `notes-unsent=${count}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`;
   }, NOTE_MS);
 }
 
-/** Deletes the edits and files of a user that are not sent. */
+/** Deletes the edits and files of a user that are not sent, and the doubtful places. */
 export async function removeUnsent(user: string): Promise<void> {
   for (const one of await draftsOf(user)) await removeDraft(one.client);
   for (const one of await keptUploads(user)) await forgetUpload(one.id);
+  for (const one of await doubtsOf(user)) await removeDoubt(one.id);
+  for (const one of await rememberedOf(user)) await forget(one.client);
   noteUnsent();
 }
 
@@ -73,20 +185,4 @@ export async function draftsOf(user: string): Promise<Draft[]> {
 export async function unsentPages(user: string): Promise<Set<string>> {
   const found = [...(await draftsOf(user)), ...(await keptUploads(user))];
   return new Set(found.map((one) => one.page));
-}
-
-const lockOf = (client: string): string => `notes-draft-${client}`;
-
-/** Takes a draft or an upload for this tab until the returned function is called; undefined if another has it. */
-export function take(client: string): Promise<(() => void) | undefined> {
-  if (!navigator.locks) return Promise.resolve(() => undefined);
-  return new Promise((taken) => {
-    void navigator.locks.request(lockOf(client), { ifAvailable: true }, (lock) => {
-      if (!lock) {
-        taken(undefined);
-        return undefined;
-      }
-      return new Promise<void>((release) => taken(() => release()));
-    });
-  });
 }

@@ -82,7 +82,15 @@ export const words: Words = {
   kept: "Offline – hier aufbewahrt",
   notSaved: "Nicht gespeichert",
   refused: (reason) => `Der Server nimmt Ihre Änderungen nicht an: ${reason}`,
-  lostPlace: "Jemand hat eine Stelle gelöscht, an der Sie geschrieben haben. Ihr Text:",
+  doubtfulPlaces: (n) =>
+    `${count(n, "Stelle", "Stellen")}, die Sie und jemand anders zur selben Zeit geändert haben.`,
+  doubtfulHere: "Jemand hat eine Stelle dieser Seite geändert, während Sie dort schrieben.",
+  mine: "Ihr Text:",
+  theirs: "Jetzt auf der Seite:",
+  nothingThere: "(nichts)",
+  keepMine: "Meinen Text behalten",
+  keepTheirs: "Den anderen Text behalten",
+  decide: "Entscheiden",
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
   editorKeys:
     "Mit / fügen Sie einen Block ein. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",

@@ -80,7 +80,15 @@ export const en = {
   kept: "Offline – kept here",
   notSaved: "Not saved",
   refused: (reason: string) => `The server does not accept your changes: ${reason}`,
-  lostPlace: "Somebody else has deleted a place that you were writing at. Your text:",
+  doubtfulPlaces: (n: number) =>
+    `${count(n, "place", "places")} that you and somebody else have changed at the same time.`,
+  doubtfulHere: "Somebody else has changed a place of this page while you wrote there.",
+  mine: "Your text:",
+  theirs: "Now in the page:",
+  nothingThere: "(nothing)",
+  keepMine: "Keep mine",
+  keepTheirs: "Keep theirs",
+  decide: "Decide",
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
   editorKeys:
     "Type / to insert a block. To leave the text with the keyboard, press Escape, then Tab.",

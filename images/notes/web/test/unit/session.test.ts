@@ -2,123 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { undo } from "prosemirror-history";
 import type { Node } from "prosemirror-model";
-import { Step } from "prosemirror-transform";
-import { ApiError, UnreachableError } from "../../src/api/client";
-import type { Edit, Edits } from "../../src/api/types";
-import { docOf, nodeFrom, schema } from "../../src/editor/schema";
-import type { Outside } from "../../src/editor/outside";
+import { docOf, nodeFrom } from "../../src/editor/schema";
 import { Session } from "../../src/editor/session";
 import { difference } from "../../src/editor/unsent";
-import type { Batch, Draft } from "../../src/sync/drafts";
-import type { Doc } from "../../src/doc/types";
-
-const line = (text: string) => ({
-  type: "paragraph",
-  ...(text ? { content: [{ type: "text", text }] } : {}),
-});
-const docWith = (...lines: string[]): Doc => ({ type: "doc", content: lines.map(line) }) as Doc;
-const text = (doc: Node): string => doc.textBetween(0, doc.content.size, "|");
-
-/** The server's log: as strict as the real one about bases, repeats and steps. */
-class Server {
-  edits: Edit[] = [];
-  fail: ("before" | "after" | "refuse")[] = [];
-  stored = new Map<string, Draft>();
-  doc: Node;
-  first: string;
-
-  constructor(
-    doc: Doc,
-    readonly title = "T",
-    name = "0",
-  ) {
-    this.doc = nodeFrom(doc);
-    this.first = name;
-  }
-
-  get seq(): number {
-    return this.edits.length;
-  }
-  get id(): string {
-    return this.edits.at(-1)?.id ?? this.first;
-  }
-  since(seq: number, id: string): Edits {
-    const known = seq === 0 ? this.first : this.edits[seq - 1]?.id;
-    return { seq: this.seq, id: this.id, is_known: known === id, edits: this.edits.slice(seq) };
-  }
-  post(client: string, batch: Batch): { seq: number; id: string } {
-    const before = this.edits.find((one) => one.client === client && one.n === batch.n);
-    if (before) {
-      assert.deepEqual(before.steps, batch.steps, "a number is used for one batch only");
-      return before;
-    }
-    if (batch.base_seq !== this.seq || batch.base_id !== this.id)
-      throw new ApiError(409, "behind", this.since(batch.base_seq, batch.base_id));
-    for (const json of batch.steps) {
-      const made = Step.fromJSON(schema, json).apply(this.doc).doc;
-      assert.ok(made);
-      made.check();
-      this.doc = made;
-    }
-    const id = `e${this.seq + 1}`;
-    const { n, steps, title = null } = batch;
-    this.edits.push({ seq: this.seq + 1, id, client, n, steps, title, author_id: null, at: "" });
-    return { seq: this.seq, id };
-  }
-}
-
-function outside(server: Server): Outside {
-  return {
-    async send(_page, client, batch) {
-      assert.ok(
-        [...server.stored.values()].some((one) => one.sending?.batch.n === batch.n),
-        "a batch is stored before it is sent",
-      );
-      const fault = server.fail.shift();
-      if (fault === "before") throw new UnreachableError("x");
-      if (fault === "refuse") throw new ApiError(403, "no right");
-      const answer = server.post(client, JSON.parse(JSON.stringify(batch)));
-      if (fault === "after") throw new UnreachableError("x");
-      return answer;
-    },
-    since: async (_page, seq, id) => server.since(seq, id),
-    live: async () => ({
-      seq: server.seq,
-      id: server.id,
-      version: 1,
-      title: "T",
-      doc: docOf(server.doc),
-    }),
-    async keep(draft) {
-      server.stored.set(draft.client, structuredClone(JSON.parse(JSON.stringify(draft))));
-      return true;
-    },
-    async remove(client) {
-      server.stored.delete(client);
-    },
-    pause: () => new Promise((done) => setImmediate(done)),
-    changed: () => undefined,
-  };
-}
-
-const open = (server: Server, client: string): Session =>
-  new Session(
-    "p",
-    "u",
-    client,
-    { seq: server.seq, id: server.id, title: server.title, doc: docOf(server.doc) },
-    outside(server),
-  );
-const type = (session: Session, at: number, typed: string): void => {
-  for (const [by, one] of [...typed].entries())
-    session.apply(session.state.tr.insertText(one, at + by));
-};
-async function settled(...sessions: Session[]): Promise<void> {
-  for (let round = 0; round < 500 && sessions.some((one) => !one.isSent); round++)
-    await new Promise((done) => setImmediate(done));
-  assert.ok(sessions.every((one) => one.isSent));
-  await new Promise((done) => setImmediate(done));
-}
+import { docWith, open, outside, Server, settled, text, type } from "./log_server";
 
 test("what is typed is sent as one step, and the draft goes when it is accepted", async () => {
   const server = new Server(docWith("one"));
@@ -192,16 +79,6 @@ test("a draft is continued after a reload, whether its last request was stored o
     assert.equal(text(server.doc), "kept one theirs", fault);
     assert.equal(server.edits.filter((one) => one.title === "New").length, 1);
   }
-});
-
-test("text whose place was deleted by somebody else is handed back", async () => {
-  const server = new Server(docWith("one", "two", "three"));
-  const [a, b] = [open(server, "a"), open(server, "b")];
-  b.apply(b.state.tr.delete(5, 10));
-  await settled(b);
-  type(a, 7, "words");
-  await settled(a);
-  assert.deepEqual([text(server.doc), a.lost], ["one|three", "words"]);
 });
 
 test("a log that was replaced is taken as a whole, and unsent words stay", async () => {

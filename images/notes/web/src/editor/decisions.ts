@@ -1,0 +1,27 @@
+/** The doubtful places of a page that the browser has stored, and what their person decides. */
+import { doubted } from "../app/editing";
+import { doubtsOf, removeDoubt } from "../sync/drafts";
+import { placeNow } from "./one_upload";
+import * as doubts from "./places";
+import type { Session } from "./session";
+
+/** Shows the doubtful places of the page again, where they are now. */
+export async function resumeDoubts(session: Session): Promise<void> {
+  for (const one of await doubtsOf(session.user)) {
+    const isHere = (): boolean => doubts.doubtsOf(session.state).some(({ id }) => id === one.id);
+    if (one.page !== session.page || isHere()) continue;
+    const { seq, edit: id, isExact } = one;
+    const at = (pos: number) => placeNow(session, { seq, id, pos, isExact });
+    const [from, to] = [await at(one.from), await at(one.to)];
+    if (isHere()) continue;
+    const found = { id: one.id, mine: doubts.nodesOf(one.mine), from, to: Math.max(from, to) };
+    session.apply(doubts.withDoubts(session.state.tr, [found]));
+  }
+}
+
+/** Decides about a doubtful place: one's own wording, or what is there. */
+export async function decide(session: Session, id: string, isMine: boolean): Promise<void> {
+  const isOpen = await removeDoubt(id);
+  session.apply(doubts.decided(session.state, id, isMine && isOpen));
+  doubted.value = new Set((await doubtsOf(session.user)).map((one) => one.page));
+}

@@ -1,0 +1,219 @@
+/**
+ * The document of one page in step with the server's log: edits of others come in, below what is not sent.
+ *
+ * Invariant: the document without the unsent steps is the server's at the edit `seq` with the id `id`. If
+ * the server has lost edits, it goes back to one that the server still has, and its own after that are unsent again.
+ */
+import { history } from "prosemirror-history";
+import { EditorState, type Plugin, type Transaction } from "prosemirror-state";
+import { Step } from "prosemirror-transform";
+import { ApiError } from "../api/client";
+import type { Edit, Edits, LiveView } from "../api/types";
+import type { Draft } from "../sync/drafts";
+import { lastKnown, lostTitle, placeAt, stepsOf, undone } from "./failover";
+import { Keeper } from "./keeper";
+import type { Outside } from "./outside";
+import type { Accepted } from "./past";
+import { doubts, withDoubts } from "./places";
+import { docOf, nodeFrom, schema } from "./schema";
+import {
+  acceptedDoc,
+  difference,
+  receive,
+  takenBack,
+  type Undone,
+  unsent,
+  unsentOf,
+} from "./unsent";
+
+/** Word of so many edits may come late. */
+const MOST_IDS = 200;
+
+export abstract class Followed {
+  state: EditorState;
+  seq: number;
+  id: string;
+  title: string;
+  protected n = 0;
+  protected newTitle: string | null = null;
+  protected sending: Draft["sending"] = null;
+  protected accepted: Draft["doc"];
+  protected readonly keeper: Keeper;
+  /** The last edits that it was at, the newest last. */
+  protected ids: readonly string[] = [];
+
+  constructor(
+    readonly page: string,
+    readonly user: string,
+    readonly client: string,
+    live: Omit<LiveView, "version">,
+    readonly outside: Outside,
+    plugins: Plugin[] = [],
+  ) {
+    [this.seq, this.id, this.title, this.accepted] = [live.seq, live.id, live.title, live.doc];
+    this.keeper = new Keeper((keeping) => outside.keep(keeping));
+    this.state = EditorState.create({
+      schema,
+      doc: nodeFrom(live.doc),
+      plugins: [unsent(), history(), doubts(), ...plugins],
+    });
+  }
+
+  /** Begins to send what is not sent. */
+  abstract start(): void;
+  abstract apply(tr: Transaction): void;
+  /** Tells what draws the page. */
+  protected abstract changed(): void;
+
+  get isSent(): boolean {
+    return !unsentOf(this.state).length && this.newTitle === null && !this.sending;
+  }
+
+  protected keep(): Promise<void> {
+    return this.keeper.keep(
+      () => this.draft(),
+      () => this.state,
+      () => this.isSent,
+    );
+  }
+
+  private draft(): Draft {
+    const { client, user, page, seq, id, title } = this;
+    return {
+      ...{ client, user, page, seq, id, title, doc: this.accepted, n: this.n },
+      steps: unsentOf(this.state).map(({ step }) => step.toJSON()),
+      newTitle: this.newTitle,
+      sending: this.sending,
+    };
+  }
+
+  protected remember(edit: Omit<Accepted, "before">): void {
+    this.keeper.past.add({ ...edit, before: { seq: this.seq, id: this.id } });
+  }
+
+  protected at(seq: number, id: string): void {
+    this.ids = [...this.ids.slice(1 - MOST_IDS), this.id];
+    [this.seq, this.id] = [seq, id];
+    this.accepted = docOf(acceptedDoc(this.state));
+  }
+
+  protected async catchUp(): Promise<void> {
+    try {
+      await this.take(await this.outside.since(this.page, this.seq, this.id));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 410) await this.replace();
+      else throw error;
+    }
+  }
+
+  /** Applies the edits after the one that this session knows; reads on until there are no more. */
+  protected async take(found: Edits): Promise<void> {
+    let listed = found;
+    for (;;) {
+      if (!listed.is_known) return this.goBack();
+      if (!listed.edits.every((edit) => this.edit(edit))) return this.replace();
+      if (this.seq >= listed.seq || !listed.edits.length) break;
+      listed = await this.outside.since(this.page, this.seq, this.id);
+    }
+    await this.kept();
+  }
+
+  private async kept(): Promise<void> {
+    await this.keep();
+    this.changed();
+  }
+
+  /** Applies one edit of the log; false if it has to be read as a whole. */
+  private edit(edit: Edit): boolean {
+    const { seq, id, title } = edit;
+    if (seq <= this.seq) return true;
+    if (seq !== this.seq + 1 || (edit.steps === null && title === null)) return false;
+    try {
+      const steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
+      const inverted = this.receive(steps, seq, edit.author_id);
+      const isOwn = edit.client === this.client;
+      this.remember({ ...{ seq, id, isOwn, title }, steps: paired(steps, inverted) });
+    } catch {
+      return false;
+    }
+    if (title !== null && this.newTitle === null) this.title = title;
+    // Another edit has its place: what was being sent cannot be accepted any more.
+    this.sending = null;
+    this.at(seq, id);
+    return true;
+  }
+
+  /** Applies steps below the unsent ones; returns what takes them back. */
+  private receive(
+    steps: readonly Step[],
+    seq: number,
+    author: string | null = null,
+    past: readonly Undone[] = [],
+  ): Step[] {
+    const { tr, inverted, lost } = receive(this.state, steps, { seq, author }, past);
+    if (lost.length) {
+      const added = lost.map((one, at) => ({
+        ...one,
+        id: `${this.client} ${seq} ${Date.now()} ${at}`,
+      }));
+      withDoubts(tr, added);
+      this.keeper.note(added.map((one) => one.id));
+    }
+    this.apply(tr);
+    return inverted;
+  }
+
+  /** Goes back to an edit that the server still has, and sends its own after that again. */
+  private async goBack(): Promise<void> {
+    const { edits } = this.keeper.past;
+    const { page, seq, id } = this;
+    const known = await lastKnown(edits, (place) => this.outside.since(page, place.seq, place.id));
+    if (!edits.length) return this.replace();
+    const [at, since] = [known?.at ?? -1, known?.since ?? []];
+    const lost = edits.slice(at + 1);
+    const past = undone(lost, since);
+    const steps = known && stepsOf(since);
+    const live = steps ? undefined : await this.outside.live(page);
+    // Meanwhile it has gone on: the next word of the server begins anew.
+    if (this.seq !== seq || this.id !== id) return;
+    const place = placeAt(edits, at);
+    const isOwn = new Set(edits.filter((edit) => edit.isOwn).map((edit) => edit.id));
+    const flat =
+      steps?.flat() ?? difference(takenBack(this.state, past), nodeFrom((live as LiveView).doc));
+    const end = live ?? since.at(-1) ?? place;
+    const inverted = this.receive(flat, end.seq, null, past);
+    this.sending = null;
+    this.keeper.past.goBack(place.seq);
+    const title = live?.title ?? since.findLast((edit) => edit.title !== null)?.title;
+    this.newTitle ??= lostTitle(lost, since);
+    this.title = this.newTitle ?? title ?? this.title;
+    let [before, done]: [{ seq: number; id: string }, number] = [place, 0];
+    for (const [index, own] of (steps ?? []).entries()) {
+      const { seq: at, id: one, title: named } = since[index] as Edit;
+      this.keeper.past.add({
+        ...{ seq: at, id: one, isOwn: isOwn.has(one), title: named, before },
+        steps: paired(own, inverted.slice(done, done + own.length)),
+      });
+      done += own.length;
+      before = { seq: at, id: one };
+    }
+    this.at(end.seq, end.id);
+    await this.kept();
+    this.start();
+  }
+
+  /** Goes to the server's document, whatever happened between, and keeps what is not sent. */
+  protected async replace(): Promise<void> {
+    const { seq, id, title, doc } = await this.outside.live(this.page);
+    this.sending = null;
+    const steps = difference(acceptedDoc(this.state), nodeFrom(doc));
+    const inverted = this.receive(steps, seq);
+    this.remember({ ...{ seq, id, isOwn: false, title: null }, steps: paired(steps, inverted) });
+    if (this.newTitle === null) this.title = title;
+    this.at(seq, id);
+    await this.kept();
+  }
+}
+
+const paired = (steps: readonly Step[], inverted: readonly Step[]): Accepted["steps"] =>
+  steps.map((step, at) => ({ step, inverted: inverted[at] as Step }));
