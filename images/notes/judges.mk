@@ -1,5 +1,5 @@
 # Judges that were not written here, failovers, and measurements. notes.mk includes this fragment.
-.PHONY: notes-judges notes-judges-install notes-bench
+.PHONY: notes-judges notes-judges-install notes-bench notes-loss
 notes-judges-install: ## notes: install the judges, programs of other projects that check the application
 	@sh $(NOTES_DIR)tests/judges/install.sh
 
@@ -9,3 +9,6 @@ notes-judges: $(NOTES_STAMP) notes-web notes-judges-install ## notes: run the ju
 
 notes-bench: $(NOTES_STAMP) notes-web notes-judges-install ## notes: measure speed and memory, compared with bare handlers
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m bench $(SECTIONS)
+
+notes-loss: $(NOTES_STAMP) notes-web notes-judges-install ## notes: browsers write while everything fails (ROUNDS=500, SEED)
+	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.loss $(or $(ROUNDS),500) $(SEED)

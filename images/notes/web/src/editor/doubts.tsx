@@ -1,12 +1,13 @@
 /** The list of doubtful places above the text: both wordings of each, and the decision. */
+import type { EditorState } from "prosemirror-state";
 import { words } from "../app/words";
 import { decide } from "./decisions";
 import { doubtsOf, mineOf, theirsOf } from "./places";
 import type { Session } from "./session";
 
-export function Doubts({ session }: { session: Session }) {
+export function Doubts({ session, state }: { session: Session; state: EditorState }) {
   const w = words.value;
-  const found = doubtsOf(session.state);
+  const found = doubtsOf(state);
   if (!found.length) return null;
   return (
     <section class="refused doubts" aria-labelledby="doubts">
@@ -20,7 +21,7 @@ export function Doubts({ session }: { session: Session }) {
               {w.mine} <q>{mineOf(one) || w.nothingThere}</q>
             </p>
             <p dir="auto">
-              {w.theirs} <q>{theirsOf(session.state, one) || w.nothingThere}</q>
+              {w.theirs} <q>{theirsOf(state, one) || w.nothingThere}</q>
             </p>
             {[true, false].map((isMine) => (
               <button

@@ -138,7 +138,7 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
           </button>
         </p>
       )}
-      {session && <Doubts session={session} />}
+      {session && <Doubts session={session} state={session.state} />}
       <input
         class="title-field"
         aria-label={w.title}

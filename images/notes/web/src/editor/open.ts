@@ -23,7 +23,7 @@ import { caretOf, carets, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
-import { Session } from "./session";
+import { type Saving, Session } from "./session";
 import { slash } from "./slash";
 import {
   isFileLost,
@@ -80,7 +80,7 @@ function outside(isSame: () => boolean): Outside {
       }
       changes.value += 1;
       if (editing.value === session.page || !session.isSent) {
-        saving.value = { page: session.page, state: session.saving };
+        saving.value = { page: session.page, state: stateOf(session) };
       }
       if (session.isSent) keepPlaces(session.state);
       if (isDone(session) && editing.value !== session.page) end(session);
@@ -88,6 +88,10 @@ function outside(isSame: () => boolean): Outside {
     },
   };
 }
+
+/** What is not stored here is not said to be kept. */
+const stateOf = ({ saving: state, isKept }: Session): Saving =>
+  state === "kept" && !isKept ? "refused" : state;
 
 const plugins = (page: string, seq: number, session: () => Session | undefined) => [
   slash(),
@@ -207,7 +211,7 @@ export async function sendDrafts(): Promise<void> {
     waiting ??= setTimeout(() => {
       waiting = undefined;
       void sendDrafts().catch(() => undefined);
-    }, LEASE_MS);
+    }, LEASE_MS * 1.5);
   }
 }
 

@@ -102,7 +102,8 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
     for (const one of doubts) writes.push(work.objectStore("doubts").put(one));
     await Promise.all(writes);
   });
-  if (!isKept && isSent) await removeDraft(client);
+  // What was accepted may go after a sign-out, too; with a doubtful place, the draft is all that is stored of it.
+  if (!isKept && isSent && !doubts.length) await removeDraft(client);
   return isKept;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Which tab works at a draft or an upload: one at a time.
  *
- * By the browser's locks; where it has none (a page over plain HTTP), by leases in the store, which a tab renews.
- * Invariant: a lease is given and renewed in one transaction, so two tabs never hold it at the same time.
+ * By the browser's locks; where it has none (a page over plain HTTP), by leases in the store. Invariant: a lease is
+ * given in one transaction; another tab gets it only when it is not renewed and its holder does not answer.
  */
 import { database } from "./database";
 
@@ -13,13 +13,15 @@ export interface Lease {
   until: number;
 }
 
-/** Timers of hidden tabs fire once a minute at worst. */
-export const LEASE_MS = 150_000;
-const RENEWAL_MS = 20_000;
+export const LEASE_MS = 20_000;
+const RENEWAL_MS = 8000;
+/** The timers of a hidden tab may fire once a minute only, but it answers. */
+const ANSWER_MS = 1500;
 
 const holder = String(crypto.getRandomValues(new Uint32Array(2)).join("-"));
 const held = new Set<string>();
 let renewing: ReturnType<typeof setInterval> | undefined;
+let channel: BroadcastChannel | undefined;
 
 /** Takes a draft or an upload for this tab until the returned function is called; undefined if another has it. */
 export function take(client: string): Promise<(() => void) | undefined> {
@@ -38,25 +40,63 @@ export function take(client: string): Promise<(() => void) | undefined> {
 
 async function lease(name: string): Promise<(() => void) | undefined> {
   // The same tab, too, works at a draft once.
-  if (held.has(name) || !(await give(name))) return undefined;
+  if (held.has(name)) return undefined;
   held.add(name);
-  renewing ??= setInterval(renew, RENEWAL_MS);
+  begin();
+  const other = await give(name);
+  if (other && (!other.isOver || (await answers(name)) || (await give(name, other.holder)))) {
+    held.delete(name);
+    return undefined;
+  }
   return () => {
     held.delete(name);
     void giveBack(name).catch(() => undefined);
   };
 }
 
-/** Gives the lease to this tab, or makes it longer; false if another one has it. */
-async function give(name: string): Promise<boolean> {
+/** Gives the lease to this tab, or makes it longer; returns the one of another tab, unless that is `former`. */
+async function give(
+  name: string,
+  former = "",
+): Promise<{ holder: string; isOver: boolean } | undefined> {
   const work = (await database())?.transaction("leases", "readwrite");
   // Without a store there is nothing to share.
-  if (!work) return true;
+  if (!work) return undefined;
   const found = await work.store.get(name);
-  const isFree = !found || found.holder === holder || found.until < Date.now();
-  if (isFree) await work.store.put({ name, holder, until: Date.now() + LEASE_MS });
+  const isOther = found && ![holder, former].includes(found.holder);
+  if (!isOther) await work.store.put({ name, holder, until: Date.now() + LEASE_MS });
   await work.done;
-  return isFree;
+  return isOther ? { holder: found.holder, isOver: found.until < Date.now() } : undefined;
+}
+
+/** True if another tab says that it works at it. */
+function answers(name: string): Promise<boolean> {
+  const asking = new BroadcastChannel("notes-leases");
+  return new Promise((done) => {
+    const end = (isHeld: boolean): void => {
+      clearTimeout(timer);
+      asking.close();
+      done(isHeld);
+    };
+    const timer = setTimeout(() => end(false), ANSWER_MS);
+    asking.onmessage = (message: MessageEvent<{ held?: string }>) => {
+      if (message.data.held === name) end(true);
+    };
+    asking.postMessage({ asked: name, by: holder });
+  });
+}
+
+/** Renews the leases of this tab, and answers those who ask for them. */
+function begin(): void {
+  renewing ??= setInterval(() => {
+    for (const name of held) void give(name).catch(() => undefined);
+  }, RENEWAL_MS);
+  if (channel) return;
+  channel = new BroadcastChannel("notes-leases");
+  channel.onmessage = (message: MessageEvent<{ asked?: string; by?: string }>) => {
+    const { asked, by } = message.data;
+    if (asked && by !== holder && held.has(asked)) channel?.postMessage({ held: asked });
+  };
 }
 
 async function giveBack(name: string): Promise<void> {
@@ -64,10 +104,6 @@ async function giveBack(name: string): Promise<void> {
   const found = await work?.store.get(name);
   if (found?.holder === holder) await work?.store.delete(name);
   await work?.done;
-}
-
-function renew(): void {
-  for (const name of held) void give(name).catch(() => undefined);
 }
 
 // A tab that is closed leaves its work to the others at once; one that dies, when its leases end.

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { undo } from "prosemirror-history";
+import { Keeper } from "../../src/editor/keeper";
 import { decided, doubtsOf, mineOf, theirsOf } from "../../src/editor/places";
 import { Session } from "../../src/editor/session";
+import type { Keeping } from "../../src/sync/drafts";
 import { docWith, open, outside, Server, settled, text, type } from "./log_server";
 
 test("text whose place was deleted by somebody else is a doubtful place, until it is decided", async () => {
@@ -109,4 +111,59 @@ test("a session that is over remembers: its lost edits come again after the next
   await again.hear(draft.seq, "");
   await settled(again);
   assert.equal(text(server.doc), "kept lost one", "once");
+});
+
+test("without room for what is remembered, what is not sent is stored", async () => {
+  const server = new Server(docWith("one"));
+  const session = open(server, "a");
+  type(session, 1, "first ");
+  await settled(session);
+  const draft = server.remembered;
+  assert.ok(draft);
+  const given: Keeping[] = [];
+  const keeper = new Keeper(async (keeping) => {
+    given.push(keeping);
+    if (keeping.fresh.length) throw new DOMException("no room", "QuotaExceededError");
+    return true;
+  });
+  const edit = {
+    seq: 1,
+    id: "e",
+    isOwn: true,
+    title: null,
+    before: { seq: 0, id: "0" },
+    steps: [],
+  };
+  keeper.past.add(edit);
+  const keep = (): Promise<void> =>
+    keeper.keep(
+      () => draft,
+      () => session.state,
+      () => false,
+    );
+  await keep();
+  assert.deepEqual(
+    [keeper.isKept, given.map((one) => one.fresh.length), given[1]?.draft],
+    [true, [1, 0], draft],
+  );
+});
+
+test("a doubtful place that could not be stored is stored with the next change", async () => {
+  const server = new Server(docWith("one", "two", "three"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  b.apply(b.state.tr.delete(5, 10));
+  await settled(b);
+  let isSignedIn = false;
+  const { keep } = a.outside;
+  a.outside.keep = async (keeping) => {
+    if (!isSignedIn && keeping.doubts.length) return false;
+    return keep(keeping);
+  };
+  type(a, 7, "words");
+  await settled(a);
+  assert.deepEqual([server.doubts.length, a.isKept], [0, false]);
+  isSignedIn = true;
+  type(a, 1, "x");
+  await settled(a);
+  assert.equal(server.doubts.length, 1);
 });

@@ -1,0 +1,182 @@
+"""The loss test: browsers write while replicas, database, network, tabs and sign-ins fail.
+
+`python -m tests.judges.loss [ROUNDS] [SEED]` runs so many rounds (500) and prints what each did.
+`loss.mjs` is the people and their browsers; this is the world they live in, which fails on request.
+"""
+
+import contextlib
+import http.server
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from tests.failover.cluster import Cluster
+from tests.failover.test_lost_events import stop_following
+from tests.judges.programs import HERE, front
+from tests.judges.test_accessibility import PLAIN
+from tests.replica import ADMIN, PASSWORD, Client, Replica
+from tests.workspace import grant, space
+
+_ENV = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
+
+
+@dataclass
+class World:
+    """A pair of database servers, two replicas, and what may happen to them."""
+
+    cluster: Cluster
+    replicas: tuple[Replica, Replica]
+    is_following: bool = True
+
+    def kill(self, at: str) -> None:
+        """Kills a replica."""
+        self.replicas[int(at)].end()
+
+    def stop(self, at: str) -> None:
+        """Stops a replica as an update does."""
+        self.replicas[int(at)].stop()
+
+    def start(self, at: str) -> None:
+        """Starts a replica again that was killed or stopped."""
+        self.replicas[int(at)].end()
+        self.replicas[int(at)].start()
+
+    def switch(self) -> None:
+        """Switches the database over as planned."""
+        self.heal()
+        self.cluster.switch_over()
+
+    def cut(self) -> None:
+        """Cuts the leader's power: no transaction is lost."""
+        self.heal()
+        self.cluster.cut_power()
+
+    def forget(self) -> None:
+        """From now on a failover loses what the leader acknowledges."""
+        if self.is_following:
+            stop_following(self.cluster)
+            self.is_following = False
+
+    def lose(self) -> None:
+        """Cuts the leader's power, and loses what it acknowledged since `forget`."""
+        self.forget()
+        self.cluster.cut_power_without_rebuilding()
+
+    def heal(self) -> None:
+        """Rebuilds the standby if it does not follow."""
+        if not self.is_following:
+            follower = self.cluster.follower
+            if follower.process is not None:
+                follower.kill()
+            self.cluster._rebuild(follower)
+            self.is_following = True
+
+    def expire(self, email: str) -> None:
+        """Ends all sessions of a user."""
+        self.cluster.leader.sql(
+            "DELETE FROM sessions WHERE user_id = (SELECT id FROM users"
+            f" WHERE email = '{email}')",
+            "notes",
+        )
+
+
+def _serve(world: World) -> http.server.ThreadingHTTPServer:
+    """Answers POST /ACTION?argument=value by doing it; 500 with the reason if that fails."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            parts = urlsplit(self.path)
+            act: Callable[..., None] = getattr(world, parts.path[1:])
+            try:
+                act(**dict(parse_qsl(parts.query)))
+                status, said = 200, ""
+            except Exception as error:  # noqa: BLE001 - told to the caller
+                status, said = 500, repr(error)
+            self.send_response(status)
+            self.send_header("content-length", str(len(said.encode())))
+            self.end_headers()
+            self.wfile.write(said.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def _people(client: Client) -> dict[str, object]:
+    """Two people who may write in a new space, and a token to look at it."""
+    client.set_up()
+    bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
+    client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
+    home = space(client, name="Team")
+    grant(client, f"/api/v1/spaces/{home}/members", editor=client)
+    body = {"name": "test", "scopes": ["read", "write"]}
+    return {
+        "people": [{"email": ADMIN, "password": PASSWORD}, bob],
+        "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
+        "home": home,
+    }
+
+
+@contextlib.contextmanager
+def world() -> Iterator[dict[str, object]]:
+    """Starts everything; yields what `loss.mjs` has to know."""
+    with contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(Cluster().serving())
+        cluster.leader.sql("CREATE DATABASE notes")
+        url = cluster.direct("notes")
+        one = stack.enter_context(Replica(url, _ENV).running())
+        other = stack.enter_context(Replica(url, _ENV).running())
+        with one.client(headers=PLAIN) as client:
+            given = _people(client)
+        control = _serve(World(cluster, (one, other)))
+        stack.callback(control.server_close)
+        stack.callback(control.shutdown)
+        fronts = [stack.enter_context(front(a, b)) for a, b in ((one, other), (other, one))]
+        yield {**given, "fronts": fronts, "control": f"http://127.0.0.1:{control.server_port}"}
+
+
+def run(*, rounds: int, seconds: float, seed: int) -> tuple[int, str]:
+    """Runs rounds until there were enough, or `seconds` are over; returns exit code and output."""
+    lines = list[str]()
+    with world() as given:
+        more = {"rounds": rounds, "seconds": seconds, "seed": seed}
+        running = subprocess.Popen(
+            ["node", str(HERE / "loss.mjs"), json.dumps({**given, **more})],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE,
+        )  # fmt: skip
+        try:
+            assert running.stdout is not None
+            for line in running.stdout:
+                lines.append(line)
+                if "-v" in sys.argv or __name__ == "__main__":
+                    print(line, end="", flush=True)
+            code = running.wait()
+        finally:
+            running.terminate()
+            running.wait(20)
+    return code, "".join(lines)
+
+
+def main() -> int:
+    """Runs the rounds that the arguments name."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+    print(f"seed {seed}, {os.cpu_count()} cores", flush=True)
+    begun = time.monotonic()
+    code, _ = run(rounds=rounds, seconds=float("1e9"), seed=seed)
+    print(f"{time.monotonic() - begun:.0f} s")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+// The people of loss.mjs: each has a browser of their own, a process that can be killed and keeps its store.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+export const wrong = [];
+
+/** Runs in the page: what this browser has stored of a kind. */
+const storedIn = (names) => new Promise((done, failed) => {
+  const opening = indexedDB.open('notes');
+  opening.onerror = () => failed(opening.error);
+  opening.onsuccess = () => {
+    const db = opening.result;
+    const found = {};
+    if (!names.every((name) => db.objectStoreNames.contains(name))) { db.close(); done({}); return; }
+    const work = db.transaction(names);
+    for (const name of names) work.objectStore(name).getAll().onsuccess = (one) => { found[name] = one.target.result; };
+    work.oncomplete = () => { db.close(); done(found); };
+  };
+});
+
+export class Person {
+  constructor(name, who, base, hasLocks) {
+    Object.assign(this, { name, who, base, hasLocks, tabs: [], isOffline: false });
+    this.home = mkdtempSync(join(tmpdir(), `notes-loss-${name}-`));
+  }
+
+  async start() {
+    this.process = spawn('/usr/bin/chromium', ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic',
+      '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+      '--remote-debugging-port=0', `--user-data-dir=${this.home}`, 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const address = await new Promise((found, failed) => {
+      let said = '';
+      this.process.stderr.on('data', (data) => {
+        said += data;
+        const one = /DevTools listening on (ws:\S+)/.exec(said);
+        if (one) found(one[1]);
+      });
+      this.process.on('exit', () => failed(new Error(`the browser ended: ${said.slice(-500)}`)));
+    });
+    this.browser = await chromium.connectOverCDP(address);
+    [this.context] = this.browser.contexts();
+    this.context.setDefaultTimeout(40_000);
+    if (!this.hasLocks) await this.context.addInitScript(() => { Object.defineProperty(Navigator.prototype, 'locks', { value: undefined }); });
+    this.tabs = [];
+    this.isOffline = false;
+  }
+
+  /** Kills the browser with all its processes; its store stays. */
+  async kill() {
+    const ended = new Promise((done) => { this.process.on('exit', done); });
+    try { process.kill(-this.process.pid, 'SIGKILL'); } catch { /* it has ended */ }
+    await ended;
+    await this.browser.close().catch(() => undefined);
+    this.tabs = [];
+  }
+
+  async end() {
+    await this.kill();
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async offline(isOffline) {
+    this.isOffline = isOffline;
+    await this.context.setOffline(isOffline);
+  }
+
+  /** A tab at a page with its editor open; signs in first if that is asked for. */
+  async edit(id, tab = undefined) {
+    let found = tab;
+    if (!found) {
+      found = await this.context.newPage();
+      found.on('pageerror', (error) => wrong.push(`${this.name}: ${error}`));
+      found.on('dialog', (dialog) => dialog.accept().catch(() => undefined));
+      this.tabs.push(found);
+    }
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await this.#open(found, id);
+        return found;
+      } catch (error) {
+        if (attempt === 2) throw error;
+        await pause(1000);
+      }
+    }
+  }
+
+  async #open(tab, id) {
+    await tab.goto(`${this.base}/w/p/${id}`);
+    const text = tab.getByRole('textbox', { name: 'Text of the page' });
+    const edit = tab.getByRole('button', { name: 'Edit', exact: true }).first();
+    const field = tab.locator('input[name=password]');
+    const again = tab.getByRole('link', { name: 'Sign in' });
+    await text.or(edit).or(field).or(again).first().waitFor({ timeout: 20_000 }).catch(async (error) => { throw new Error(`${error.message.split("\n")[0]} ${tab.url()} ${(await tab.locator("body").innerText()).slice(0, 300)}`); });
+    if (await again.count()) await tab.goto(`${this.base}/login?return_to=/w/p/${id}`);
+    if (await field.count()) {
+      await tab.fill('input[name=email]', this.who.email);
+      await tab.fill('input[name=password]', this.who.password);
+      await tab.click('form[action="/login"] button');
+      await tab.waitForURL(`${this.base}/**`);
+      await tab.goto(`${this.base}/w/p/${id}`);
+    }
+    if (!await text.count()) await edit.click({ timeout: 15_000 });
+    await text.waitFor({ timeout: 15_000 });
+  }
+
+  /** What stands in this person's lists: doubtful places, and edits that are not sent. */
+  async lists() {
+    const tab = this.tabs[0] ?? await this.context.newPage();
+    const found = await tab.evaluate(storedIn, ['drafts', 'doubts']);
+    return { drafts: found.drafts ?? [], doubts: JSON.stringify(found.doubts ?? []) };
+  }
+}
+
+/** The text of an editor, block by block, without the carets of others. */
+export const shown = (tab) => tab.evaluate(() => {
+  const copy = document.querySelector('.ProseMirror').cloneNode(true);
+  for (const one of copy.querySelectorAll('.caret, .ProseMirror-widget, .ProseMirror-trailingBreak')) one.remove();
+  return [...copy.children].map((one) => one.textContent);
+});
+export const state = (tab) => tab.evaluate(() => document.querySelector('[data-saving]')?.dataset.saving ?? '');
+export const seedOf = (seed) => {
+  // mulberry32
+  let now = seed >>> 0;
+  const next = () => {
+    now = (now + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(now ^ (now >>> 15), 1 | now);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  return { next, below: (n) => Math.floor(next() * n), one: (list) => list[Math.floor(next() * list.length)] };
+};
+export const given = JSON.parse(process.argv[2] ?? readFileSync(0, 'utf8'));

@@ -1,0 +1,122 @@
+// Two people change the same place, one of them without a network: the doubtful place, and the decision. Then two
+// tabs of one person in a browser without locks. Prints a line for each scenario that holds. Arguments: the addresses
+// of two replicas, and users, a token and ids as JSON.
+import {
+  accessible, ada, bob, browser, docOf, edit, first, holds, isSaved, opened, pages, second, textOf, until, wrong,
+} from './workspace_tools.mjs';
+
+const { places, files } = pages;
+const said = async () => textOf(await docOf(places));
+const list = (page) => page.getByRole('listitem').filter({ has: page.getByRole('button', { name: /^Keep mine|^Meinen Text/ }) });
+
+/** Bob writes into a line without a network while Ada deletes it. */
+async function conflict(a, b, line, written) {
+  await b.context.setOffline(true);
+  await b.text.locator('p', { hasText: line }).click();
+  await b.text.press('Home');
+  await b.text.press('ArrowRight');
+  await b.text.pressSequentially(written);
+  await b.page.locator('[data-saving=kept]').waitFor();
+  await a.text.locator('p', { hasText: line }).click({ clickCount: 3 });
+  await a.text.press('Backspace');
+  await a.text.press('Backspace');
+  await until(async () => !(await said()).includes(line));
+  await b.context.setOffline(false);
+  await list(b.page).waitFor();
+  await isSaved(b.page);
+}
+
+async function decisions() {
+  const a = await opened(first, ada, places);
+  const b = await opened(second, bob, places);
+  await conflict(a, b, 'second', '-bob-');
+  const words = await list(b.page).innerText();
+  holds('both wordings of a doubtful place are shown', words.includes('s-bob-econd') && words.includes('(nothing)'));
+  await accessible(b.page, 'a doubtful place, light');
+  await b.page.emulateMedia({ colorScheme: 'dark' });
+  await accessible(b.page, 'a doubtful place, dark');
+  await b.page.reload();
+  await b.page.getByRole('button', { name: 'Decide' }).click();
+  await list(b.page).waitFor();
+  holds('it stays after a reload', (await list(b.page).innerText()).includes('s-bob-econd'));
+  const mine = b.page.getByRole('button', { name: 'Keep mine' });
+  await mine.focus();
+  await b.page.keyboard.press('Tab');
+  const next = await b.page.evaluate(() => document.activeElement.textContent);
+  await b.page.keyboard.press('Shift+Tab');
+  await b.page.keyboard.press('Enter');
+  holds('the keyboard decides', next === 'Keep theirs' && await until(async () => await said() === 'first|s-bob-econd|third|fourth', said));
+  holds('then nothing is in the list', await until(async () => await list(b.page).count() === 0));
+  b.text = b.page.getByRole('textbox', { name: 'Text of the page' });
+  await conflict(a, b, 'third', '-bob-');
+  await b.page.getByRole('button', { name: 'Keep theirs' }).click();
+  await until(async () => await list(b.page).count() === 0);
+  holds('or the page stays as it is', await said() === 'first|s-bob-econd|fourth');
+  await b.page.reload();
+  await edit(b.page);
+  await b.page.waitForTimeout(500);
+  holds('what is decided does not come back', await list(b.page).count() === 0 && await said() === 'first|s-bob-econd|fourth');
+  // The other way round: who deletes offline does not take what was written there meanwhile.
+  b.text = b.page.getByRole('textbox', { name: 'Text of the page' });
+  await b.context.setOffline(true);
+  await b.text.locator('p', { hasText: 'fourth' }).click({ clickCount: 3 });
+  await b.text.press('Backspace');
+  await b.page.locator('[data-saving=kept]').waitFor();
+  await a.text.locator('p', { hasText: 'fourth' }).click();
+  await a.text.press('Home');
+  await a.text.press('ArrowRight');
+  await a.text.pressSequentially('-new-');
+  await isSaved(a.page);
+  await b.context.setOffline(false);
+  await list(b.page).waitFor();
+  holds('a deletion spares what somebody else wrote meanwhile', (await said()).endsWith('f-new-ourth')
+    && (await list(b.page).innerText()).includes('f-new-ourth'));
+  await a.context.close();
+  await b.context.close();
+}
+
+const MB = 1024 * 1024;
+
+async function tabs() {
+  const { context, page, text } = await opened(first, ada, files);
+  await context.addInitScript(() => { Object.defineProperty(Navigator.prototype, 'locks', { value: undefined }); });
+  await page.reload();
+  await edit(page);
+  const sent = [];
+  let isHanging = true;
+  await context.route('**/uploads', async (route) => {
+    const number = route.request().headers()['upload-chunk'];
+    if (number === undefined) return route.continue();
+    if (isHanging && sent.length >= 1) return undefined;
+    sent.push(number);
+    return route.continue();
+  });
+  await text.pressSequentially('/pict');
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), text.press('Enter')]);
+  await chooser.setFiles({ name: 'film.png', mimeType: 'image/png', buffer: Buffer.alloc(14 * MB, 3) });
+  await until(() => sent.length === 1);
+  await page.waitForTimeout(1000);
+  await page.close();
+  isHanging = false;
+  const both = await Promise.all([context.newPage(), context.newPage()]);
+  await Promise.all(both.map(async (tab) => { await tab.goto(`${first}/w/p/${files}`); await edit(tab); }));
+  const pictures = async () => (await docOf(files)).content.flatMap((block) => block.content ?? []).filter((one) => one.type === 'image').length;
+  const once = await until(async () => await pictures() === 1, pictures, 90_000);
+  await both[0].waitForTimeout(2000);
+  holds('two tabs without locks go on with an upload once', once && await pictures() === 1
+    && [...sent].sort().join() === '0,1,2,3' ? true : (console.log(sent, await pictures()), false));
+  await context.close();
+}
+
+const scenarios = { decisions, tabs };
+const wanted = process.env.SCENARIO ? process.env.SCENARIO.split(' ') : Object.keys(scenarios);
+for (const scenario of wanted.map((name) => scenarios[name])) {
+  try {
+    await scenario();
+  } catch (error) {
+    wrong.push(`${scenario.name}: ${error.stack}`);
+  }
+}
+await browser.close();
+for (const one of wrong) console.log(`wrong: ${one}`);
+process.exit(wrong.length ? 1 : 0);
