@@ -233,6 +233,14 @@ async function check(pages) {
   return { ...found, twice };
 }
 
+for (const name of ['SIGTERM', 'SIGINT']) {
+  process.on(name, () => {
+    for (const { process: running } of people) {
+      try { process.kill(-running.pid, 'SIGKILL'); } catch { /* it has ended */ }
+    }
+    process.exit(1);
+  });
+}
 const total = { words: 0, listed: 0, deleted: 0, lost: 0, twice: 0, rounds: 0 };
 let pages = [];
 let older = [];

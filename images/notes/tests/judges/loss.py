@@ -81,8 +81,7 @@ class World:
     def expire(self, email: str) -> None:
         """Ends all sessions of a user."""
         self.cluster.leader.sql(
-            "DELETE FROM sessions WHERE user_id = (SELECT id FROM users"
-            f" WHERE email = '{email}')",
+            f"DELETE FROM sessions WHERE user_id = (SELECT id FROM users WHERE email = '{email}')",
             "notes",
         )
 

@@ -69,7 +69,7 @@ export class Person {
     await this.context.setOffline(isOffline);
   }
 
-  /** A tab at a page with its editor open; signs in first if that is asked for. */
+  /** A tab at a page with its editor open; signs in first where the site wants it. */
   async edit(id, tab = undefined) {
     let found = tab;
     if (!found) {

@@ -193,7 +193,12 @@ export async function sendDrafts(): Promise<void> {
   for (const session of sessions.values()) session.start();
   const withFiles = new Set((await keptUploads(userId())).map((one) => one.page));
   for (const page of await unsentPages(userId())) {
-    if (sessions.has(page)) continue;
+    const known = sessions.get(page);
+    if (known) {
+      // The tab that uploaded a file may be gone.
+      await resumeUploads(known).catch(() => undefined);
+      continue;
+    }
     // Of a page that cannot be read now, the files wait for the next start.
     const hasFiles = withFiles.has(page);
     const make = async (): Promise<Session | undefined> =>

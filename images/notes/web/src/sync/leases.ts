@@ -20,6 +20,8 @@ const ANSWER_MS = 1500;
 
 const holder = String(crypto.getRandomValues(new Uint32Array(2)).join("-"));
 const held = new Set<string>();
+/** What this tab asks for; it does not have it yet. */
+const asking = new Set<string>();
 let renewing: ReturnType<typeof setInterval> | undefined;
 let channel: BroadcastChannel | undefined;
 
@@ -40,13 +42,18 @@ export function take(client: string): Promise<(() => void) | undefined> {
 
 async function lease(name: string): Promise<(() => void) | undefined> {
   // The same tab, too, works at a draft once.
-  if (held.has(name)) return undefined;
-  held.add(name);
+  if (held.has(name) || asking.has(name)) return undefined;
+  asking.add(name);
   begin();
-  const other = await give(name);
-  if (other && (!other.isOver || (await answers(name)) || (await give(name, other.holder)))) {
-    held.delete(name);
-    return undefined;
+  try {
+    const other = await give(name);
+    // Of two who ask, one finds the other's lease in the end.
+    if (other && (!other.isOver || (await answers(name)) || (await give(name, other.holder)))) {
+      return undefined;
+    }
+    held.add(name);
+  } finally {
+    asking.delete(name);
   }
   return () => {
     held.delete(name);
@@ -71,18 +78,18 @@ async function give(
 
 /** True if another tab says that it works at it. */
 function answers(name: string): Promise<boolean> {
-  const asking = new BroadcastChannel("notes-leases");
+  const question = new BroadcastChannel("notes-leases");
   return new Promise((done) => {
     const end = (isHeld: boolean): void => {
       clearTimeout(timer);
-      asking.close();
+      question.close();
       done(isHeld);
     };
     const timer = setTimeout(() => end(false), ANSWER_MS);
-    asking.onmessage = (message: MessageEvent<{ held?: string }>) => {
+    question.onmessage = (message: MessageEvent<{ held?: string }>) => {
       if (message.data.held === name) end(true);
     };
-    asking.postMessage({ asked: name, by: holder });
+    question.postMessage({ asked: name, by: holder });
   });
 }
 
