@@ -12,7 +12,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 10
+SCENARIOS = 11
 
 
 @pytest.mark.timeout(400)

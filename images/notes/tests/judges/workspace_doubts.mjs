@@ -108,7 +108,27 @@ async function tabs() {
   await context.close();
 }
 
-const scenarios = { decisions, tabs };
+async function crash() {
+  const { context, page, text } = await opened(first, ada, files);
+  await page.route('**/edits', (route) => route.abort());
+  await text.press('Control+End');
+  await text.pressSequentially(' of a dead tab');
+  await page.locator('[data-saving=kept]').waitFor();
+  const other = await context.newPage();
+  await other.route('**/edits', (route) => route.abort());
+  await other.goto(`${first}/w/p/${files}`);
+  await edit(other);
+  const wire = await context.newCDPSession(page);
+  void wire.send('Page.crash').catch(() => undefined);
+  await other.waitForTimeout(500);
+  await page.close();
+  await other.unroute('**/edits');
+  holds('a tab that has the page open sends what a dead one has left', await until(async () =>
+    textOf(await docOf(files)).includes(' of a dead tab'), () => '', 70_000));
+  await context.close();
+}
+
+const scenarios = { decisions, crash, tabs };
 const wanted = process.env.SCENARIO ? process.env.SCENARIO.split(' ') : Object.keys(scenarios);
 for (const scenario of wanted.map((name) => scenarios[name])) {
   try {

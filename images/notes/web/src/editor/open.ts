@@ -7,16 +7,7 @@ import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import {
-  doubtsOf,
-  draftsOf,
-  editsOf,
-  keepDraft,
-  rememberedOf,
-  take,
-  unsentPages,
-} from "../sync/drafts";
-import { LEASE_MS } from "../sync/leases";
+import { doubtsOf, draftsOf, editsOf, keepDraft, take, unsentPages } from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
@@ -24,6 +15,7 @@ import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
 import type { Outside } from "./outside";
 import { type Saving, Session } from "./session";
+import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { slash } from "./slash";
 import {
   isFileLost,
@@ -40,8 +32,6 @@ const opening = new Map<string, Promise<Session | undefined>>();
 /** Ends the pauses before another try. */
 const pausing = new Set<() => void>();
 const releases = new Map<Session, () => void>();
-/** Sessions of tabs that are gone: they send again what a failover of the database has lost. */
-const recovering = new Set<Session>();
 /** Counts the changes of sessions, for what draws them. */
 export const changes = signal(0);
 /** True while the address of a link is asked for. */
@@ -84,7 +74,7 @@ function outside(isSame: () => boolean): Outside {
       }
       if (session.isSent) keepPlaces(session.state);
       if (isDone(session) && editing.value !== session.page) end(session);
-      else if (recovering.has(session) && session.isSent) recovered(session);
+      else if (session.isSent) leaveAlone(session);
     },
   };
 }
@@ -191,11 +181,19 @@ async function fromDraft(page: string): Promise<Session | undefined> {
 export async function sendDrafts(): Promise<void> {
   for (const end of [...pausing]) end();
   for (const session of sessions.values()) session.start();
+  await sendLeft();
+  await recover(userId(), outside);
+  doubted.value = new Set((await doubtsOf(userId())).map((one) => one.page));
+}
+
+/** Sends the edits and files that tabs have left behind. */
+async function sendLeft(): Promise<void> {
   const withFiles = new Set((await keptUploads(userId())).map((one) => one.page));
   for (const page of await unsentPages(userId())) {
     const known = sessions.get(page);
     if (known) {
-      // The tab that uploaded a file may be gone.
+      // Another tab that worked at the page may be gone.
+      await sendAlone(page, known, outside);
       await resumeUploads(known).catch(() => undefined);
       continue;
     }
@@ -209,52 +207,18 @@ export async function sendDrafts(): Promise<void> {
     await resumeUploads(found);
     if (isDone(found) && editing.value !== page) end(found);
   }
-  await recover();
-  doubted.value = new Set((await doubtsOf(userId())).map((one) => one.page));
-  // Without locks a tab that died holds what it worked at until its lease ends.
-  if (!navigator.locks && (await unsentPages(userId())).size) {
-    waiting ??= setTimeout(() => {
-      waiting = undefined;
-      void sendDrafts().catch(() => undefined);
-    }, LEASE_MS * 1.5);
-  }
 }
 
-let waiting: ReturnType<typeof setTimeout> | undefined;
-
-/** How long the edits of a session that is over are looked after, and how often. */
-const [LOOKED_AFTER_MS, LOOK_MS] = [1_800_000, 30_000];
+/** A tab that dies tells nobody. */
+const LOOK_MS = 30_000;
 setInterval(() => {
-  if (document.visibilityState === "visible" && navigator.onLine) {
-    void recover(Date.now() - LOOKED_AFTER_MS).catch(() => undefined);
-  }
+  if (!navigator.onLine) return;
+  const isSeen = document.visibilityState === "visible";
+  const since = Date.now() - (isSeen ? LOOKED_AFTER_MS : 0);
+  void sendLeft()
+    .then(() => recover(userId(), outside, since))
+    .catch(() => undefined);
 }, LOOK_MS);
-
-/** Asks if the server still has the edits of sessions that are over, and sends those again that it has lost. */
-export async function recover(since = 0): Promise<void> {
-  for (const one of await rememberedOf(userId())) {
-    if (one.at < since) continue;
-    const release = await take(one.client);
-    if (!release) continue;
-    // It may have become a draft again meanwhile, in another tab.
-    const isHere = (await rememberedOf(userId())).some((now) => now.client === one.client);
-    if (!isHere) {
-      release();
-      continue;
-    }
-    const isSame = isCurrent();
-    const made = Session.resume(one, outside(isSame), [], await editsOf(one.client));
-    recovering.add(made);
-    releases.set(made, release);
-    await made.hear(one.seq, "");
-    if (made.isSent) recovered(made);
-  }
-}
-
-function recovered(session: Session): void {
-  recovering.delete(session);
-  drop(session);
-}
 
 /** The editor of a page is closed: its session goes on until everything is sent. */
 export function close(session: Session): void {
@@ -279,6 +243,7 @@ function drop(session: Session): void {
   }
   releases.get(session)?.();
   releases.delete(session);
+  leaveAlone(session);
 }
 
 function end(session: Session): void {

@@ -13,7 +13,7 @@ export interface Lease {
   until: number;
 }
 
-export const LEASE_MS = 20_000;
+const LEASE_MS = 20_000;
 const RENEWAL_MS = 8000;
 /** The timers of a hidden tab may fire once a minute only, but it answers. */
 const ANSWER_MS = 1500;

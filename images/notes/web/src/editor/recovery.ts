@@ -1,0 +1,71 @@
+/**
+ * Sessions of tabs that are gone, beside those of this tab: they send what is left, or what a failover of the
+ * database has lost, and end.
+ */
+import { isCurrent } from "../api/signed_in";
+import { type Draft, draftsOf, editsOf, rememberedOf, take } from "../sync/drafts";
+import { resumeDoubts } from "./decisions";
+import type { Outside } from "./outside";
+import { Session } from "./session";
+
+/** How long the edits of a session that is over are looked after without a new start. */
+export const LOOKED_AFTER_MS = 1_800_000;
+
+const alone = new Map<Session, () => void>();
+
+type MakeOutside = (isSame: () => boolean) => Outside;
+
+/** Goes on with a session, unless another tab does or it is not stored any more. */
+async function goOn(
+  { client }: Draft,
+  stored: () => Promise<readonly Draft[]>,
+  outside: MakeOutside,
+): Promise<Session | undefined> {
+  const release = await take(client);
+  if (!release) return undefined;
+  const draft = (await stored()).find((one) => one.client === client);
+  if (!draft) {
+    release();
+    return undefined;
+  }
+  const made = Session.resume(draft, outside(isCurrent()), [], await editsOf(client));
+  alone.set(made, release);
+  return made;
+}
+
+/** Asks if the server still has the edits of sessions that are over, and sends those again that it has lost. */
+export async function recover(user: string, outside: MakeOutside, since = 0): Promise<void> {
+  for (const one of await rememberedOf(user)) {
+    if (one.at < since) continue;
+    const made = await goOn(one, () => rememberedOf(user), outside);
+    await made?.hear(one.seq, "");
+    if (made?.isSent) leaveAlone(made);
+  }
+}
+
+/** Sends the drafts of a page that this tab itself has open. */
+export async function sendAlone(page: string, open: Session, outside: MakeOutside): Promise<void> {
+  const { user, client } = open;
+  const stored = async (): Promise<Draft[]> =>
+    (await draftsOf(user)).filter((one) => one.page === page && one.client !== client);
+  for (const one of await stored()) {
+    const made = await goOn(one, stored, outside);
+    if (!made) continue;
+    // What finds no place is asked about where the page is open.
+    made.start();
+    followed.set(made, open);
+  }
+}
+
+const followed = new WeakMap<Session, Session>();
+
+/** Ends a session that was gone on with beside those of this tab; no effect on others. */
+export function leaveAlone(session: Session): void {
+  const release = alone.get(session);
+  if (!release) return;
+  alone.delete(session);
+  session.stop();
+  release();
+  const open = followed.get(session);
+  if (open) void resumeDoubts(open).catch(() => undefined);
+}
