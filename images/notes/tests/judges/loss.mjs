@@ -75,10 +75,20 @@ async function remove(person, tab) {
   await tab.keyboard.press('Home');
   await tab.keyboard.press('Shift+End');
   if (random.next() < 0.5) await tab.keyboard.press('Shift+ArrowDown');
-  // Only lines without accepted words, as this person sees them now.
-  if (/[ab]q\d+/.test(await tab.evaluate(() => String(getSelection())))) return;
-  const before = await wordsOf();
+  // At the key itself: no line goes in which this person can read a word, and what stands there is noted.
+  await tab.evaluate(() => {
+    if (window.hasRead) return;
+    window.hasRead = true;
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== 'Delete') return;
+      window.read = document.querySelector('.ProseMirror').textContent;
+      if (!/[ab]q\d/.test(String(getSelection()))) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }, true);
+  });
   await tab.keyboard.press('Delete');
+  const before = (await tab.evaluate(() => window.read)).match(/[ab]q\d+z/g) ?? [];
   const left = await wordsOf();
   for (const word of before) if (!left.includes(word)) deleted.add(word);
 }

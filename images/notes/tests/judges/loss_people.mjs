@@ -83,7 +83,7 @@ export class Person {
         await this.#open(found, id);
         return found;
       } catch (error) {
-        if (attempt === 2) throw error;
+        if (attempt === 5) throw error;
         await pause(1000);
       }
     }
