@@ -76,6 +76,13 @@ def operators(nodes: list[Node]) -> list[Node]:
     return [node for node in running if container_of(node, OPERATOR)]
 
 
+def are_warm(nodes: list[Node]) -> bool:
+    """Return True if two operators run, and each has said whether it acts."""
+    running = operators(nodes)
+    told = [node.docker("logs", container_of(node, OPERATOR), check=False) for node in running]
+    return len(told) == 2 and all('"acting"' in one.stdout for one in told)
+
+
 def is_converged(nodes: list[Node]) -> bool:
     for node in operators(nodes):
         container = container_of(node, OPERATOR)
@@ -108,14 +115,14 @@ def raft_leader(node: Node) -> str:
 def acting_apart_from_the_leader(nodes: list[Node]) -> tuple[Node, list[Node]]:
     """Return the node of the acting operator, and the others. It is not Raft's leader: without one
     the managers themselves write nothing for 10 s and more, whoever has the lease."""
-    eventually(lambda: len(operators(nodes)) == 2, "two operators", 120)
+    eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
     by_name = {node.name: node for node in nodes}
     holder = lease(nodes[0])["host"]
     if holder == raft_leader(nodes[0]):
         container = container_of(by_name[holder], OPERATOR)
         by_name[holder].docker("kill", "--signal", "TERM", container)
         eventually(lambda: lease(nodes[0])["host"] not in ("", holder), "the other to act", 5)
-        eventually(lambda: len(operators(nodes)) == 2, "two operators", 120)
+        eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
         holder = lease(nodes[0])["host"]
     assert holder != raft_leader(nodes[0])
     return by_name[holder], [node for node in nodes if node.name != holder]
