@@ -40,6 +40,7 @@ from queenright.engine.observe_cluster import (
 from queenright.engine.observe_job_output import OutputReading, ended_jobs, observe_output
 from queenright.engine.observe_readiness import ReadinessReading, observe_replicas
 from queenright.engine.password_checks import Judging
+from queenright.engine.remembered import Inputs, Remembered
 from queenright.engine.world import Ports
 from queenright.ports.swarm import SwarmError
 
@@ -61,16 +62,20 @@ class Look:
 
 
 async def observe_fresh(
-    ports: Ports, documents: Sequence[Document], attempts: Mapping[str, Attempt], faults: Faults
+    ports: Ports,
+    documents: Sequence[Document],
+    attempts: Mapping[str, Attempt],
+    faults: Faults,
+    remembered: Remembered | None = None,
 ) -> Look:
     """Everything that the rules may rest on. Where it took so long that nothing may rest on it any
     more, what changes quickly is observed again."""
     faults.begin()
     began_s = anyio.current_time()
-    look = await observe(ports, documents, attempts, faults=faults)
+    look = await observe(ports, documents, attempts, faults=faults, remembered=remembered)
     if is_stale(began_s):
         began_s = anyio.current_time()
-        look = await observe_anew(ports, documents, look.observed, faults)
+        look = await observe_anew(ports, documents, look.observed, faults, remembered)
     return dataclasses.replace(look, began_s=began_s)
 
 
@@ -81,6 +86,7 @@ async def observe(
     *,
     with_catalogs: bool = True,
     faults: Faults | None = None,
+    remembered: Remembered | None = None,
 ) -> Look:
     """Everything that the rules may rest on, as of now. Without ``with_catalogs`` no database is
     asked for its roles, databases and archiving, which can take seconds. A fault in one document
@@ -94,7 +100,7 @@ async def observe(
         return Look(Observed(Known(swarm), attempts=attempts))
     for _ in swarm.index.making():
         await checkpoint()
-    desired = await expand_all(documents, swarm, faults)
+    desired = await expand_all(documents, swarm, faults, remembered)
     judging = Judging(ports.secrets) if with_catalogs else None
     images: dict[str, ImageReading] = {}
     readiness: dict[str, ReadinessReading] = {}
@@ -128,7 +134,11 @@ async def observe(
 
 
 async def observe_anew(
-    ports: Ports, documents: Sequence[Document], seen: Observed, faults: Faults
+    ports: Ports,
+    documents: Sequence[Document],
+    seen: Observed,
+    faults: Faults,
+    remembered: Remembered | None = None,
 ) -> Look:
     """Return the observation with those parts read again that change at any moment: the swarm, the
     members, their Raft nodes, and replicas that answer soon. The rest stays."""
@@ -142,7 +152,7 @@ async def observe_anew(
     into = Readings()
     for _ in swarm.index.making():
         await checkpoint()
-    desired = await expand_all(documents, swarm, faults)
+    desired = await expand_all(documents, swarm, faults, remembered)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:
         await observe_cluster(ports, cluster, swarm, into, judging=None)
@@ -164,17 +174,29 @@ async def observe_anew(
 
 
 async def expand_all(
-    documents: Sequence[Document], swarm: SwarmState, faults: Faults
+    documents: Sequence[Document],
+    swarm: SwarmState,
+    faults: Faults,
+    remembered: Remembered | None = None,
 ) -> dict[DocumentKey, Desired]:
-    """Return the desired state of each document that this pass tries. Between two of them the event
-    loop runs whatever else is due."""
-    around = Surroundings(swarm, documents, claims_of(documents))
+    """Return the desired state of each document that this pass tries: of one of which nothing has
+    changed, as it is ``remembered``. Between two of them the event loop runs whatever else is
+    due."""
+    inputs = Inputs(Observed(Known(swarm)), documents, claims=claims_of(documents))
+    memory = Remembered() if remembered is None else remembered
     found = {}
     for document in faults.asked(documents, swarm):
         await checkpoint()
-        with faults.kept_from_others(key_of(document), "expanding"):
-            if (desired := kind_of(document).expand(document, around)) is not None:
-                found[key_of(document)] = desired
+        key, kind = key_of(document), kind_of(document)
+
+        def expand(given: Inputs, document: Document = document) -> Desired | None:
+            around = Surroundings(given.swarm, given.documents, given.claims)
+            return kind_of(document).expand(document, around)
+
+        with faults.kept_from_others(key, "expanding"):
+            desired = memory.answer(key, "expansion", (document, kind), inputs, expand)
+            if desired is not None:
+                found[key] = desired
     return found
 
 

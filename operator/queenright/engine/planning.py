@@ -6,7 +6,7 @@ operator itself fails has a hold in the place of its plan, and keeps no other fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from anyio.lowlevel import checkpoint
 
-from queenright.core.kinds.claims import claimed_by_others, claimed_labels
+from queenright.core.kinds.claims import claimed_labels
 from queenright.core.kinds.kind import Context, Desired, Kind
 from queenright.core.kinds.registry import (
     KINDS,
@@ -27,7 +27,7 @@ from queenright.core.kinds.registry import (
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState
-from queenright.core.planning.deletion import ClaimedLabels
+from queenright.core.planning.deletion import NO_LABELS
 from queenright.core.planning.fault_holds import fault_hold, waits_for_cluster
 from queenright.core.planning.faults import DocumentKey, fault_of
 from queenright.core.planning.plan import Hold, Plan
@@ -35,6 +35,7 @@ from queenright.core.planning.preflight import swarm_or_hold
 from queenright.core.planning.status import Status
 from queenright.engine.faults import Faults
 from queenright.engine.observe import Look, observe_fresh
+from queenright.engine.remembered import Inputs, Remembered
 from queenright.engine.world import Ports
 
 D_co = TypeVar("D_co", bound=Desired, covariant=True)
@@ -81,12 +82,19 @@ async def observe_and_plan(
 
 
 async def plan_all(
-    documents: Sequence[Document], look: Look, now: datetime, ruleset: Ruleset, faults: Faults
+    documents: Sequence[Document],
+    look: Look,
+    now: datetime,
+    ruleset: Ruleset,
+    faults: Faults,
+    remembered: Remembered | None = None,
 ) -> PlannedPass:
-    """The plans for all that is described or deployed. Between two of them the event loop runs
-    whatever else is due: the plans rest on one observation all the same."""
+    """The plans for all that is described or deployed: of what nothing has changed, as they are
+    ``remembered``. Between two of them the event loop runs whatever else is due: the plans rest on
+    one observation all the same."""
     views: list[PlannedObject[Any]] = []
-    for view in Planning(documents, look, now, ruleset, faults).views():
+    memory = Remembered() if remembered is None else remembered
+    for view in Planning(documents, look, now, ruleset, faults, memory).views():
         views.append(view)
         await checkpoint()
     return PlannedPass(look.observed, tuple(views), look.began_s)
@@ -101,6 +109,7 @@ class Planning:
     now: datetime
     ruleset: Ruleset
     faults: Faults
+    remembered: Remembered
 
     def views(self) -> Iterator[PlannedObject[Any]]:
         """The documents of each kind, then deployed objects without one."""
@@ -124,9 +133,12 @@ class Planning:
         kind, desired = kind_of(document), self.look.desired.get(key)
         rules = self.ruleset.rules[kind.name]
 
+        def plan_from(given: Inputs) -> Plan:
+            return counted(kind.plan(document, desired, context_of(given, key), rules))
+
         def make() -> Plan:
-            context = self._context(swarm, self._claimed_by_others[key])
-            return kind.plan(document, desired, context, rules)
+            given = (document, desired, rules)
+            return self.remembered.answer(key, "plan", given, self._inputs, plan_from, may_last)
 
         plan = self._made(key, make)
         return PlannedObject(key, document, desired if key not in self.faults.now else None, plan)
@@ -140,18 +152,15 @@ class Planning:
             return PlannedObject(key, None, None, Plan(name, "", holds=(swarm,)))
 
         def make() -> Plan:
-            return kind.plan_deletion(name, self._context(swarm, claimed_labels(self.documents)))
+            claimed = claimed_labels(self.documents)
+            return kind.plan_deletion(name, replace(context_of(self._inputs), claimed=claimed))
 
         return PlannedObject(key, None, None, self._made(key, make))
 
     @cached_property
-    def _claimed_by_others(self) -> Mapping[DocumentKey, ClaimedLabels]:
-        return claimed_by_others(self.documents)
-
-    def _context(self, swarm: SwarmState, claimed: ClaimedLabels) -> Context:
-        """Return the context of a plan; ``claimed`` are the node labels that have to stay."""
+    def _inputs(self) -> Inputs:
         look = self.look
-        return Context(swarm, look.observed, self.now, self.documents, look.desired, claimed)
+        return Inputs(look.observed, self.documents, self.now, look.desired)
 
     def _orphans(self, kind: AnyKind) -> list[str]:
         """Return the objects that are in the swarm and in no document."""
@@ -182,16 +191,34 @@ class Planning:
         return Plan(planned or key.name, "", holds=holds) if holds else None
 
     def _made(self, key: DocumentKey, make: Callable[[], Plan]) -> Plan:
-        """The plan, or the hold in its place where the document has a fault in this pass. A plan
-        counts as made if it can be written down: its identifier is a digest of all its values."""
+        """The plan, or the hold in its place where the document has a fault in this pass."""
         if key not in self.faults.now:
             with self.faults.kept_from_others(key, "planning"):
-                plan = make()
-                _ = plan.id
-                return plan
+                return counted(make())
         wait_s = self.faults.retried_in_s(key)
         at = self.now + timedelta(seconds=wait_s) if wait_s else None
         return Plan(key.name, "", holds=(fault_hold(key, self.faults.now[key], at),))
+
+
+def context_of(given: Inputs, key: DocumentKey | None = None) -> Context:
+    """Return the context of a plan; with a key, of the document that has it."""
+    claimed = NO_LABELS if key is None else given.claimed(key)
+    return Context(
+        given.swarm, given.observed, given.now, given.documents, given.desired, claimed
+    )
+
+
+def counted(plan: Plan) -> Plan:
+    """Return the plan. It counts as made if it can be written down: its identifier is a digest of
+    all its values."""
+    _ = plan.id
+    return plan
+
+
+def may_last(plan: Plan) -> bool:
+    """Return True for a plan that may be given again: one that does nothing, and waits for no
+    moment."""
+    return not plan.actions and plan.recheck_at is None
 
 
 def status_of(view: PlannedObject[Any], observed: Observed, now: datetime) -> Status:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from queenright.core.kinds.registry import needed_by
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed
+from queenright.core.observed.ages import Ages
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.planning.guards import refusal_by
 from queenright.core.planning.plan import Refusal
@@ -25,6 +26,7 @@ from queenright.engine.held import HeldSteps
 from queenright.engine.lease import ALWAYS, Permission
 from queenright.engine.observe import observe_fresh
 from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
+from queenright.engine.remembered import Inputs, Remembered
 from queenright.engine.retries import Attempts
 from queenright.engine.sightings import Sightings
 from queenright.engine.world import Ports
@@ -46,15 +48,15 @@ class LoopState:
     sightings: Sightings = field(default_factory=Sightings)
     absences: Absences = field(default_factory=Absences)
     holds: HeldSteps = field(default_factory=HeldSteps)
+    remembered: Remembered = field(default_factory=Remembered)
     refused: dict[str, Refusal] = field(default_factory=dict)
     disrupted_at_s: dict[str, float] = field(default_factory=dict)
     """The time at which this process last disrupted each service, by a monotonic clock."""
     slow_looks: int = 0
     """The number of observations in a row that were older than ``FRESH_S`` when complete."""
 
-    def touched_s_ago(self) -> dict[str, float]:
-        now = anyio.current_time()
-        return {name: now - at for name, at in self.disrupted_at_s.items()}
+    def touched_s_ago(self) -> Mapping[str, float]:
+        return Ages(dict(self.disrupted_at_s), anyio.current_time())
 
     def with_memory(self, seen: Observed, now_s: float) -> Observed:
         """Return the observation with the values that only a running process knows."""
@@ -123,9 +125,11 @@ async def reconcile(
     is_standby = not permission.holds()
     memory.absences.note(documents, ports.clock.monotonic_s())
     attempts = memory.attempts.as_of(ports.clock.monotonic_s())
-    look = await observe_fresh(ports, documents, attempts, memory.faults)
+    look = await observe_fresh(ports, documents, attempts, memory.faults, memory.remembered)
     look = replace(look, observed=memory.with_memory(look.observed, ports.clock.monotonic_s()))
-    found = await plan_all(documents, look, ports.clock.now(), ruleset, memory.faults)
+    now = ports.clock.now()
+    found = await plan_all(documents, look, now, ruleset, memory.faults, memory.remembered)
+    judged = Inputs(found.observed)
     fresh_s = memory.fresh_s(found.seen_at_s)
     result = PassResult(found)
     disrupted: set[DocumentKey] = set()
@@ -138,7 +142,7 @@ async def reconcile(
             now_s = ports.clock.monotonic_s()
             memory.holds.note(view.key, view.plan, trigger, now_s, ports.audit)
         with memory.faults.kept_from_others(view.key, "acting"):
-            if refusal := refusal_by(ruleset.guards, view.plan, found.observed):
+            if refusal := judge(view, judged, ruleset, memory):
                 refuse(ports, view, trigger, refusal, memory)
                 result.refusals.append(refusal)
                 continue
@@ -162,6 +166,25 @@ async def reconcile(
     return result
 
 
+def judge(
+    view: PlannedObject[Any], inputs: Inputs, ruleset: Ruleset, memory: LoopState
+) -> Refusal | None:
+    """Return the first guard's refusal of a plan, None if it may be carried out: for a plan that
+    does nothing, as it is remembered."""
+    guards, plan = ruleset.guards, view.plan
+    if plan.actions or not isinstance(inputs.observed.swarm, Known):
+        return refusal_by(guards, plan, inputs.observed)
+    refusal = memory.remembered.answer(
+        view.key,
+        "refusal",
+        (plan, guards),
+        inputs,
+        lambda given: refusal_by(guards, plan, given.observed),
+        lambda refusal: refusal is None,
+    )
+    return refusal and refusal_by(guards, plan, inputs.observed)
+
+
 def refuse(
     ports: Ports, view: PlannedObject[Any], trigger: Trigger, refusal: Refusal, memory: LoopState
 ) -> None:
@@ -174,7 +197,9 @@ def refuse(
 
 
 def remember(memory: LoopState, found: PlannedPass, ports: Ports) -> None:
-    memory.holds.forget_others({view.key for view in found.views})
+    present = {view.key for view in found.views}
+    memory.holds.forget_others(present)
+    memory.remembered.forget_others(present)
     if isinstance(found.observed.swarm, Known):
         memory.faults.is_whole = True
         plans = [view.plan for view in found.views]

@@ -21,6 +21,7 @@ from queenright.core.observed import (
     raft_key,
     voters_key,
 )
+from queenright.core.observed.ages import Ages
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Sightings:
             for key, how in present.items()
         }
         self.found = {**kept, **fresh}
-        return {key: now_s - since_s for key, (_, since_s) in self.found.items()}
+        return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)
 
 
 def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:

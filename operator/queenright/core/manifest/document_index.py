@@ -6,6 +6,7 @@ remembered by the identity of the documents, which are replaced whole and never 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
@@ -19,8 +20,17 @@ MOST_INDEXES = 8
 """Indexes of the documents in force, of those before them, and of a command's own."""
 
 
+class FindsDocuments(ABC):
+    """Documents that answer themselves which of them have a key."""
+
+    @abstractmethod
+    def found_by(self, key: KeyOf, wanted: Hashable) -> tuple[Document, ...]: ...
+
+
 def found_by(key: KeyOf, wanted: Hashable, documents: Iterable[Document]) -> tuple[Document, ...]:
     """The documents with this key, in their order."""
+    if isinstance(documents, FindsDocuments):
+        return documents.found_by(key, wanted)
     return _indexed(key, Identity(tuple(documents))).get(wanted, ())
 
 

@@ -16,6 +16,7 @@ from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.raft_reset import is_stuck
 from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm
 from queenright.core.observed import raft_key
+from queenright.core.observed.ages import age_of
 from queenright.core.planning.ages import certain_age
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT, is_under_way
 from queenright.core.swarm.objects import MEMBERS_LABEL
@@ -173,16 +174,16 @@ class ClusterState(ClusterFacts):
         live = self.swarm.service(member.service.name)
         if live is None:
             return f"{member.service.name} is not in the swarm"
-        seen_s = self.seen_s_ago.get(live.id)
+        seen = age_of(self.seen_s_ago, live.id)
         ahead = live.updated_at - self.now
-        if ahead > SETTLES and seen_s is None:
+        if ahead > SETTLES and seen is None:
             return (
                 f"{live.value.name} was changed {ahead.total_seconds():.0f} s in the future by the "
                 "managers' clock (this node's clock is behind; set it right)"
             )
-        touched_s = self.observed.touched_s_ago.get(live.value.name, float("inf"))
-        age = certain_age(live.updated_at, self.now, seen_s)
-        if age < SETTLES or touched_s < SETTLES.total_seconds():
+        touched = age_of(self.observed.touched_s_ago, live.value.name)
+        age = certain_age(live.updated_at, self.now, seen)
+        if age < SETTLES or (touched is not None and touched < SETTLES):
             return f"{live.value.name} was changed a moment ago"
         if is_under_way(live) and age < UPDATE_LIMIT:
             return f"swarm is still updating {live.value.name}"

@@ -1,0 +1,159 @@
+"""Records what a pure function reads of its inputs, and tells whether it would read the same again.
+
+The function is given views that hold nothing themselves: each question to one is asked of the real
+input, and kept here with its answer. Invariant: a function that gets the same answer to each of its
+questions comes to the same result, so this is all that its result rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from datetime import datetime
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
+
+from queenright.core.observed.ages import Ages
+from queenright.core.observed.known import Known
+
+S = TypeVar("S")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Sources: TypeAlias = Mapping[str, Any]
+"""The inputs of a pass by name; none of them changes while the pass lasts."""
+
+
+class Missing:
+    """The answer for a key that a mapping does not have."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+UNASKED: Final = object()
+CLOSE_S = 0.001
+"""Two moments this close by a monotonic clock are not told apart."""
+
+
+class Record:
+    """The questions of one call, and their answers. ``now`` is the pass's one moment."""
+
+    __slots__ = (
+        "_after",
+        "_before",
+        "_is_closed",
+        "_reads",
+        "_sources",
+        "_until_s",
+        "is_lasting",
+        "now",
+    )
+
+    def __init__(self, sources: Sources, now: datetime) -> None:
+        self.now = now
+        self.is_lasting = True
+        """False once the time itself was read: what was made of it is different in each pass."""
+        self._sources = sources
+        self._is_closed = False
+        self._reads: dict[tuple[Any, ...], object] = {}
+        self._after: datetime | None = None
+        self._before: datetime | None = None
+        self._until_s: dict[str, float] = {}
+
+    def ask(
+        self,
+        question: Callable[Concatenate[S, P], T],
+        source: str,
+        *about: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """Return the real input's answer; ``about`` has hashable values. Equal questions are asked
+        once."""
+        if named:
+            raise TypeError(f"{question}: a recorded question has no named arguments")
+        key = (question, source, *about)
+        found = self._reads.get(key, UNASKED)
+        if found is UNASKED:
+            if self._is_closed:
+                raise RuntimeError(f"{question} of {source}: asked after the answer was given")
+            answer = question(self._sources[source], *about, **named)
+            self._reads[key] = answer
+            return answer
+        return found  # type: ignore[return-value]  # as it was answered above
+
+    def holds(self, sources: Sources, now: datetime) -> bool:
+        """Return True if every question has the same answer now. One that can't be asked any more
+        has another one."""
+        if (self._before is not None and now >= self._before) or (
+            self._after is not None and now <= self._after
+        ):
+            return False
+        try:
+            return all(
+                sources[source].now_s < until_s for source, until_s in self._until_s.items()
+            ) and all(
+                same(answer, key[0](sources[key[1]], *key[2:]))
+                for key, answer in self._reads.items()
+            )
+        except Exception:  # noqa: BLE001  # whatever it is, the answer is another one
+            return False
+
+    def closed(self) -> Record:
+        """Return the record as it is kept: it asks nothing any more, and holds no inputs."""
+        self._is_closed, self._sources = True, {}
+        return self
+
+    def read_time(self) -> None:
+        """Note that the result has the time in it."""
+        if self._is_closed:
+            raise RuntimeError("the time: read after the answer was given")
+        self.is_lasting = False
+
+    def compare(self, edge: datetime) -> None:
+        """Note a comparison of the time, whose answer changes at ``edge``; clocks may be set
+        back."""
+        if edge > self.now:
+            self._before = edge if self._before is None else min(self._before, edge)
+        elif edge < self.now:
+            self._after = edge if self._after is None else max(self._after, edge)
+        else:
+            self.read_time()
+
+    def compare_age(self, source: str, edge_s: float) -> None:
+        """Note a comparison of an age, whose answer changes at ``edge_s`` by its source's clock."""
+        now_s = self.clock_s(source)
+        if abs(edge_s - now_s) <= CLOSE_S:
+            self.read_time()
+        elif edge_s > now_s:
+            until_s = edge_s - CLOSE_S
+            self._until_s[source] = min(self._until_s.get(source, until_s), until_s)
+
+    def clock_s(self, source: str) -> float:
+        """Return the reading of the clock by which a source's ages are told."""
+        ages: Ages = self._sources[source]
+        return ages.now_s
+
+    @property
+    def questions(self) -> tuple[Hashable, ...]:
+        return tuple(self._reads)
+
+
+def same(one: object, other: object) -> bool:
+    """Return True for equal values of equal types: ``true`` and ``1`` of a JSON text are two."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    match one, other:
+        case (tuple(), tuple()) | (list(), list()):
+            return len(one) == len(other) and all(map(same, one, other))  # type: ignore[arg-type]
+        case dict(), dict():
+            return one.keys() == other.keys() and all(  # type: ignore[attr-defined]
+                same(value, other[key])  # type: ignore[index]
+                for key, value in one.items()  # type: ignore[attr-defined]
+            )
+        case Known(), Known():
+            return same(one.value, other.value)  # type: ignore[attr-defined]
+        case _:
+            return bool(one == other)

@@ -1,0 +1,207 @@
+"""One reading of the swarm as a recorded input.
+
+Invariant: nothing of the swarm is held here. What is not asked as one question below is found by the
+real type's own code from what is, so that a new lookup is recorded before it is listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from queenright.core.observed.recorded.mapping import RecordedMapping, RecordedSet
+from queenright.core.observed.recorded.record import Record
+from queenright.core.observed.swarm import SwarmState
+from queenright.core.observed.swarm_index import SwarmIndex
+
+if TYPE_CHECKING:
+    from queenright.core.observed.known import Live
+    from queenright.core.observed.swarm_objects import LiveService, Node, Task
+    from queenright.core.swarm.objects import Config, Network, Secret
+
+SWARM, INDEX, ADDRESSES, SECRET_IDS = "swarm", "index", "addresses", "secret ids"
+IN_USE, TO_KEEP = "configs in use", "configs to keep"
+LISTS = (
+    "engine",
+    "nodes",
+    "services",
+    "tasks",
+    "networks",
+    "secrets",
+    "configs",
+    "unreadable",
+)
+WHOLE = {name: attrgetter(name) for name in LISTS}
+
+
+def swarm_sources(swarm: SwarmState) -> dict[str, Any]:
+    """Return the inputs that ``RecordedSwarm`` asks."""
+    index = swarm.index
+    return {
+        SWARM: swarm,
+        INDEX: index,
+        ADDRESSES: index.addresses,
+        SECRET_IDS: index.secret_ids,
+        IN_USE: index.configs_in_use,
+        TO_KEEP: index.configs_to_keep,
+    }
+
+
+class RecordedSwarm(SwarmState):
+    """The swarm, whose whole lists are questions like any other."""
+
+    def __init__(self, record: Record) -> None:
+        object.__setattr__(self, "_record", record)
+        object.__setattr__(self, "is_in_order", True)
+        object.__setattr__(self, "_view", RecordedIndex(self, record))
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name):
+            """Ask for a whole list, which the real type has as a field."""
+            if name in WHOLE:
+                return object.__getattribute__(self, "_record").ask(WHOLE[name], SWARM)
+            return object.__getattribute__(self, name)
+
+    @property
+    def _asked(self) -> Record:
+        found: Record = object.__getattribute__(self, "_record")
+        return found
+
+    @property
+    def index(self) -> SwarmIndex:  # type: ignore[override]  # the real one is remembered
+        found: SwarmIndex = object.__getattribute__(self, "_view")
+        return found
+
+    def node(self, name: str) -> Node | None:
+        return self._asked.ask(SwarmState.node, SWARM, name)
+
+    def node_by_id(self, node_id: str) -> Node | None:
+        return self._asked.ask(SwarmState.node_by_id, SWARM, node_id)
+
+    def service(self, name: str) -> LiveService | None:
+        return self._asked.ask(SwarmState.service, SWARM, name)
+
+    def network(self, name: str) -> Live[Network] | None:
+        return self._asked.ask(SwarmState.network, SWARM, name)
+
+    def secret(self, name: str) -> Live[Secret] | None:
+        return self._asked.ask(SwarmState.secret, SWARM, name)
+
+    def config(self, name: str) -> Live[Config] | None:
+        return self._asked.ask(SwarmState.config, SWARM, name)
+
+    def tasks_of(self, service_id: str) -> Iterator[Task]:
+        return iter(self._asked.ask(all_tasks, SWARM, service_id))
+
+
+def all_tasks(swarm: SwarmState, service_id: str) -> tuple[Task, ...]:
+    return tuple(swarm.tasks_of(service_id))
+
+
+def publishing(index: SwarmIndex, ports: tuple[int, ...]) -> tuple[LiveService, ...]:
+    return tuple(index.services_publishing(ports))
+
+
+def on_node(index: SwarmIndex, node_id: str) -> tuple[LiveService, ...]:
+    return tuple(index.services_on(node_id))
+
+
+def about(index: SwarmIndex, names: tuple[str, ...], keys: tuple[str, ...]) -> tuple[Node, ...]:
+    return tuple(index.nodes_about(names, keys))
+
+
+def meeting(index: SwarmIndex, constraints: tuple[str, ...]) -> tuple[Node, ...]:
+    return tuple(index.nodes_meeting(constraints))
+
+
+class RecordedIndex(SwarmIndex):
+    """The index's answers, each as one question; its own tables are made of recorded lists."""
+
+    def __init__(self, swarm: RecordedSwarm, record: Record) -> None:
+        object.__setattr__(self, "swarm", swarm)
+        object.__setattr__(self, "_record", record)
+
+    @property
+    def _asked(self) -> Record:
+        found: Record = object.__getattribute__(self, "_record")
+        return found
+
+    def services_with_id(self, service_id: str) -> tuple[LiveService, ...]:
+        return self._asked.ask(SwarmIndex.services_with_id, INDEX, service_id)
+
+    def services_labelled(self, key: str, value: str) -> tuple[LiveService, ...]:
+        return self._asked.ask(SwarmIndex.services_labelled, INDEX, key, value)
+
+    def services_of(self, key: str, scope: str) -> tuple[LiveService, ...]:
+        return self._asked.ask(SwarmIndex.services_of, INDEX, key, scope)
+
+    def services_publishing(self, ports: Iterable[int]) -> list[LiveService]:
+        return [*self._asked.ask(publishing, INDEX, tuple(ports))]
+
+    def services_with_variable(self, key: str, value: str) -> tuple[LiveService, ...]:
+        return self._asked.ask(SwarmIndex.services_with_variable, INDEX, key, value)
+
+    def services_on(self, node_id: str) -> list[LiveService]:
+        return [*self._asked.ask(on_node, INDEX, node_id)]
+
+    @property
+    def ownerless_tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
+        return self._asked.ask(attrgetter_ownerless, INDEX)
+
+    @property
+    def configs_in_use(self) -> AbstractSet[str]:  # type: ignore[override]
+        return RecordedSet(self._asked, IN_USE)
+
+    @property
+    def configs_to_keep(self) -> AbstractSet[str]:  # type: ignore[override]
+        return RecordedSet(self._asked, TO_KEEP)
+
+    def configs_labelled(self, key: str, value: str) -> tuple[Live[Config], ...]:
+        return self._asked.ask(SwarmIndex.configs_labelled, INDEX, key, value)
+
+    def networks_labelled(self, key: str, value: str) -> tuple[Live[Network], ...]:
+        return self._asked.ask(SwarmIndex.networks_labelled, INDEX, key, value)
+
+    def secrets_labelled(self, key: str, value: str) -> tuple[Live[Secret], ...]:
+        return self._asked.ask(SwarmIndex.secrets_labelled, INDEX, key, value)
+
+    @property
+    def secret_ids(self) -> Mapping[str, str]:  # type: ignore[override]
+        return RecordedMapping(self._asked, SECRET_IDS)
+
+    @property
+    def addresses(self) -> Mapping[str, str]:  # type: ignore[override]
+        return RecordedMapping(self._asked, ADDRESSES)
+
+    @property
+    def managers(self) -> tuple[Node, ...]:  # type: ignore[override]
+        return self._asked.ask(managers_of, INDEX)
+
+    def nodes_labelled(self, key: str) -> tuple[Node, ...]:
+        return self._asked.ask(SwarmIndex.nodes_labelled, INDEX, key)
+
+    def nodes_with_address(self, address: str) -> tuple[Node, ...]:
+        return self._asked.ask(SwarmIndex.nodes_with_address, INDEX, address)
+
+    def nodes_about(self, names: Iterable[str], keys: Iterable[str]) -> list[Node]:
+        return [*self._asked.ask(about, INDEX, tuple(names), tuple(keys))]
+
+    def nodes_for_check(
+        self, names: Collection[str], keys: Iterable[str], address: str = ""
+    ) -> tuple[Node, ...]:
+        ordered, labels = tuple(sorted(names)), tuple(sorted(keys))
+        return self._asked.ask(SwarmIndex.nodes_for_check, INDEX, ordered, labels, address)
+
+    def nodes_meeting(self, constraints: Collection[str]) -> list[Node]:
+        return [*self._asked.ask(meeting, INDEX, tuple(constraints))]
+
+
+def attrgetter_ownerless(index: SwarmIndex) -> tuple[Task, ...]:
+    return index.ownerless_tasks
+
+
+def managers_of(index: SwarmIndex) -> tuple[Node, ...]:
+    return index.managers

@@ -1,0 +1,173 @@
+"""Remembers what was expanded, planned and judged, while all that it was made from is equal.
+
+Invariant: an answer is given again only if its document, its desired state and its rules are the
+same, and every question that making it had asked of the observation, of other documents and of the
+time has the same answer in this pass. What has the time in it is made anew in each pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from queenright.core.kinds.claims import claimed_by_others
+from queenright.core.kinds.kind import Desired
+from queenright.core.manifest.document import Document
+from queenright.core.observed import Known, Observed, SwarmState, Unknown
+from queenright.core.observed.recorded.documents import DOCUMENTS, RecordedDocuments
+from queenright.core.observed.recorded.mapping import RecordedMapping
+from queenright.core.observed.recorded.observation import observation_sources, recorded_observation
+from queenright.core.observed.recorded.record import Record, Sources
+from queenright.core.observed.recorded.time import moment_of
+from queenright.core.planning.deletion import ClaimedLabels
+from queenright.core.planning.faults import DocumentKey
+from queenright.core.postgres.catalog import DesiredCatalog
+
+T = TypeVar("T")
+
+What: TypeAlias = Literal["expansion", "plan", "refusal"]
+CLAIMS, DESIRED, LABELS = "claims", "desired", "labels of others"
+NO_TIME = datetime.min
+"""The time for what is not given any."""
+
+
+class LabelsOfOthers:
+    """The node labels that other documents place by, made once they are asked for."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+
+    @cached_property
+    def _found(self) -> Mapping[DocumentKey, ClaimedLabels]:
+        return claimed_by_others(self._documents)
+
+    def of(self, key: DocumentKey) -> ClaimedLabels:
+        return self._found[key]
+
+
+def is_claimed(labels: LabelsOfOthers, key: DocumentKey, label: tuple[str, str]) -> bool:
+    return label in labels.of(key)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLabels:
+    """The node labels that documents other than the one with this key place by, as an input."""
+
+    record: Record
+    key: DocumentKey
+
+    def __contains__(self, label: object) -> bool:
+        if not isinstance(label, tuple):
+            return False
+        return self.record.ask(is_claimed, LABELS, self.key, label)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything of a pass that an expansion, a plan or a guard may read."""
+
+    observed: Observed
+    documents: Sequence[Document] = ()
+    now: datetime = NO_TIME
+    desired: Mapping[DocumentKey, Desired] = field(default_factory=dict)
+    claims: Mapping[DocumentKey, DesiredCatalog] = field(default_factory=dict)
+    labels: Callable[[DocumentKey], ClaimedLabels] | None = None
+    """None for what is recorded from; ``others`` then has them."""
+
+    @cached_property
+    def others(self) -> LabelsOfOthers:
+        return LabelsOfOthers(self.documents)
+
+    def claimed(self, key: DocumentKey) -> ClaimedLabels:
+        """Return the node labels that documents other than the one with this key place by."""
+        return self.others.of(key) if self.labels is None else self.labels(key)
+
+    @property
+    def swarm(self) -> SwarmState:
+        """The swarm, which has to be known."""
+        match self.observed.swarm:
+            case Known(swarm):
+                return swarm
+            case Unknown(why):
+                raise ValueError(f"swarm: not known ({why})")
+
+    @cached_property
+    def sources(self) -> Sources:
+        return {
+            **observation_sources(self.observed),
+            DOCUMENTS: self.documents,
+            DESIRED: self.desired,
+            CLAIMS: self.claims,
+            LABELS: self.others,
+        }
+
+
+def recorded(record: Record) -> Inputs:
+    """Return the view of a pass's inputs that records what is read."""
+    return Inputs(
+        recorded_observation(record),
+        RecordedDocuments(record),
+        moment_of(record),
+        RecordedMapping(record, DESIRED),
+        RecordedMapping(record, CLAIMS),
+        lambda key: RecordedLabels(record, key),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer, what it was given, and what it had asked. The given values are kept, so that no
+    other object gets their identities."""
+
+    given: tuple[object, ...]
+    record: Record
+    answer: Any
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Answers of earlier passes, by the document and what they are."""
+
+    kept: dict[tuple[DocumentKey, What], Kept] = field(default_factory=dict)
+
+    def answer(
+        self,
+        key: DocumentKey,
+        what: What,
+        given: tuple[object, ...],
+        inputs: Inputs,
+        make: Callable[[Inputs], T],
+        may_last: Callable[[T], bool] = lambda _: True,
+    ) -> T:
+        """Return what ``make`` gives for these inputs. ``given`` are the values besides them that
+        it reads, compared by identity; only an answer that ``may_last`` is kept."""
+        kept = self.kept.get((key, what))
+        if (
+            kept is not None
+            and len(kept.given) == len(given)
+            and all(map(is_same, kept.given, given))
+            and kept.record.holds(inputs.sources, inputs.now)
+        ):
+            found: T = kept.answer
+            return found
+        self.kept.pop((key, what), None)
+        record = Record(inputs.sources, inputs.now)
+        try:
+            answer = make(recorded(record))
+        except Exception:  # noqa: BLE001  # the real inputs tell whether it is the operator's fault
+            return make(inputs)
+        if record.is_lasting and may_last(answer):
+            self.kept[key, what] = Kept(given, record.closed(), answer)
+        return answer
+
+    def forget_others(self, keys: Collection[DocumentKey]) -> None:
+        """Forget documents that are neither described nor deployed any more."""
+        for kept in [kept for kept in self.kept if kept[0] not in keys]:
+            del self.kept[kept]
+
+
+def is_same(one: object, other: object) -> bool:
+    return one is other
