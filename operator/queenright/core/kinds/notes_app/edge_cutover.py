@@ -12,6 +12,7 @@ from datetime import timedelta
 from queenright.core.kinds.notes_app.desired.edge import EDGE_ROLE
 from queenright.core.kinds.notes_app.state import AppState
 from queenright.core.observed import LiveService
+from queenright.core.observed.ages import age_of
 from queenright.core.planning.ages import certain_age
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.planning.service_rollout import places
@@ -29,7 +30,7 @@ def is_told_just_now(state: AppState, live: LiveService) -> bool:
 
 def changed_ago(state: AppState, live: LiveService) -> timedelta:
     """Least time since the service was changed."""
-    return certain_age(live.updated_at, state.now, state.seen_s_ago.get(live.id))
+    return certain_age(live.updated_at, state.now, age_of(state.seen_s_ago, live.id))
 
 
 def is_at_rest(state: AppState, live: LiveService) -> bool:

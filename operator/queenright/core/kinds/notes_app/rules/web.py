@@ -82,18 +82,19 @@ def wait_for_swarm(
     """
     changes = diff(wanted_service(state, wanted, live), live.value)
     is_new_update = disrupts(changes) and obstacle is None
-    left = UPDATE_LIMIT - changed_ago(state, live)
+    limit = UPDATE_LIMIT
     if changes and (unnoted := why_not_noted(state)) is not None:
         return Hold(f"update-service/{wanted.name}", obstacle or unnoted)
     if is_new_update and is_told_just_now(state, live):
-        left = SETTLES - changed_ago(state, live)
+        limit = SETTLES
     elif not (is_any_starting(state, live) if is_new_update else is_under_way(live)):
         return None
-    if not changes or left < timedelta(0):
+    age = changed_ago(state, live)
+    if not changes or age > limit:
         return None
     fields = ", ".join(change.path for change in changes)
     why = obstacle or "swarm finishes its present update first"
-    return Hold(f"update-service/{wanted.name}", f"{fields}: {why}", state.now + left)
+    return Hold(f"update-service/{wanted.name}", f"{fields}: {why}", state.now + (limit - age))
 
 
 def is_any_starting(state: AppState, live: LiveService) -> bool:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import RaftStatus, voters_key
+from queenright.core.observed.ages import age_of
 from queenright.core.planning.plan import Hold
 
 RECONNECTS = timedelta(seconds=60)
@@ -23,8 +24,7 @@ def lone_raft_holds(state: ClusterState) -> Iterator[Hold]:
     """Yield a hold for each Raft node that alone has no quorum for long."""
     for member in state.desired.members:
         own, others = state.raft_of(member), others_of(state, member)
-        seen = timedelta(seconds=state.seen_s_ago.get(voters_key(member.service.name), 0.0))
-        if own is None or own.has_quorum or not others or seen < RECONNECTS:
+        if own is None or own.has_quorum or not others or not lasts(state, member):
             continue
         if member.name in state.desired.topology.leaving:
             continue  # it has lost its vote, and its service goes next
@@ -41,9 +41,8 @@ def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
     members = state.desired.members
     found = [(m, status) for m in members if (status := state.raft_of(m)) is not None]
     silent = [member for member in members if state.raft_of(member) is None]
-    seen = [state.seen_s_ago.get(voters_key(m.service.name), 0.0) for m, _ in found]
     is_lost = bool(found) and not any(status.has_quorum for _, status in found)
-    if not is_lost or state.leader is not None or min(seen) < RECONNECTS.total_seconds():
+    if not is_lost or state.leader is not None or not all(lasts(state, m) for m, _ in found):
         return
     voters = max(len(status.voters) for _, status in found)
     nodes = ", ".join(sorted(member.node for member in silent)) or "all members"
@@ -55,6 +54,12 @@ def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
         "majority is gone for ever, see Trouble in docs/guide.md",
         wants_attention=True,
     )
+
+
+def lasts(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True if a member's Raft node is known to have been as it is for long enough."""
+    seen = age_of(state.seen_s_ago, voters_key(member.service.name))
+    return seen is not None and seen >= RECONNECTS
 
 
 def others_of(state: ClusterState, member: DesiredMember) -> list[RaftStatus]:
