@@ -1,10 +1,12 @@
-"""Every simulated run is watched for passes that broke: no exception may hide in the log."""
+"""Every simulated run is watched: no exception may hide in the log, and what is remembered from an
+earlier pass has to be what would be made anew."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.sim.broken_passes import broken_passes
+from tests.sim.remembered_judge import Judged, judged_memory
 from tests.sim.seeds import FAULTS, HISTORIES, SEED, faults, first_seed, histories
 
 
@@ -13,6 +15,13 @@ def no_pass_breaks() -> Iterator[None]:
     with broken_passes() as broken:
         yield
     assert not broken, broken[0]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_stale() -> Iterator[Judged]:
+    with judged_memory() as judged:
+        yield judged
+    assert not judged.wrong, judged.wrong[0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

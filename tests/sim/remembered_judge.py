@@ -1,0 +1,73 @@
+"""Judges what is remembered: in every simulated pass it has to be what would be made anew.
+
+Production never makes both. The judge also finds a view of the inputs that lacks something which the
+real ones have: there what is made fails on the view, and not on the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.plan import Plan
+from queenright.engine.remembered import Inputs, Remembered, What
+
+
+@dataclass
+class Judged:
+    """``wrong`` tells each answer that is not what is made anew, ``given_again`` counts those that
+    were remembered, ``made`` those that were not."""
+
+    wrong: list[str] = field(default_factory=list)
+    given_again: int = 0
+    made: int = 0
+
+
+@contextmanager
+def judged_memory() -> Iterator[Judged]:
+    """Judge every answer of every memory until the end of the block."""
+    found, answer = Judged(), Remembered.answer
+
+    def judged(
+        self: Remembered,
+        key: DocumentKey,
+        what: What,
+        given: tuple[object, ...],
+        inputs: Inputs,
+        make: Callable[[Inputs], Any],
+        may_last: Callable[[Any], bool] = lambda _: True,
+    ) -> Any:
+        began: list[Inputs] = []
+        failed: list[Exception] = []
+
+        def watched(view: Inputs) -> Any:
+            began.append(view)
+            try:
+                return make(view)
+            except Exception as error:
+                failed.append(error)
+                raise
+
+        told = answer(self, key, what, given, inputs, watched, may_last)
+        if failed:
+            found.wrong.append(f"{what} of {key}: fails where it is recorded only: {failed[0]!r}")
+        found.made += bool(began)
+        found.given_again += not began
+        fresh = make(inputs)
+        if all_of(told) != all_of(fresh):
+            found.wrong.append(f"{what} of {key}: {told} is told, {fresh} is made anew")
+        return told
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Remembered, "answer", judged)
+        yield found
+
+
+def all_of(answer: object) -> object:
+    """Return the answer with what its own comparison leaves out."""
+    return (answer, answer.rules) if isinstance(answer, Plan) else answer
