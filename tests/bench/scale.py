@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import anyio
 import structlog
+from anyio.lowlevel import checkpoint
 
 from queenright.adapters.garbage_collector import collect_rarely
 from queenright.core.audit.record import Trigger
@@ -83,7 +84,9 @@ class Bench:
         assert isinstance(manifests, FakeManifests)
         text = cluster_text(number, stopGracePeriod="90s")
         manifests.write(f"/etc/queenright/{cluster_name(number)}.yaml", text)
-        return await self.pass_over(await self.state.refresh())
+        trigger = await self.state.refresh()
+        await checkpoint()  # files are judged in a worker thread, not on the loop as here
+        return await self.pass_over(trigger)
 
 
 async def measure(clusters: int) -> None:

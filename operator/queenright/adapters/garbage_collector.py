@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 
-THRESHOLDS = (100_000, 50, 100)
+THRESHOLDS = (25_000, 200, 100)
 """Of the three generations (gc.set_threshold)."""
 
 

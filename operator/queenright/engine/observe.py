@@ -14,7 +14,6 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
-from queenright.core.kinds.claims import claims_of
 from queenright.core.kinds.kind import Desired, Surroundings
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.registry import key_of, kind_of
@@ -92,15 +91,17 @@ async def observe(
     asked for its roles, databases and archiving, which can take seconds. A fault in one document
     goes to ``faults``."""
     faults = Faults() if faults is None else faults
+    memory = Remembered() if remembered is None else remembered
     try:
-        swarm = (await ports.swarm.observe()).in_order()
+        swarm = memory.in_order(await ports.swarm.observe())
     except SwarmError as error:
         return Look(Observed(Unknown(str(error)), attempts=attempts))
     if engine_hold(swarm.engine):
         return Look(Observed(Known(swarm), attempts=attempts))
+    await checkpoint()
     for _ in swarm.index.making():
         await checkpoint()
-    desired = await expand_all(documents, swarm, faults, remembered)
+    desired = await expand_all(documents, swarm, faults, memory)
     judging = Judging(ports.secrets) if with_catalogs else None
     images: dict[str, ImageReading] = {}
     readiness: dict[str, ReadinessReading] = {}
@@ -142,8 +143,9 @@ async def observe_anew(
 ) -> Look:
     """Return the observation with those parts read again that change at any moment: the swarm, the
     members, their Raft nodes, and replicas that answer soon. The rest stays."""
+    memory = Remembered() if remembered is None else remembered
     try:
-        swarm = (await ports.swarm.observe()).in_order()
+        swarm = memory.in_order(await ports.swarm.observe())
     except SwarmError as error:
         return Look(dataclasses.replace(seen, swarm=Unknown(str(error))))
     if engine_hold(swarm.engine):
@@ -152,7 +154,7 @@ async def observe_anew(
     into = Readings()
     for _ in swarm.index.making():
         await checkpoint()
-    desired = await expand_all(documents, swarm, faults, remembered)
+    desired = await expand_all(documents, swarm, faults, memory)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:
         await observe_cluster(ports, cluster, swarm, into, judging=None)
@@ -177,13 +179,12 @@ async def expand_all(
     documents: Sequence[Document],
     swarm: SwarmState,
     faults: Faults,
-    remembered: Remembered | None = None,
+    memory: Remembered,
 ) -> dict[DocumentKey, Desired]:
     """Return the desired state of each document that this pass tries: of one of which nothing has
-    changed, as it is ``remembered``. Between two of them the event loop runs whatever else is
-    due."""
-    inputs = Inputs(Observed(Known(swarm)), documents, claims=claims_of(documents))
-    memory = Remembered() if remembered is None else remembered
+    changed, as it is remembered. Between two of them the event loop runs whatever else is due."""
+    _, claims = memory.claims_among(documents)
+    inputs = Inputs(Observed(Known(swarm)), documents, claims=claims)
     found = {}
     for document in faults.asked(documents, swarm):
         await checkpoint()

@@ -159,8 +159,8 @@ class Planning:
 
     @cached_property
     def _inputs(self) -> Inputs:
-        look = self.look
-        return Inputs(look.observed, self.documents, self.now, look.desired)
+        look, (labels, claims) = self.look, self.remembered.claims_among(self.documents)
+        return Inputs(look.observed, self.documents, self.now, look.desired, claims, labels)
 
     def _orphans(self, kind: AnyKind) -> list[str]:
         """Return the objects that are in the swarm and in no document."""
@@ -203,9 +203,7 @@ class Planning:
 def context_of(given: Inputs, key: DocumentKey | None = None) -> Context:
     """Return the context of a plan; with a key, of the document that has it."""
     claimed = NO_LABELS if key is None else given.claimed(key)
-    return Context(
-        given.swarm, given.observed, given.now, given.documents, given.desired, claimed
-    )
+    return Context(given.swarm, given.observed, given.now, given.documents, given.desired, claimed)
 
 
 def counted(plan: Plan) -> Plan:

@@ -7,13 +7,13 @@ time has the same answer in this pass. What has the time in it is made anew in e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from queenright.core.kinds.claims import claimed_by_others
+from queenright.core.kinds.claims import claimed_by_others, claims_of
 from queenright.core.kinds.kind import Desired
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
@@ -22,12 +22,13 @@ from queenright.core.observed.recorded.mapping import RecordedMapping
 from queenright.core.observed.recorded.observation import observation_sources, recorded_observation
 from queenright.core.observed.recorded.record import Record, Sources
 from queenright.core.observed.recorded.time import moment_of
-from queenright.core.planning.deletion import ClaimedLabels
+from queenright.core.planning.deletion import NO_LABELS, ClaimedLabels
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.postgres.catalog import DesiredCatalog
 
 T = TypeVar("T")
 
+Claims: TypeAlias = Mapping[DocumentKey, DesiredCatalog]
 What: TypeAlias = Literal["expansion", "plan", "refusal"]
 CLAIMS, DESIRED, LABELS = "claims", "desired", "labels of others"
 NO_TIME = datetime.min
@@ -65,6 +66,22 @@ class RecordedLabels:
         return self.record.ask(is_claimed, LABELS, self.key, label)
 
 
+class Others(Protocol):
+    """The node labels that other documents place by."""
+
+    def of(self, key: DocumentKey) -> ClaimedLabels: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOthers:
+    """The same as an input."""
+
+    record: Record
+
+    def of(self, key: DocumentKey) -> ClaimedLabels:
+        return RecordedLabels(self.record, key)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Everything of a pass that an expansion, a plan or a guard may read."""
@@ -73,17 +90,12 @@ class Inputs:
     documents: Sequence[Document] = ()
     now: datetime = NO_TIME
     desired: Mapping[DocumentKey, Desired] = field(default_factory=dict)
-    claims: Mapping[DocumentKey, DesiredCatalog] = field(default_factory=dict)
-    labels: Callable[[DocumentKey], ClaimedLabels] | None = None
-    """None for what is recorded from; ``others`` then has them."""
-
-    @cached_property
-    def others(self) -> LabelsOfOthers:
-        return LabelsOfOthers(self.documents)
+    claims: Claims = field(default_factory=dict)
+    others: Others | None = None
 
     def claimed(self, key: DocumentKey) -> ClaimedLabels:
         """Return the node labels that documents other than the one with this key place by."""
-        return self.others.of(key) if self.labels is None else self.labels(key)
+        return NO_LABELS if self.others is None else self.others.of(key)
 
     @property
     def swarm(self) -> SwarmState:
@@ -113,7 +125,7 @@ def recorded(record: Record) -> Inputs:
         moment_of(record),
         RecordedMapping(record, DESIRED),
         RecordedMapping(record, CLAIMS),
-        lambda key: RecordedLabels(record, key),
+        RecordedOthers(record),
     )
 
 
@@ -129,9 +141,26 @@ class Kept:
 
 @dataclass(slots=True)
 class Remembered:
-    """Answers of earlier passes, by the document and what they are."""
+    """Answers of earlier passes, by the document and what they are; and what is the same for all
+    documents, which is not compared again while it is the same object."""
 
     kept: dict[tuple[DocumentKey, What], Kept] = field(default_factory=dict)
+    swarm: tuple[SwarmState, SwarmState] | None = None
+    """The last reading of the swarm as it came, and in order."""
+    about: tuple[Sequence[Document], LabelsOfOthers, Claims] | None = None
+    """The documents, and what they claim of each other."""
+
+    def in_order(self, swarm: SwarmState) -> SwarmState:
+        """Return a reading of the swarm in order: the last one, if every object is the same."""
+        if self.swarm is None or not is_unchanged(self.swarm[0], swarm):
+            self.swarm = (swarm, swarm.in_order())
+        return self.swarm[1]
+
+    def claims_among(self, documents: Sequence[Document]) -> tuple[LabelsOfOthers, Claims]:
+        """Return the labels and the roles that documents claim."""
+        if self.about is None or self.about[0] is not documents:
+            self.about = (documents, LabelsOfOthers(documents), claims_of(documents))
+        return self.about[1:]
 
     def answer(
         self,
@@ -167,6 +196,21 @@ class Remembered:
         """Forget documents that are neither described nor deployed any more."""
         for kept in [kept for kept in self.kept if kept[0] not in keys]:
             del self.kept[kept]
+
+
+def is_unchanged(before: SwarmState, now: SwarmState) -> bool:
+    """Return True if both readings have the same objects in the same places."""
+    return before.engine == now.engine and all(
+        len(old) == len(new) and all(map(is_same, old, new))
+        for old, new in zip(lists_of(before), lists_of(now), strict=True)
+    )
+
+
+def lists_of(swarm: SwarmState) -> Iterator[tuple[object, ...]]:
+    """Yield every list of a reading."""
+    for one in fields(swarm):
+        if isinstance(found := getattr(swarm, one.name), tuple):
+            yield found
 
 
 def is_same(one: object, other: object) -> bool:

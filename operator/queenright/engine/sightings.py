@@ -6,8 +6,9 @@ begun knows nothing yet: its waits begin anew.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from queenright.core.observed import (
     LEADERLESS,
@@ -23,12 +24,17 @@ from queenright.core.observed import (
 )
 from queenright.core.observed.ages import Ages
 
+Sighted: TypeAlias = dict[str, tuple[Hashable, float]]
+"""States and the times since them, by key."""
+
 
 @dataclass
 class Sightings:
     """Each object's last state, and the time since it, by key (see ``Observed.seen_s_ago``)."""
 
     found: dict[str, tuple[Hashable, float]] = field(default_factory=dict)
+    _of_swarm: tuple[SwarmState, Sighted] | None = None
+    """The last reading of the swarm, which is not walked over again, and its objects."""
 
     def note(self, observed: Observed, now_s: float) -> Mapping[str, float]:
         """Return the seconds since each object was first seen in its present state. A source
@@ -57,19 +63,25 @@ class Sightings:
         )
         match observed.swarm:
             case Known(swarm):
-                present |= dict(objects_of(swarm))
+                if self._of_swarm is None or self._of_swarm[0] is not swarm:
+                    self._of_swarm = (swarm, self._since(objects_of(swarm), now_s))
+                objects = self._of_swarm[1]
                 kept = {key: at for key, at in self.found.items() if key.startswith(silent)}
             case _:
+                self._of_swarm, objects = None, {}
                 forgotten = (LEADERLESS, NODE_DOWN)
                 kept = {k: at for k, at in self.found.items() if not k.startswith(forgotten)}
-        fresh = {
+        self.found = {**kept, **self._since(present.items(), now_s), **objects}
+        return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)
+
+    def _since(self, present: Iterable[tuple[str, Hashable]], now_s: float) -> Sighted:
+        """Return each present state with the time since it."""
+        return {
             key: before
             if (before := self.found.get(key)) is not None and before[0] == how
             else (how, now_s)
-            for key, how in present.items()
+            for key, how in present
         }
-        self.found = {**kept, **fresh}
-        return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)
 
 
 def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:

@@ -1,4 +1,4 @@
-"""Ages of what a running process has seen, by a monotonic clock: since when, told as for how long."""
+"""Ages of what a running process has seen, by a monotonic clock."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Ages of stamps, safe against jumps of the clock that wrote them.
 
 ``seen`` is the time for which this process has seen the object in its present state, by a
-monotonic clock (a number has seconds); None for a command that looks once and has only the stamp. After a jump both
-answers may be wrong, but never for longer than the wait that they decide.
+monotonic clock (a number has seconds); None for a command that looks once and has only the stamp.
+After a jump both answers may be wrong, but never for longer than the wait that they decide.
 """
 
 from __future__ import annotations

@@ -35,18 +35,20 @@ def viewed(real: type[Any]) -> type[Any]:
     names = {field.name for field in dataclasses.fields(real)}
     names |= {name for name in dir(real) if isinstance(getattr(real, name), property)}
 
-    def __init__(self: object, record: Record, source: str, key: str) -> None:
+    def begin(self: object, record: Record, source: str, key: str) -> None:
         for slot, value in (("_record", record), ("_source", source), ("_key", key)):
             object.__setattr__(self, slot, value)
 
     def asking(name: str) -> property:
         return property(lambda self: self._record.ask(field_of, self._source, self._key, name))
 
-    own = {"__init__": __init__, "__slots__": ("_key", "_record", "_source")}
+    own = {"__init__": begin, "__slots__": ("_key", "_record", "_source")}
     return type(f"Recorded{real.__name__}", (real,), {**own, **{n: asking(n) for n in names}})
 
 
-VIEWS = {real: viewed(real) for real in (MemberStatus, RaftStatus, Archiving)}
+VIEWS: dict[type[Any], type[Any]] = {
+    real: viewed(real) for real in (MemberStatus, RaftStatus, Archiving)
+}
 
 
 class RecordedAnswers(RecordedMapping[str, Known[T] | Unknown], Generic[T]):

@@ -70,7 +70,7 @@ class RecordedSet(AbstractSet[str]):
         return len(self._record.ask(keys_of, self._source))
 
     @classmethod
-    def _from_iterable(cls, it: Iterable[T]) -> frozenset[T]:  # type: ignore[override]
+    def _from_iterable(cls, it: Iterable[T]) -> frozenset[T]:
         return frozenset(it)
 
 

@@ -36,10 +36,10 @@ def observation_sources(observed: Observed) -> dict[str, Any]:
 
 def recorded_observation(record: Record) -> Observed:
     """Return the view of an observation in which the swarm is known."""
-    return Observed(
-        swarm=Known(RecordedSwarm(record)),
+    views: dict[str, Any] = {
         **{name: RecordedAnswers(record, name, real) for name, real in ANSWERS.items()},
         **{name: RecordedAges(record, name) for name in AGES},
         **{name: TimedMapping(record, name) for name in TIMED},
         **{name: RecordedMapping(record, name) for name in PLAIN},
-    )
+    }
+    return Observed(swarm=Known(RecordedSwarm(record)), **views)

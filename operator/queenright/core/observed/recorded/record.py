@@ -7,7 +7,7 @@ questions comes to the same result, so this is all that its result rests on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 Sources: TypeAlias = Mapping[str, Any]
 """The inputs of a pass by name; none of them changes while the pass lasts."""
+Read: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], object]
+"""A question, what it is about, and its answer."""
 
 
 class Missing:
@@ -41,6 +43,7 @@ class Record:
     __slots__ = (
         "_after",
         "_before",
+        "_by_source",
         "_is_closed",
         "_reads",
         "_sources",
@@ -55,6 +58,7 @@ class Record:
         """False once the time itself was read: what was made of it is different in each pass."""
         self._sources = sources
         self._is_closed = False
+        self._by_source: dict[str, tuple[object, tuple[Read, ...]]] = {}
         self._reads: dict[tuple[Any, ...], object] = {}
         self._after: datetime | None = None
         self._before: datetime | None = None
@@ -89,18 +93,34 @@ class Record:
         ):
             return False
         try:
-            return all(
-                sources[source].now_s < until_s for source, until_s in self._until_s.items()
-            ) and all(
-                same(answer, key[0](sources[key[1]], *key[2:]))
-                for key, answer in self._reads.items()
-            )
+            if any(sources[name].now_s >= until_s for name, until_s in self._until_s.items()):
+                return False
+            return all(self._is_as_it_was(name, sources[name]) for name in self._by_source)
         except Exception:  # noqa: BLE001  # whatever it is, the answer is another one
             return False
 
+    def _is_as_it_was(self, name: str, source: object) -> bool:
+        """Return True if a source answers each question as it did; one that did is not asked
+        again."""
+        seen, reads = self._by_source[name]
+        if source is seen:
+            return True
+        for question, about, answer in reads:
+            found = question(source, *about)
+            if found is not answer and not same(found, answer):
+                return False
+        self._by_source[name] = (source, reads)
+        return True
+
     def closed(self) -> Record:
         """Return the record as it is kept: it asks nothing any more, and holds no inputs."""
-        self._is_closed, self._sources = True, {}
+        by_source: dict[str, list[Read]] = {}
+        for (question, source, *about), answer in self._reads.items():
+            by_source.setdefault(source, []).append((question, (*about,), answer))
+        self._by_source = {
+            name: (self._sources[name], tuple(reads)) for name, reads in by_source.items()
+        }
+        self._is_closed, self._sources, self._reads = True, {}, {}
         return self
 
     def read_time(self) -> None:
@@ -133,27 +153,17 @@ class Record:
         ages: Ages = self._sources[source]
         return ages.now_s
 
-    @property
-    def questions(self) -> tuple[Hashable, ...]:
-        return tuple(self._reads)
-
 
 def same(one: object, other: object) -> bool:
     """Return True for equal values of equal types: ``true`` and ``1`` of a JSON text are two."""
     if one is other:
         return True
-    kind = type(one)
-    if kind is not type(other):
+    if type(one) is not type(other):
         return False
-    match one, other:
-        case (tuple(), tuple()) | (list(), list()):
-            return len(one) == len(other) and all(map(same, one, other))  # type: ignore[arg-type]
-        case dict(), dict():
-            return one.keys() == other.keys() and all(  # type: ignore[attr-defined]
-                same(value, other[key])  # type: ignore[index]
-                for key, value in one.items()  # type: ignore[attr-defined]
-            )
-        case Known(), Known():
-            return same(one.value, other.value)  # type: ignore[attr-defined]
-        case _:
-            return bool(one == other)
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, Known) and isinstance(other, Known):
+        return same(one.value, other.value)
+    return bool(one == other)

@@ -1,7 +1,7 @@
 """One reading of the swarm as a recorded input.
 
-Invariant: nothing of the swarm is held here. What is not asked as one question below is found by the
-real type's own code from what is, so that a new lookup is recorded before it is listed here.
+Invariant: nothing of the swarm is held here. What is not asked as one question below is found by
+the real type's own code from what is, so that a new lookup is recorded before it is listed here.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RecordedSwarm(SwarmState):
         return found
 
     @property
-    def index(self) -> SwarmIndex:  # type: ignore[override]  # the real one is remembered
+    def index(self) -> SwarmIndex:
         found: SwarmIndex = object.__getattribute__(self, "_view")
         return found
 
@@ -148,15 +148,15 @@ class RecordedIndex(SwarmIndex):
         return [*self._asked.ask(on_node, INDEX, node_id)]
 
     @property
-    def ownerless_tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
-        return self._asked.ask(attrgetter_ownerless, INDEX)
+    def ownerless_tasks(self) -> tuple[Task, ...]:
+        return self._asked.ask(ownerless_in, INDEX)
 
     @property
-    def configs_in_use(self) -> AbstractSet[str]:  # type: ignore[override]
+    def configs_in_use(self) -> AbstractSet[str]:
         return RecordedSet(self._asked, IN_USE)
 
     @property
-    def configs_to_keep(self) -> AbstractSet[str]:  # type: ignore[override]
+    def configs_to_keep(self) -> AbstractSet[str]:
         return RecordedSet(self._asked, TO_KEEP)
 
     def configs_labelled(self, key: str, value: str) -> tuple[Live[Config], ...]:
@@ -169,15 +169,15 @@ class RecordedIndex(SwarmIndex):
         return self._asked.ask(SwarmIndex.secrets_labelled, INDEX, key, value)
 
     @property
-    def secret_ids(self) -> Mapping[str, str]:  # type: ignore[override]
+    def secret_ids(self) -> Mapping[str, str]:
         return RecordedMapping(self._asked, SECRET_IDS)
 
     @property
-    def addresses(self) -> Mapping[str, str]:  # type: ignore[override]
+    def addresses(self) -> Mapping[str, str]:
         return RecordedMapping(self._asked, ADDRESSES)
 
     @property
-    def managers(self) -> tuple[Node, ...]:  # type: ignore[override]
+    def managers(self) -> tuple[Node, ...]:
         return self._asked.ask(managers_of, INDEX)
 
     def nodes_labelled(self, key: str) -> tuple[Node, ...]:
@@ -199,7 +199,7 @@ class RecordedIndex(SwarmIndex):
         return [*self._asked.ask(meeting, INDEX, tuple(constraints))]
 
 
-def attrgetter_ownerless(index: SwarmIndex) -> tuple[Task, ...]:
+def ownerless_in(index: SwarmIndex) -> tuple[Task, ...]:
     return index.ownerless_tasks
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from datetime import timedelta
 
 from queenright.core.actions import AnyAction
 from queenright.core.kinds.notes_app.edge_cutover import (
