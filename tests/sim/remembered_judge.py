@@ -1,7 +1,7 @@
 """Judges what is remembered: in every simulated pass it has to be what would be made anew.
 
-Production never makes both. The judge also finds a view of the inputs that lacks something which the
-real ones have: there what is made fails on the view, and not on the inputs.
+Production never makes both. The judge also finds a view of the inputs that lacks something which
+the real ones have: there what is made fails on the view, and not on the inputs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def judged_memory() -> Iterator[Judged]:
 
     def judged(
         self: Remembered,
-        key: DocumentKey,
-        what: What,
+        about: tuple[DocumentKey, What],
         given: tuple[object, ...],
         inputs: Inputs,
         make: Callable[[Inputs], Any],
+        *,
         may_last: Callable[[Any], bool] = lambda _: True,
     ) -> Any:
         began: list[Inputs] = []
@@ -53,14 +53,14 @@ def judged_memory() -> Iterator[Judged]:
                 failed.append(error)
                 raise
 
-        told = answer(self, key, what, given, inputs, watched, may_last)
+        told = answer(self, about, given, inputs, watched, may_last=may_last)
         if failed:
-            found.wrong.append(f"{what} of {key}: fails where it is recorded only: {failed[0]!r}")
+            found.wrong.append(f"{about}: fails where it is recorded only: {failed[0]!r}")
         found.made += bool(began)
         found.given_again += not began
         fresh = make(inputs)
         if all_of(told) != all_of(fresh):
-            found.wrong.append(f"{what} of {key}: {told} is told, {fresh} is made anew")
+            found.wrong.append(f"{about}: {told} is told, {fresh} is made anew")
         return told
 
     with pytest.MonkeyPatch.context() as patch:

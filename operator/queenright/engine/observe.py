@@ -195,7 +195,7 @@ async def expand_all(
             return kind_of(document).expand(document, around)
 
         with faults.kept_from_others(key, "expanding"):
-            desired = memory.answer(key, "expansion", (document, kind), inputs, expand)
+            desired = memory.answer((key, "expansion"), (document, kind), inputs, expand)
             if desired is not None:
                 found[key] = desired
     return found

@@ -27,6 +27,7 @@ from queenright.core.kinds.registry import (
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState
+from queenright.core.observed.recorded.time import plain
 from queenright.core.planning.deletion import NO_LABELS
 from queenright.core.planning.fault_holds import fault_hold, waits_for_cluster
 from queenright.core.planning.faults import DocumentKey, fault_of
@@ -87,6 +88,7 @@ async def plan_all(
     now: datetime,
     ruleset: Ruleset,
     faults: Faults,
+    *,
     remembered: Remembered | None = None,
 ) -> PlannedPass:
     """The plans for all that is described or deployed: of what nothing has changed, as they are
@@ -134,11 +136,14 @@ class Planning:
         rules = self.ruleset.rules[kind.name]
 
         def plan_from(given: Inputs) -> Plan:
-            return counted(kind.plan(document, desired, context_of(given, key), rules))
+            plan = kind.plan(document, desired, context_of(given, key), rules)
+            return counted(with_real_moments(plan))
 
         def make() -> Plan:
             given = (document, desired, rules)
-            return self.remembered.answer(key, "plan", given, self._inputs, plan_from, may_last)
+            return self.remembered.answer(
+                (key, "plan"), given, self._inputs, plan_from, may_last=may_last
+            )
 
         plan = self._made(key, make)
         return PlannedObject(key, document, desired if key not in self.faults.now else None, plan)
@@ -211,6 +216,14 @@ def counted(plan: Plan) -> Plan:
     all its values."""
     _ = plan.id
     return plan
+
+
+def with_real_moments(plan: Plan) -> Plan:
+    """Return the plan without views of the time, which its holds may have."""
+    if plan.recheck_at is None:
+        return plan
+    holds = (replace(hold, recheck_at=plain(hold.recheck_at)) for hold in plan.holds)
+    return replace(plan, holds=tuple(holds))
 
 
 def may_last(plan: Plan) -> bool:

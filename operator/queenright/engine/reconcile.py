@@ -130,7 +130,9 @@ async def reconcile(
     look = replace(look, observed=memory.with_memory(look.observed, ports.clock.monotonic_s()))
     await checkpoint()
     now = ports.clock.now()
-    found = await plan_all(documents, look, now, ruleset, memory.faults, memory.remembered)
+    found = await plan_all(
+        documents, look, now, ruleset, memory.faults, remembered=memory.remembered
+    )
     judged = Inputs(found.observed)
     fresh_s = memory.fresh_s(found.seen_at_s)
     result = PassResult(found)
@@ -177,12 +179,11 @@ def judge(
     if plan.actions or not isinstance(inputs.observed.swarm, Known):
         return refusal_by(guards, plan, inputs.observed)
     refusal = memory.remembered.answer(
-        view.key,
-        "refusal",
+        (view.key, "refusal"),
         (plan, guards),
         inputs,
         lambda given: refusal_by(guards, plan, given.observed),
-        lambda refusal: refusal is None,
+        may_last=lambda refusal: refusal is None,
     )
     return refusal and refusal_by(guards, plan, inputs.observed)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Claims: TypeAlias = Mapping[DocumentKey, DesiredCatalog]
 What: TypeAlias = Literal["expansion", "plan", "refusal"]
 CLAIMS, DESIRED, LABELS = "claims", "desired", "labels of others"
-NO_TIME = datetime.min
+NO_TIME = datetime.min.replace(tzinfo=UTC)
 """The time for what is not given any."""
 
 
@@ -164,16 +164,16 @@ class Remembered:
 
     def answer(
         self,
-        key: DocumentKey,
-        what: What,
+        about: tuple[DocumentKey, What],
         given: tuple[object, ...],
         inputs: Inputs,
         make: Callable[[Inputs], T],
+        *,
         may_last: Callable[[T], bool] = lambda _: True,
     ) -> T:
         """Return what ``make`` gives for these inputs. ``given`` are the values besides them that
         it reads, compared by identity; only an answer that ``may_last`` is kept."""
-        kept = self.kept.get((key, what))
+        kept = self.kept.get(about)
         if (
             kept is not None
             and len(kept.given) == len(given)
@@ -182,14 +182,14 @@ class Remembered:
         ):
             found: T = kept.answer
             return found
-        self.kept.pop((key, what), None)
+        self.kept.pop(about, None)
         record = Record(inputs.sources, inputs.now)
         try:
             answer = make(recorded(record))
         except Exception:  # noqa: BLE001  # the real inputs tell whether it is the operator's fault
             return make(inputs)
         if record.is_lasting and may_last(answer):
-            self.kept[key, what] = Kept(given, record.closed(), answer)
+            self.kept[about] = Kept(given, record.closed(), answer)
         return answer
 
     def forget_others(self, keys: Collection[DocumentKey]) -> None:

@@ -7,6 +7,7 @@ what a walk over the swarm's lists would find.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -180,15 +181,15 @@ class SwarmIndex:
     # Configs, networks, secrets
 
     @cached_property
-    def configs_in_use(self) -> frozenset[str]:
+    def configs_in_use(self) -> AbstractSet[str]:
         """The names of configs that a service refers to."""
         return frozenset(file.name for live in self.swarm.services for file in live.value.configs)
 
     @cached_property
-    def configs_to_keep(self) -> frozenset[str]:
+    def configs_to_keep(self) -> AbstractSet[str]:
         """These, and those that a service would refer to after a rollback."""
         before = (live.previous_configs for live in self.swarm.services)
-        return self.configs_in_use.union(*before)
+        return frozenset(self.configs_in_use).union(*before)
 
     @cached_property
     def _configs_by_label(self) -> Index[tuple[str, str], Live[Config]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 from queenright.core.observed.recorded.record import Record
 
@@ -170,17 +170,11 @@ def until(self: Moment, other: object) -> Any:
     )
 
 
-def unpicklable(*_: object) -> NoReturn:
-    raise TypeError("a recorded time is not kept")
-
-
 def complete(view: type, real: type, noted: dict[str, Callable[..., Any]]) -> None:
     """Give a view every operation of the real type: those that are noted, others reading."""
     for name in dir(real):
         if name.startswith("__") and name not in UNTOUCHED and callable(getattr(real, name)):
             setattr(view, name, noted.get(name) or read(name))
-    for name in ("__reduce__", "__reduce_ex__"):
-        setattr(view, name, unpicklable)
 
 
 complete(
