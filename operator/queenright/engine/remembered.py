@@ -110,7 +110,7 @@ class Inputs:
     def sources(self) -> Sources:
         return {
             **observation_sources(self.observed),
-            DOCUMENTS: self.documents,
+            DOCUMENTS: tuple(self.documents),
             DESIRED: self.desired,
             CLAIMS: self.claims,
             LABELS: self.others,
@@ -158,6 +158,7 @@ class Remembered:
 
     def claims_among(self, documents: Sequence[Document]) -> tuple[LabelsOfOthers, Claims]:
         """Return the labels and the roles that documents claim."""
+        documents = tuple(documents)
         if self.about is None or self.about[0] is not documents:
             self.about = (documents, LabelsOfOthers(documents), claims_of(documents))
         return self.about[1:]

@@ -21,15 +21,19 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 log = structlog.get_logger()
+VERSIONED = frozenset({"service", "task", "secret", "config"})
+"""Kinds of which each difference between two lists is a write, with a version of its own."""
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Exceptions of decoding JSON of another shape than Docker documents."""
 
 
 class Reader:
-    """Reads lists, and remembers the unreadable objects, to log each of them once."""
+    """Reads lists, and remembers the unreadable objects, to log each of them once, and the readable
+    ones, which are decoded again only when they have changed."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
+        self._decoded: dict[str, dict[str, tuple[object, Any]]] = {}
 
     def read(
         self,
@@ -38,13 +42,23 @@ class Reader:
         decode: Callable[[Json], T],
         is_ours: Callable[[Any], bool],
         unreadable: list[Unreadable] | None = None,
+        *,
+        beside: object = None,
     ) -> tuple[T, ...]:
         """Return the readable objects. An unreadable one of ours goes to ``unreadable``, if its
-        label names its owner; else it is an UnavailableError."""
+        label names its owner; else it is an UnavailableError. ``beside`` is what ``decode`` reads
+        besides the object."""
         found: list[T] = []
+        before, now = self._decoded.get(kind, {}), dict[str, tuple[object, Any]]()
+        self._decoded[kind] = now
         for raw in raws:
             try:
-                found.append(decode(raw))
+                state, key = (state_of(kind, raw), beside), str(part(raw, "ID") or part(raw, "Id"))
+                kept = before.get(key)
+                if kept is None or kept[0] != state:
+                    kept = (state, decode(raw))
+                now[key] = kept
+                found.append(kept[1])
             except ODD as error:
                 name = f"{kind} {identity(raw)}"
                 why = f"{type(error).__name__}: {error}"
@@ -58,6 +72,14 @@ class Reader:
                     log.warning("object skipped: it can't be read", object=name, error=why)
                 self._told.add(name)
         return tuple(found)
+
+
+def state_of(kind: str, raw: Any) -> object:
+    """Return what is another value after each change of an object: swarm's version index with the
+    time of the change, as a swarm that was restored from a backup counts again. Where the engine
+    lists neither, or more than swarm keeps (a manager's reachability), the object itself."""
+    index, changed_at = part(part(raw, "Version"), "Index"), part(raw, "UpdatedAt")
+    return (index, changed_at) if kind in VERSIONED and index is not None and changed_at else raw
 
 
 def always(_: Any) -> bool:

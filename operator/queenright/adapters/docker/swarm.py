@@ -114,6 +114,7 @@ class DockerSwarm:
             lambda raw: decode.decode_service(raw, names),
             is_labelled,
             odd,
+            beside=names,
         )
         nodes = read("node", found["nodes"], decode.decode_node, always)
         self._nodes = by_id(found["nodes"])
