@@ -1,5 +1,4 @@
-"""What is remembered is judged in every simulated pass, and the judge bites: a memory that forgets
-one of its inputs is caught."""
+"""The judge of what is remembered bites: a memory that forgets one of its inputs is caught."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from tests.sim.remembered_judge import Judged
 QUIET_S = 120.0
 """The time after which nothing waits any more, and all is remembered."""
 Forget = Callable[[Record], None]
-Deed = Callable[[World], object]
+Change = Callable[[World], object]
 
 
 def without_source(source: str) -> Forget:
@@ -66,7 +65,7 @@ def set_clock_back(world: World) -> None:
     world.clock.skew_s = -21_600.0
 
 
-DEEDS: dict[str, tuple[Forget, Deed]] = {
+CHANGES: dict[str, tuple[Forget, Change]] = {
     "swarm": (
         without_source("swarm"),
         lambda world: world.change_service("main_member-2", environment={}),
@@ -86,34 +85,34 @@ DEEDS: dict[str, tuple[Forget, Deed]] = {
 }
 
 
-async def quiet_then(deed: Deed) -> None:
-    """One deed in a cluster of which all is remembered."""
+async def quiet_then(change: Change) -> None:
+    """One change in a cluster of which all is remembered."""
     world = World()
     operator = world.start_operator()
     await world.until_whole()
     await anyio.sleep(QUIET_S)
-    deed(world)
+    change(world)
     await anyio.sleep(QUIET_S)
     await operator.kill()
 
 
-@pytest.mark.parametrize("name", DEEDS)
-def test_each_deed_is_seen_though_all_is_remembered(name: str, nothing_is_stale: Judged) -> None:
-    run_virtual(lambda: quiet_then(DEEDS[name][1]))
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_is_seen_though_all_is_remembered(name: str, nothing_is_stale: Judged) -> None:
+    run_virtual(lambda: quiet_then(CHANGES[name][1]))
     assert nothing_is_stale.given_again
 
 
-@pytest.mark.parametrize("name", DEEDS)
+@pytest.mark.parametrize("name", CHANGES)
 def test_a_key_that_lacks_an_input_is_caught(
     name: str, nothing_is_stale: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed, (forget, deed) = Record.closed, DEEDS[name]
+    closed, (forget, change) = Record.closed, CHANGES[name]
 
     def forgetful(record: Record) -> Record:
         forget(record)
         return closed(record)
 
     monkeypatch.setattr(Record, "closed", forgetful)
-    run_virtual(lambda: quiet_then(deed))
+    run_virtual(lambda: quiet_then(change))
     assert nothing_is_stale.wrong
     nothing_is_stale.wrong.clear()

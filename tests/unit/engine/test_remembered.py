@@ -1,4 +1,4 @@
-"""What is remembered is given again while its inputs are equal, and made anew otherwise."""
+"""An answer is given again while its inputs are equal, and made anew otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records what a pure function reads of its inputs, and tells whether it would read the same again.
+"""Records what a pure function reads of its inputs, and whether it would read the same again.
 
 The function is given views that hold nothing themselves: each question to one is asked of the real
 input, and kept here with its answer. Invariant: a function that gets the same answer to each of its
@@ -34,7 +34,7 @@ class Missing:
 MISSING: Final = Missing()
 UNASKED: Final = object()
 CLOSE_S = 0.001
-"""Two moments this close by a monotonic clock are not told apart."""
+"""Two moments this close by a monotonic clock count as one."""
 
 
 class Record:
@@ -149,7 +149,7 @@ class Record:
             self._until_s[source] = min(self._until_s.get(source, until_s), until_s)
 
     def clock_s(self, source: str) -> float:
-        """Return the reading of the clock by which a source's ages are told."""
+        """Return the reading of the clock by which a source measures its ages."""
         ages: Ages = self._sources[source]
         return ages.now_s
 

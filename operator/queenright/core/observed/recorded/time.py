@@ -82,7 +82,7 @@ class Moment(datetime):
 
 
 class Age(timedelta):
-    """The time since a moment, or until one. ``note`` is told each limit that it is compared with.
+    """The time since a moment, or until one. ``note`` gets each limit that it is compared with.
 
     As a ``timedelta`` itself it is the least one: what takes that, past the operations here, fails.
     """
