@@ -25,7 +25,7 @@ from queenright.core.swarm.objects import CLUSTER_LABEL, Network
 from queenright.engine.faults import LONGEST_S
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.support.builders import FILE, MANIFEST, manifest
+from tests.support.builders import FILE, MANIFEST, NOW, manifest
 
 OTHER_FILE = "other.yaml"
 SECRET = "correct horse battery staple"
@@ -51,14 +51,17 @@ def other_cluster() -> str:
 
 @dataclass
 class Fails:
-    """A rule or guard of the operator's own that fails for cluster main, as long as it should."""
+    """A rule or guard of the operator's own that fails for cluster main, as long as it should. The
+    rule reads the time, so that each pass asks it; ``asked_s`` has each pass once."""
 
     is_broken: bool = True
     asked_s: list[float] = field(default_factory=list)
 
     def rule(self, state: ClusterState) -> Iterator[AnyAction | Hold]:
         if state.desired.name == "main":
-            self.asked_s.append(anyio.current_time())
+            if (at_s := anyio.current_time()) not in self.asked_s:
+                self.asked_s.append(at_s)
+            assert str(getattr(state, "now", NOW))
             if self.is_broken:
                 raise ValueError(f"invalid literal for int(): {SECRET!r}")
         yield from ()
