@@ -22,6 +22,7 @@ def nothing_is_stale() -> Iterator[Judged]:
     with judged_memory() as judged:
         yield judged
     assert not judged.wrong, judged.wrong[0]
+    assert not judged.failed_on_view, judged.failed_on_view[0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -24,6 +24,8 @@ class Judged:
     were remembered, ``made`` those that were not."""
 
     wrong: list[str] = field(default_factory=list)
+    failed_on_view: list[str] = field(default_factory=list)
+    """Each answer that could be made from the real inputs only, and so is never remembered."""
     given_again: int = 0
     made: int = 0
 
@@ -55,7 +57,7 @@ def judged_memory() -> Iterator[Judged]:
 
         told = answer(self, about, given, inputs, watched, may_last=may_last)
         if failed:
-            found.wrong.append(f"{about}: fails where it is recorded only: {failed[0]!r}")
+            found.failed_on_view.append(f"{about}: fails where it is recorded only: {failed[0]!r}")
         found.made += bool(began)
         found.given_again += not began
         fresh = make(inputs)
