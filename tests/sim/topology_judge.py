@@ -246,11 +246,11 @@ class TopologyJudge:
             yield f"{step} {age_s:.1f} s after the last change of the voters"
 
     def is_to_go(self, service: str, arrival: str) -> bool:
-        """Return True for a member that the arrival stands for, or that is in the file no more:
-        nothing rests on it but its vote, which is settled."""
+        """Return True for a member that the arrival stands for, or that the file, which has the
+        arrival, has no more: nothing rests on it but its vote, which is settled."""
         name = service.removeprefix("main_")
         lines = lines_at(self.world, self.world.last_good_text)
-        return name not in lines or arrival.startswith(f"{name}-moved")
+        return arrival.startswith(f"{name}-moved") or (arrival in lines and name not in lines)
 
     def others(self, name: str) -> Iterator[str]:
         """Yield the services of the other members."""

@@ -112,9 +112,23 @@ def raft_leader(node: Node) -> str:
     return next(line.split()[0] for line in listed.splitlines() if line.endswith("Leader"))
 
 
+def are_managers(nodes: list[Node]) -> bool:
+    """Return True if each of the nodes is a manager that reaches all others: without one of them
+    there is a majority still."""
+    for node in nodes:
+        told = node.docker("node", "ls", "--format", "{{.ManagerStatus}}", check=False)
+        found = told.stdout.split()
+        if told.returncode != 0 or found.count("Leader") != 1:
+            return False
+        if found.count("Reachable") != len(nodes) - 1:
+            return False
+    return True
+
+
 def acting_apart_from_the_leader(nodes: list[Node]) -> tuple[Node, list[Node]]:
     """Return the node of the acting operator, and the others. It is not Raft's leader: without one
     the managers themselves write nothing for 10 s and more, whoever has the lease."""
+    eventually(lambda: are_managers(nodes), "managers that reach each other", 120)
     eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
     by_name = {node.name: node for node in nodes}
     holder = lease(nodes[0])["host"]
