@@ -136,6 +136,8 @@ def acting_apart_from_the_leader(nodes: list[Node]) -> tuple[Node, list[Node]]:
         container = container_of(by_name[holder], OPERATOR)
         by_name[holder].docker("kill", "--signal", "TERM", container)
         eventually(lambda: lease(nodes[0])["host"] not in ("", holder), "the other to act", 5)
+        former = by_name[holder]
+        eventually(lambda: container_of(former, OPERATOR) != container, "its end", 60)
         eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
         holder = lease(nodes[0])["host"]
     assert holder != raft_leader(nodes[0])
