@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import Service
-from tests.fakes.fake_archiving import ModelledArchives, moment
+from tests.fakes.fake_archiving import SEGMENT_S, ModelledArchives, moment, name
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.patroni_model import PatroniModel
 from tests.fakes.task_lives import JOB_S
@@ -112,10 +112,12 @@ class BaseBackups:
             began = known[-1]
         else:
             self.made.append(began)
+        # The leader still writes it.
+        written = int(self.now_s() // SEGMENT_S) + 2
         end = (moment(self.now_s())).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.said[task.service_id] = (
             f"backed up id={began:%Y%m%dT%H%M%S} begin={began:%Y-%m-%dT%H:%M:%SZ} end={end} "
-            "begin_wal=000000010000000000000003 end_wal=000000010000000000000004 bytes=123456789"
+            f"begin_wal={name(1)} end_wal={name(written)} bytes=123456789"
         )
         return 0
 

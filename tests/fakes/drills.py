@@ -31,6 +31,7 @@ class Drills:
 
     backups: BaseBackups
     missing: str = ""
+    takes_s: float = TAKES_S
     proved: int = 0
     failed: int = 0
     beside: int = 0
@@ -67,7 +68,7 @@ class Drills:
             self.touched.append(job.name)
         if {file.target for file in job.secrets} - {"backup_credentials", "backup_ca"}:
             self.touched.append(f"{job.name} has passwords")
-        return TAKES_S * self.backups.rng.uniform(0.5, 2.0)
+        return self.takes_s * self.backups.rng.uniform(0.5, 2.0)
 
     def exit_code(self, task: FakeTask) -> int:
         """The job's end, by how the repository is then."""

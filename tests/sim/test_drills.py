@@ -264,8 +264,9 @@ def inconsiderate(*, guarded: bool) -> Ruleset:
 
 
 async def beside(ruleset: Ruleset) -> int:
-    scene = await DrillScene().start(drilled("* * * * *", "* * * * *"), ruleset)
-    await anyio.sleep(900)
+    scene = await DrillScene().start(drilled("* * * * *", "*/3 * * * *"), ruleset)
+    scene.world.drills.takes_s = 150.0
+    await anyio.sleep(1800)
     return scene.world.drills.beside
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.backup import drill, drill_server
+from images.member.queenright_member.backup.drill_server import DrillServer
 from tests.support.barman import URL, barman
 from tests.unit.images.test_cluster_restore import stored
 
@@ -167,3 +168,15 @@ def test_a_recovery_that_ended_early_names_the_file_that_it_lacked() -> None:
         drill.check_reached(
             (1 << 32) + 2 * SEGMENT + 40, SEGMENT, "00000003000000010000000A.00000028.backup"
         )
+
+
+def test_what_the_server_says_before_it_has_recovered_is_no_cause(tmp_path: Path) -> None:
+    server = DrillServer(tmp_path / "data", tmp_path, None, "true")
+    server.home.mkdir()
+    early = "FATAL:  the database system is starting up\n"
+    (server.home / "log").write_text(
+        f"{early}{early}FATAL:  WAL ends before end of online backup\n"
+    )
+    assert server.why_ended() == "PostgreSQL did not recover: WAL ends before end of online backup"
+    (server.home / "log").write_text(f"{early}LOG:  database system is shut down\n")
+    assert server.why_ended().endswith("LOG:  database system is shut down")

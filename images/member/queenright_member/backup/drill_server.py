@@ -57,6 +57,11 @@ _KEPT = {
 """Words of `pg_controldata` -> parameters without whose values a recovery may end."""
 _WAL = re.compile(r"^(WAL \S+): is not restored: (.+)$", re.MULTILINE)
 _FATAL = re.compile(r"(?:FATAL|PANIC): +(.+)$", re.MULTILINE)
+_NOT_YET = (
+    "the database system is starting up",
+    "the database system is not accepting connections",
+)
+"""The server's answers to whoever asks before it has recovered."""
 
 
 class DrillServerError(Exception):
@@ -142,7 +147,7 @@ class DrillServer:
         if told := _WAL.findall(log):
             name, why = told[-1]
             return f"{name} is not restored: {why}"
-        if fatal := _FATAL.findall(log):
+        if fatal := [why for why in _FATAL.findall(log) if why not in _NOT_YET]:
             return f"PostgreSQL did not recover: {fatal[0]}"
         return f"PostgreSQL did not recover: {_line(log) or 'it gave no reason'}"
 

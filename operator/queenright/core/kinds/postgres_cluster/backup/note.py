@@ -36,6 +36,9 @@ class BackupNote:
     failures: int = 0
     failed_at: datetime | None = None
     job: str = ""
+    wal: str = ""
+    """The WAL file that it ends with: it can be restored once the archive has it. Empty where it is
+    not known."""
 
     @property
     def newest(self) -> datetime | None:
@@ -61,8 +64,9 @@ def read_backup_note(labels: Mapping[str, str], now: datetime) -> BackupNote:
             if size is None or failures is None:
                 return NO_BACKUP
             return BackupNote(
-                done, name, begun, ended, size, member, kept, failures, failed_at, job
-            )
+                done, name, begun, ended, size, member, kept, failures, failed_at, job,
+                str(rest.get("wal") or ""),
+            )  # fmt: skip
         case _:
             return NO_BACKUP
 
@@ -83,6 +87,7 @@ def with_backup_note(labels: Mapping[str, str], note: BackupNote) -> dict[str, s
         "failures": note.failures,
         "failedAt": written(note.failed_at),
         "job": note.job,
+        **({"wal": note.wal} if note.wal else {}),
     }
     return {**kept, LAST_BACKUP_LABEL: json.dumps(text)}
 

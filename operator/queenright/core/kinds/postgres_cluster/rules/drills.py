@@ -40,6 +40,9 @@ from queenright.core.observed import Archiving, Known, LiveService, NotAsked
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import describe_node
 
+TIMELINE = 8
+"""Digits of a timeline at the beginning of a WAL file's name."""
+
 
 def plan_drills(state: ClusterState) -> Iterator[AnyAction | Hold]:
     plan, runs = plan_of(state), [drill_run(state, live) for live in drill_jobs(state)]
@@ -103,6 +106,10 @@ def begin_drill(state: ClusterState, plan: DrillPlan) -> Iterator[AnyAction | Ho
         yield Hold(key, reason, None, is_informational=is_blind)
         return
     live, archived = found
+    if why := why_not_whole(state.backup_note.wal, archived.last_wal):
+        reason = f"backup drill: {why_drill_due(state)}, and waits ({why})"
+        yield Hold(key, reason, None, is_informational=True)
+        return
     if state.swarm.service(drill_name(state.desired.name)) is not None:
         reason = f"backup drill: service {drill_name(state.desired.name)} is not ours; remove it"
         yield Hold(key, reason, None, wants_attention=True)
@@ -123,6 +130,18 @@ def why_not_yet(state: ClusterState) -> str:
     if due_since(state) is not None and (again is None or state.now >= again):
         return "a base backup is due, and comes first"
     return "" if state.backup_note.newest is not None else "there is no base backup yet"
+
+
+def why_not_whole(last: str, archived: str) -> str:
+    """Reason why the newest base backup can't be restored yet: a replica's ends in a WAL file that
+    the leader archives later, when it is full or at `archive_timeout`. Empty where it can.
+
+    ``last`` is the file that it ends with, empty where it is not known, ``archived`` the one that
+    was archived last. The first 8 digits of their names are the timeline."""
+    has_come = len(archived) >= len(last) and archived[TIMELINE:] >= last[TIMELINE:]
+    if not last or has_come:
+        return ""
+    return f"the WAL file {last}, with which the newest base backup ends, is not archived yet"
 
 
 def leaders_part(state: ClusterState) -> tuple[LiveService, Archiving] | str:
