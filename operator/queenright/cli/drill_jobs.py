@@ -11,7 +11,7 @@ from datetime import datetime
 import anyio
 import click
 
-from queenright.cli.backup_jobs import BEGIN_S, LOOK_AGAIN_S, Asking
+from queenright.cli.backup_jobs import LOOK_AGAIN_S, Asking
 from queenright.cli.cluster_session import Session
 from queenright.cli.exit_codes import OK, CommandError
 from queenright.core.kinds.postgres_cluster.drill.asking import (
@@ -29,6 +29,8 @@ from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Archiving, Known
 from queenright.core.planning.plan import Hold
 
+BEGIN_S = 120.0
+"""The longest wait for its beginning: the archive may need a minute to have the newest backup."""
 DRILL = Asking("drill", why_no_drill_asked, open_drill, drill_step)
 
 
@@ -67,7 +69,8 @@ async def until_proved(live: Session, at: datetime) -> int:
 def why_not_begun(state: ClusterState) -> str:
     """Return the operator's reason to begin none now, but for the archive's: a command does not ask
     the leader how far that has come. Empty where there is no other."""
-    working = {state.desired.name: Known(Archiving(state.now, is_on=True, system="1"))}
+    archiving = Archiving(state.now, is_on=True, last_wal=state.backup_note.wal, system="1")
+    working = {state.desired.name: Known(archiving)}
     seen = replace(state, observed=replace(state.observed, archiving=working))
     for step in plan_drills(seen):
         if isinstance(step, Hold) and step.key == drill_key(state):

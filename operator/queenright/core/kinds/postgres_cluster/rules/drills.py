@@ -7,8 +7,10 @@ it failed, is noted in the state config (``rules.configs``) before the job goes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from queenright.core.actions import AnyAction, CreateService, RemoveService
+from queenright.core.kinds.postgres_cluster.backup.note import BackupNote
 from queenright.core.kinds.postgres_cluster.backup.run import (
     BackupRun,
     again_at,
@@ -40,6 +42,8 @@ from queenright.core.observed import Archiving, Known, LiveService, NotAsked
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import describe_node
 
+ARCHIVES = timedelta(seconds=75)
+"""`archive_timeout`, unless the file sets another, and the time for the copy."""
 TIMELINE = 8
 """Digits of a timeline at the beginning of a WAL file's name."""
 
@@ -106,7 +110,7 @@ def begin_drill(state: ClusterState, plan: DrillPlan) -> Iterator[AnyAction | Ho
         yield Hold(key, reason, None, is_informational=is_blind)
         return
     live, archived = found
-    if why := why_not_whole(state.backup_note.wal, archived.last_wal):
+    if why := why_not_whole(state.backup_note, archived):
         reason = f"backup drill: {why_drill_due(state)}, and waits ({why})"
         yield Hold(key, reason, None, is_informational=True)
         return
@@ -132,14 +136,16 @@ def why_not_yet(state: ClusterState) -> str:
     return "" if state.backup_note.newest is not None else "there is no base backup yet"
 
 
-def why_not_whole(last: str, archived: str) -> str:
+def why_not_whole(note: BackupNote, archiving: Archiving) -> str:
     """Reason why the newest base backup can't be restored yet: a replica's ends in a WAL file that
     the leader archives later, when it is full or at `archive_timeout`. Empty where it can.
 
-    ``last`` is the file that it ends with, empty where it is not known, ``archived`` the one that
-    was archived last. The first 8 digits of their names are the timeline."""
-    has_come = len(archived) >= len(last) and archived[TIMELINE:] >= last[TIMELINE:]
-    if not last or has_come:
+    A backup that ends between two files is named by the second one, which an idle leader does not
+    begin: after ``ARCHIVES``, with nothing to archive, it is not waited for."""
+    last, archived = note.wal, archiving.last_wal
+    if not last or (len(archived) >= len(last) and archived[TIMELINE:] >= last[TIMELINE:]):
+        return ""
+    if note.ended is not None and not archiving.waiting and archiving.at - note.ended > ARCHIVES:
         return ""
     return f"the WAL file {last}, with which the newest base backup ends, is not archived yet"
 
