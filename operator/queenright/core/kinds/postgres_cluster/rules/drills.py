@@ -44,8 +44,8 @@ from queenright.core.planning.preflight import describe_node
 
 ARCHIVES = timedelta(seconds=75)
 """`archive_timeout`, unless the file sets another, and the time for the copy."""
-TIMELINE = 8
-"""Digits of a timeline at the beginning of a WAL file's name."""
+TIMELINE, SEGMENT = 8, 24
+"""Digits of a timeline at the beginning of a WAL file's name, and those of its whole name."""
 
 
 def plan_drills(state: ClusterState) -> Iterator[AnyAction | Hold]:
@@ -143,7 +143,10 @@ def why_not_whole(note: BackupNote, archiving: Archiving) -> str:
     A backup that ends between two files is named by the second one, which an idle leader does not
     begin: after ``ARCHIVES``, with nothing to archive, it is not waited for."""
     last, archived = note.wal, archiving.last_wal
-    if not last or (len(archived) >= len(last) and archived[TIMELINE:] >= last[TIMELINE:]):
+    segment, needed = archived[TIMELINE:SEGMENT], last[TIMELINE:SEGMENT]
+    # A new leader first archives what its timeline has of a file, which restores nothing.
+    is_whole = not archived.endswith(".partial")
+    if not last or segment > needed or (segment == needed and is_whole):
         return ""
     if note.ended is not None and not archiving.waiting and archiving.at - note.ended > ARCHIVES:
         return ""

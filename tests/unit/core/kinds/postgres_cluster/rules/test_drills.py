@@ -77,6 +77,7 @@ NEXT = "000000010000000000000008"
         (WAL, False),
         ("", False),
         ("00000002.history", False),
+        (f"{NEXT}.partial", False),
         (NEXT, True),
         (f"{NEXT}.00000028.backup", True),
         (f"00000002{NEXT[8:]}", True),
