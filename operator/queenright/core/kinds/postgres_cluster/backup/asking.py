@@ -12,7 +12,7 @@ from datetime import datetime
 
 from queenright.core.actions import LabelConfig
 from queenright.core.kinds.postgres_cluster.backup.note import BackupNote
-from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
+from queenright.core.kinds.postgres_cluster.backup.request import REQUEST_LABEL, with_backup_request
 from queenright.core.kinds.postgres_cluster.backup.run import (
     BackupRun,
     backup_jobs,
@@ -35,27 +35,35 @@ def why_none_asked(state: ClusterState) -> str | None:
             f"cluster {name}: there are no base backups (its document has no `backup`); add "
             "`backup: {repository: …}` first"
         )
+    return why_none_begun(state, "base backup")
+
+
+def why_none_begun(state: ClusterState, noun: str) -> str | None:
+    """Reason in the cluster for which no job of this kind is begun; None where there is none."""
+    name = state.desired.name
     if state.is_paused:
         return (
-            f"cluster {name}: no base backup is begun (`reconcile: paused`); end the pause in the "
-            "file first"
+            f"cluster {name}: no {noun} is begun (`reconcile: paused`); end the pause in the file "
+            "first"
         )
     if not state.is_bootstrapped:
         return (
-            f"cluster {name}: no base backup is begun (it was never whole yet); `queenright "
-            "status` shows what it waits for"
+            f"cluster {name}: no {noun} is begun (it was never whole yet); `queenright status` "
+            "shows what it waits for"
         )
     return None
 
 
-def request_step(state: ClusterState, by: str) -> Iterator[LabelConfig]:
+def request_step(
+    state: ClusterState, by: str, noun: str = "base backup", label: str = REQUEST_LABEL
+) -> Iterator[LabelConfig]:
     """The state config with a request of now, to the second, as Barman has its moments."""
     live = state.swarm.config(state.desired.state_config.name)
     if live is not None:
-        labels = with_backup_request(live.value.labels, asked_at(state))
+        labels = with_backup_request(live.value.labels, asked_at(state), label)
         wanted = replace(live.value, labels=labels)
         yield LabelConfig(
-            reason=f"a base backup is requested by {by}",
+            reason=f"a {noun} is requested by {by}",
             changes=diff(wanted, live.value),
             id=live.id,
             version=live.version,

@@ -7,12 +7,10 @@ label, written with the version index that was read; a second request joins one 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
-from queenright.core.kinds.postgres_cluster.backup.asking import asked_at
-from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
+from queenright.core.kinds.postgres_cluster.backup.asking import request_step, why_none_begun
 from queenright.core.kinds.postgres_cluster.desired.drill import DUE_VARIABLE
 from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL
 from queenright.core.kinds.postgres_cluster.drill.run import (
@@ -23,7 +21,6 @@ from queenright.core.kinds.postgres_cluster.drill.run import (
 )
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import LiveService
-from queenright.core.swarm.diff import diff
 from queenright.core.swarm.label_values import read_moment
 
 
@@ -35,32 +32,12 @@ def why_no_drill_asked(state: ClusterState) -> str | None:
             f"cluster {name}: no restore proves its backups (its document has no `backup.drill`); "
             "add `drill: {node: …}` to `backup` first"
         )
-    if state.is_paused:
-        return (
-            f"cluster {name}: no drill is begun (`reconcile: paused`); end the pause in the file "
-            "first"
-        )
-    if not state.is_bootstrapped:
-        return (
-            f"cluster {name}: no drill is begun (it was never whole yet); `queenright status` "
-            "shows what it waits for"
-        )
-    return None
+    return why_none_begun(state, "drill")
 
 
 def drill_step(state: ClusterState, by: str) -> Iterator[LabelConfig]:
     """The state config with a request of now."""
-    live = state.swarm.config(state.desired.state_config.name)
-    if live is not None:
-        labels = with_backup_request(live.value.labels, asked_at(state), REQUEST_LABEL)
-        wanted = replace(live.value, labels=labels)
-        yield LabelConfig(
-            reason=f"a drill is requested by {by}",
-            changes=diff(wanted, live.value),
-            id=live.id,
-            version=live.version,
-            config=wanted,
-        )
+    yield from request_step(state, by, "drill", REQUEST_LABEL)
 
 
 def open_drill(state: ClusterState) -> datetime | None:
