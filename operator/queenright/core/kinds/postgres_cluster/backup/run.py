@@ -15,6 +15,12 @@ from typing import Literal
 
 from queenright.core.audit.redaction import redact_text
 from queenright.core.kinds.job_runs import failure_of, output_of, waiting_for
+from queenright.core.kinds.postgres_cluster.backup.due import (
+    after_failures,
+    due_text,
+    last_due,
+    open_since,
+)
 from queenright.core.kinds.postgres_cluster.backup.note import MOST_TEXT, BackupNote
 from queenright.core.kinds.postgres_cluster.desired.base_backup import (
     BACKUP_ROLE,
@@ -23,7 +29,6 @@ from queenright.core.kinds.postgres_cluster.desired.base_backup import (
 )
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.cron import read_cron
-from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Known, LiveService
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
 from queenright.core.planning.service_context import answered_once
@@ -142,9 +147,8 @@ def due_since(state: ClusterState) -> datetime | None:
 
 def requested(state: ClusterState) -> datetime | None:
     """The moment of a person's request, if no backup began since; None where there is none."""
-    at, newest = state.backup_request, due_note(state).newest
-    is_open = at is not None and (newest is None or newest < at)
-    return at if state.desired.base_backups is not None and is_open else None
+    at = open_since(state.backup_request, due_note(state).newest)
+    return at if state.desired.base_backups is not None else None
 
 
 def scheduled_since(state: ClusterState) -> datetime | None:
@@ -152,11 +156,7 @@ def scheduled_since(state: ClusterState) -> datetime | None:
     plan = state.desired.base_backups
     if plan is None or plan.schedule is None:
         return None
-    last = read_cron(plan.schedule).last(state.now)
-    newest = due_note(state).newest
-    if newest is None:
-        return last or state.now.replace(second=0, microsecond=0)
-    return last if last is not None and newest < last else None
+    return last_due(plan.schedule, due_note(state).newest, state.now)
 
 
 def first_missed(state: ClusterState) -> datetime | None:
@@ -184,18 +184,12 @@ def again_at(state: ClusterState) -> datetime | None:
         return None
     if asked is not None and asked > note.failed_at:
         return None
-    wait: timedelta = min(FIRST_WAIT * 2 ** min(note.failures - 1, 10), LONGEST_WAIT)
-    return note.failed_at + wait
+    return after_failures(note.failed_at, note.failures, FIRST_WAIT, LONGEST_WAIT)
 
 
 def why_due(state: ClusterState) -> str:
     """The reason for a backup that is due, in words."""
-    if (asked := requested(state)) is not None:
-        return f"requested at {format_moment(asked.replace(microsecond=0))}"
-    due = due_since(state)
-    if due is None or due_note(state).newest is None:
-        return "the first is due"
-    return f"due since {format_moment(due)}"
+    return due_text(requested(state), due_since(state), due_note(state).newest)
 
 
 def failure_text(state: ClusterState, run: BackupRun) -> str:

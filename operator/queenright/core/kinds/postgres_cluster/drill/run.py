@@ -12,6 +12,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from queenright.core.kinds.job_runs import output_of
+from queenright.core.kinds.postgres_cluster.backup.due import (
+    after_failures,
+    due_text,
+    last_due,
+    open_since,
+)
 from queenright.core.kinds.postgres_cluster.backup.run import (
     LONGEST_AWAY,
     READS,
@@ -27,8 +33,6 @@ from queenright.core.kinds.postgres_cluster.desired.drill import (
 )
 from queenright.core.kinds.postgres_cluster.drill.note import DrillNote
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.manifest.cron import read_cron
-from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Known, LiveService
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
 from queenright.core.planning.service_context import answered_once
@@ -131,9 +135,8 @@ def drill_due_since(state: ClusterState) -> datetime | None:
 
 def drill_requested(state: ClusterState) -> datetime | None:
     """The moment of a person's request, if no drill began since; None where there is none."""
-    at, newest = state.drill_request, due_drill_note(state).newest
-    is_open = at is not None and (newest is None or newest < at)
-    return at if plan_of(state) is not None and is_open else None
+    at = open_since(state.drill_request, due_drill_note(state).newest)
+    return at if plan_of(state) is not None else None
 
 
 def drill_scheduled(state: ClusterState) -> datetime | None:
@@ -141,11 +144,7 @@ def drill_scheduled(state: ClusterState) -> datetime | None:
     plan = plan_of(state)
     if plan is None or plan.schedule is None:
         return None
-    last = read_cron(plan.schedule).last(state.now)
-    newest = due_drill_note(state).newest
-    if newest is None:
-        return last or state.now.replace(second=0, microsecond=0)
-    return last if last is not None and newest < last else None
+    return last_due(plan.schedule, due_drill_note(state).newest, state.now)
 
 
 def drill_again_at(state: ClusterState) -> datetime | None:
@@ -156,15 +155,9 @@ def drill_again_at(state: ClusterState) -> datetime | None:
         return None
     if asked is not None and (note.tried is None or asked > note.tried):
         return None
-    wait: timedelta = min(FIRST_WAIT * 2 ** min(note.failures - 1, 10), LONGEST_WAIT)
-    return note.failed_at + wait
+    return after_failures(note.failed_at, note.failures, FIRST_WAIT, LONGEST_WAIT)
 
 
 def why_drill_due(state: ClusterState) -> str:
     """The reason for a drill that is due, in words."""
-    if (asked := drill_requested(state)) is not None:
-        return f"requested at {format_moment(asked.replace(microsecond=0))}"
-    due = drill_due_since(state)
-    if due is None or due_drill_note(state).newest is None:
-        return "the first is due"
-    return f"due since {format_moment(due)}"
+    return due_text(drill_requested(state), drill_due_since(state), due_drill_note(state).newest)
