@@ -1,6 +1,7 @@
 // Rounds of the loss test: two people, each with a browser, write words into shared pages while the world fails.
 // After each round everything heals: each word that a person saw accepted is in the page, or in that person's list
 // of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON.
+import { changesOf } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
 
 const { fronts, control, people: users, token, home, rounds, seconds, seed } = given;
@@ -30,6 +31,7 @@ async function api(method, path, body) {
     }
   }
 }
+const WORD = /[ab]q\d+z/g;
 const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join('');
 const blocks = async (id) => (await api('GET', `/nodes/${id}/live`)).doc.content.map(textOf);
 
@@ -228,17 +230,26 @@ async function check(pages) {
   for (const page of pages) text.push(...await blocks(page));
   const all = text.join('\n');
   // Two who write at the same place may write within each other's words; no character is lost by that.
-  const mixed = all.replace(/ *[ab]q\d+z */g, '');
+  const there = new Set();
+  let [rest, words] = [all.replaceAll(' ', ''), []];
+  do {
+    words = rest.match(WORD) ?? [];
+    for (const word of words) there.add(word);
+    rest = rest.replaceAll(WORD, '');
+  } while (words.length);
   const lists = new Map();
   for (const person of people) lists.set(person, (await person.lists()).doubts);
   const found = { there: 0, listed: 0, deleted: 0, lost: [] };
   for (const { word, person, now } of accepted) {
-    if (all.includes(word) || mixed.includes(word)) found.there += 1;
+    if (there.has(word)) found.there += 1;
     else if (lists.get(person).includes(word)) found.listed += 1;
     else if (deleted.has(word)) found.deleted += 1;
     else found.lost.push(`${word} (${now})`);
   }
-  if (found.lost.length) wrong.push(`lost: ${found.lost.join(', ')} of ${all}`);
+  if (found.lost.length) {
+    wrong.push(`lost: ${found.lost.join(', ')} of ${all}`);
+    for (const page of pages) if (firsts.has(page)) wrong.push(...await changesOf(api, page, firsts.get(page), found.lost.map((one) => one.split(' ')[0])));
+  }
   const twice = accepted.filter(({ word }) => all.split(word).length > 2).length;
   return { ...found, twice };
 }
@@ -253,6 +264,8 @@ for (const name of ['SIGTERM', 'SIGINT']) {
 }
 const total = { words: 0, listed: 0, deleted: 0, lost: 0, twice: 0, rounds: 0 };
 let pages = [];
+/** Of each page: what it was when it was made. */
+const firsts = new Map();
 let older = [];
 for (const person of people) await person.start();
 for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wrong.length; round += 1) {
@@ -263,6 +276,7 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
     for (let at = 0; at < 2; at += 1) {
       const markdown = Array.from({ length: 5 }, (_, line) => `filler ${line} of ${round}\n`).join('\n');
       pages.push((await api('POST', `/spaces/${home}/nodes`, { title: `Round ${round}`, markdown })).id);
+      firsts.set(pages.at(-1), await api('GET', `/nodes/${pages.at(-1)}/live`));
     }
     [accepted, deleted] = [[], new Set()];
   }

@@ -15,6 +15,7 @@ import {
 import type { StepMap } from "prosemirror-transform";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import type { Caret, CaretOf } from "../api/types";
+import { readInput } from "./input";
 import { acceptedPos, entry, shownPos } from "./unsent";
 
 /** Edits over which a caret that comes late can be mapped. */
@@ -144,7 +145,9 @@ export function carets(seq: number, moved: () => void): Plugin {
       handleDOMEvents: {
         compositionend(view) {
           setTimeout(() => {
-            if (!view.isDestroyed) view.dispatch(view.state.tr.setMeta("addToHistory", false));
+            if (view.isDestroyed) return;
+            readInput(view);
+            view.dispatch(view.state.tr.setMeta("addToHistory", false));
           }, 50);
         },
       },

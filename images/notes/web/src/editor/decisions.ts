@@ -15,13 +15,13 @@ export async function resumeDoubts(session: Session): Promise<void> {
     const [from, to] = [await at(one.from), await at(one.to)];
     if (isHere()) continue;
     const found = { id: one.id, mine: doubts.nodesOf(one.mine), from, to: Math.max(from, to) };
-    session.apply(doubts.withDoubts(session.state.tr, [found]));
+    session.apply(doubts.withDoubts(session.now().tr, [found]));
   }
 }
 
 /** Decides about a doubtful place: one's own wording, or what is there. */
 export async function decide(session: Session, id: string, isMine: boolean): Promise<void> {
   const isOpen = await removeDoubt(id);
-  session.apply(doubts.decided(session.state, id, isMine && isOpen));
+  session.apply(doubts.decided(session.now(), id, isMine && isOpen));
   doubted.value = new Set((await doubtsOf(session.user)).map((one) => one.page));
 }

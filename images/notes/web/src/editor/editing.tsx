@@ -5,6 +5,7 @@ import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
+import { readInput, takeInput } from "./input";
 import { changes, close, isLinking, open } from "./open";
 import { Doubts } from "./doubts";
 import type { Session } from "./session";
@@ -62,7 +63,12 @@ function mount(place: HTMLElement, session: Session): EditorView {
     },
     nodeViews: { taskItem, listItem: taskItem },
     handleDOMEvents: {
+      // What is typed next goes where the caret is now.
+      keypress: takeInput,
+      cut: takeInput,
+      paste: takeInput,
       keydown(_view, event) {
+        takeInput(view, event);
         // After Escape, Tab leaves the editor, to its uploads first; links and boxes would hold it.
         if (event.key === "Tab" && hasEscaped) {
           const upload = view.dom.querySelector<HTMLElement>(".upload button");
@@ -114,10 +120,11 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
       made.updateState(session.state);
       setCount((before) => before + 1);
     };
+    session.readInput = () => readInput(made);
     setView(made);
     made.focus();
     return () => {
-      session.show = undefined;
+      session.show = session.readInput = undefined;
       made.destroy();
     };
   }, [session]);

@@ -62,6 +62,10 @@ export abstract class Followed {
   /** Begins to send what is not sent. */
   abstract start(): void;
   abstract apply(tr: Transaction): void;
+  /** The state with all that its person has done: whoever else changes it begins from here. */
+  abstract now(): EditorState;
+  /** The server has accepted what is being sent. */
+  protected abstract took(seq: number, id: string): void;
   /** Tells what draws the page. */
   protected abstract changed(): void;
 
@@ -127,6 +131,11 @@ export abstract class Followed {
   private edit(edit: Edit): boolean {
     const { seq, id, title } = edit;
     if (seq <= this.seq) return true;
+    if (this.sending && edit.client === this.client && edit.n === this.sending.batch.n) {
+      // The log tells it sooner than the answer to the request.
+      this.took(seq, id);
+      return true;
+    }
     if (seq !== this.seq + 1 || (edit.steps === null && title === null)) return false;
     try {
       const steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
@@ -150,7 +159,7 @@ export abstract class Followed {
     author: string | null = null,
     past: readonly Undone[] = [],
   ): Step[] {
-    const { tr, inverted, lost } = receive(this.state, steps, { seq, author }, past);
+    const { tr, inverted, lost } = receive(this.now(), steps, { seq, author }, past);
     if (lost.length) {
       const added = lost.map((one, at) => ({
         ...one,

@@ -93,7 +93,7 @@ export class Upload {
         this.show();
       });
       if (this.#stopping.signal.aborted) return;
-      session.apply(inserted(session.state, this, stored));
+      session.apply(inserted(session.now(), this, stored));
       await this.#forget();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
@@ -135,7 +135,7 @@ export class Upload {
     this.stop();
     this.#sending?.giveUp();
     void this.#forget();
-    session.apply(session.state.tr.setMeta(key, { removed: this }));
+    session.apply(session.now().tr.setMeta(key, { removed: this }));
     session.outside.changed(session);
   }
 

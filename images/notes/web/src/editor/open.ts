@@ -132,7 +132,7 @@ export async function open(page: string): Promise<Session> {
     page,
     hear: (seq, id) => void found.hear(seq, id),
     caret: () => (found.show ? caretOf(found.state) : undefined),
-    meet: (told) => found.apply(meet(found.state, told)),
+    meet: (told) => found.apply(meet(found.now(), told)),
   });
   saving.value = { page, state: found.saving };
   found.start();

@@ -4,7 +4,7 @@
  * It lives longer than what is drawn: after "Done" it goes on until everything is sent. Invariant: one
  * request is on its way, it is stored before, and it is repeated as it is until its outcome is known.
  */
-import type { Plugin, Transaction } from "prosemirror-state";
+import type { EditorState, Plugin, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
@@ -28,6 +28,8 @@ export class Session extends Followed {
   reason = "";
   /** Called after each transaction, by what draws the document. */
   show: ((tr: Transaction) => void) | undefined;
+  /** Takes in what the browser has done and not yet told: a click, a key. */
+  readInput: (() => void) | undefined;
   #most = MOST_STEPS;
   #running: Promise<void> | undefined;
   #heard: Promise<void> = Promise.resolve();
@@ -64,6 +66,11 @@ export class Session extends Followed {
   get liveView(): LiveView {
     const { seq, id, title } = this;
     return { seq, id, title, version: 0, doc: docOf(this.state.doc) };
+  }
+
+  now(): EditorState {
+    this.readInput?.();
+    return this.state;
   }
 
   apply(tr: Transaction): void {
@@ -129,7 +136,7 @@ export class Session extends Followed {
       await this.keep();
       try {
         const found = await this.outside.send(this.page, this.client, sending.batch);
-        this.#took(found.seq, found.id);
+        this.took(found.seq, found.id);
         pause = FIRST_PAUSE;
         this.#most = Math.min(MOST_STEPS, this.#most * 2);
         this.#say("saving");
@@ -158,15 +165,14 @@ export class Session extends Followed {
     return { batch: made, count };
   }
 
-  /** The server has accepted what is being sent. */
-  #took(seq: number, id: string): void {
+  protected took(seq: number, id: string): void {
     const sending = this.sending;
     if (!sending) return;
     this.remember({
       ...{ seq, id, isOwn: true, title: sending.batch.title ?? null },
       steps: unsentOf(this.state).slice(0, sending.count),
     });
-    this.apply(accept(this.state, sending.count, { seq, author: this.user }));
+    this.apply(accept(this.now(), sending.count, { seq, author: this.user }));
     if (this.newTitle === sending.batch.title) this.newTitle = null;
     this.sending = null;
     this.at(seq, id);

@@ -35,7 +35,7 @@ export async function resumeUploads(session: Session): Promise<void> {
     const made = new Upload(session, kept, file, release);
     made.isKept = file !== undefined;
     const pos = await placeNow(session, kept.place);
-    session.apply(session.state.tr.setMeta(key, { added: [{ upload: made, pos }] }));
+    session.apply(session.now().tr.setMeta(key, { added: [{ upload: made, pos }] }));
     void made.start();
   }
 }

@@ -56,6 +56,52 @@ test("requests that fail before or after they are stored lose and repeat nothing
   assert.equal(text(server.doc), "once only");
 });
 
+test("an own edit that the log tells before the request is answered is taken once", async () => {
+  const server = new Server(docWith("one"));
+  const world = outside(server);
+  let [tellLog, answer] = [() => undefined as void, () => undefined as void];
+  const asked = new Promise<void>((done) => {
+    tellLog = done;
+  });
+  const answered = new Promise<void>((done) => {
+    answer = done;
+  });
+  const live = await world.live("p");
+  const session = new Session("p", "u", "a", live, {
+    ...world,
+    since: (page, seq, id) => asked.then(() => world.since(page, seq, id)),
+    async send(page, client, batch) {
+      const found = await world.send(page, client, batch);
+      await answered;
+      return found;
+    },
+  });
+  const heard = session.hear(1, "somebody's");
+  await new Promise((done) => setImmediate(done));
+  type(session, 1, "hi ");
+  while (!server.edits.length) await new Promise((done) => setImmediate(done));
+  tellLog();
+  await heard;
+  answer();
+  await settled(session);
+  assert.deepEqual([text(server.doc), text(session.state.doc)], ["hi one", "hi one"]);
+  assert.equal(server.edits.length, 1);
+});
+
+test("a change from elsewhere begins from what the browser has done and not told", async () => {
+  const server = new Server(docWith("one", "two"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  a.readInput = () => {
+    a.readInput = undefined;
+    type(a, 1, "late ");
+  };
+  type(b, b.state.doc.content.size - 1, "!");
+  await settled(b);
+  await a.hear(server.seq, server.id);
+  await settled(a);
+  assert.deepEqual([text(server.doc), text(a.state.doc)], ["late one|two!", "late one|two!"]);
+});
+
 test("a draft is continued after a reload, whether its last request was stored or not", async () => {
   for (const fault of ["before", "after"] as const) {
     const server = new Server(docWith("one"));

@@ -1,0 +1,36 @@
+// What the log of a page tells of words that are missing: who wrote them, and which edit took them away.
+import { readFileSync } from 'node:fs';
+import { Node, Schema } from 'prosemirror-model';
+import { Step } from 'prosemirror-transform';
+
+const schema = new Schema(JSON.parse(readFileSync(new URL('../../web/src/doc/schema.json', import.meta.url))));
+const textOf = (doc) => doc.content.content.map((one) => one.textContent).join('\n');
+
+/** One line for each edit of the log that changes how much of a word there is. */
+export async function changesOf(api, page, first, words) {
+  let doc = Node.fromJSON(schema, first.doc);
+  const said = [];
+  const most = (word, text) => {
+    for (let length = word.length; length > 1; length -= 1) {
+      for (let at = 0; at + length <= word.length; at += 1) if (text.includes(word.slice(at, at + length))) return length;
+    }
+    return 0;
+  };
+  for (let from = first; ;) {
+    const found = await api('GET', `/nodes/${page}/edits?since=${from.seq}&id=${from.id}`);
+    if (!found.is_known) return [...said, `the log has lost ${from.seq} ${from.id}`];
+    for (const edit of found.edits) {
+      const before = textOf(doc);
+      if (edit.steps === null) return [...said, `edit ${edit.seq} replaced the content`];
+      for (const json of edit.steps) doc = Step.fromJSON(schema, json).apply(doc).doc;
+      const after = textOf(doc);
+      for (const word of words) {
+        if (most(word, before) === most(word, after)) continue;
+        said.push(`${word}: edit ${edit.seq} of ${edit.author_id.slice(0, 4)}, client ${edit.client.slice(0, 4)} n ${edit.n} at ${edit.at}: `
+          + `${JSON.stringify(edit.steps)}: from ${JSON.stringify(before)} to ${JSON.stringify(after)}`);
+      }
+    }
+    from = found.edits.at(-1);
+    if (!from || from.seq >= found.seq) return said;
+  }
+}
