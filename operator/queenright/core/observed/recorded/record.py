@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 from queenright.core.observed.ages import Ages
 from queenright.core.observed.known import Known
@@ -64,26 +64,28 @@ class Record:
         self._before: datetime | None = None
         self._until_s: dict[str, float] = {}
 
-    def ask(
-        self,
-        question: Callable[Concatenate[S, P], T],
-        source: str,
-        *about: P.args,
-        **named: P.kwargs,
-    ) -> T:
-        """Return the real input's answer; ``about`` has hashable values. Equal questions are asked
-        once."""
-        if named:
-            raise TypeError(f"{question}: a recorded question has no named arguments")
-        key = (question, source, *about)
-        found = self._reads.get(key, UNASKED)
-        if found is UNASKED:
-            if self._is_closed:
-                raise RuntimeError(f"{question} of {source}: asked after the answer was given")
-            answer = question(self._sources[source], *about, **named)
-            self._reads[key] = answer
-            return answer
-        return found  # type: ignore[return-value]  # as it was answered above
+    if TYPE_CHECKING:
+
+        def ask(
+            self,
+            question: Callable[Concatenate[S, P], T],
+            source: str,
+            *about: P.args,
+            **named: P.kwargs,
+        ) -> T: ...
+
+    else:
+
+        def ask(self, question, source, *about):
+            """Return the real input's answer; ``about`` has hashable values, none of them by name.
+            Equal questions are asked once."""
+            key = (question, source, *about)
+            found = self._reads.get(key, UNASKED)
+            if found is UNASKED:
+                if self._is_closed:
+                    raise RuntimeError(f"{question} of {source}: asked after the answer was given")
+                found = self._reads[key] = question(self._sources[source], *about)
+            return found
 
     def holds(self, sources: Sources, now: datetime) -> bool:
         """Return True if every question has the same answer now. One that can't be asked any more

@@ -6,7 +6,7 @@ the real type's own code from what is, so that a new lookup is recorded before i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -52,49 +52,48 @@ def swarm_sources(swarm: SwarmState) -> dict[str, Any]:
 class RecordedSwarm(SwarmState):
     """The swarm, whose whole lists are questions like any other."""
 
+    _record: Record
+    _view: RecordedIndex
+
     def __init__(self, record: Record) -> None:
         object.__setattr__(self, "_record", record)
         object.__setattr__(self, "is_in_order", True)
         object.__setattr__(self, "_view", RecordedIndex(self, record))
 
-    if not TYPE_CHECKING:
-
-        def __getattribute__(self, name):
-            """Ask for a whole list, which the real type has as a field."""
-            if name in WHOLE:
-                return object.__getattribute__(self, "_record").ask(WHOLE[name], SWARM)
-            return object.__getattribute__(self, name)
-
-    @property
-    def _asked(self) -> Record:
-        found: Record = object.__getattribute__(self, "_record")
-        return found
-
     @property
     def index(self) -> SwarmIndex:
-        found: SwarmIndex = object.__getattribute__(self, "_view")
-        return found
+        return self._view
 
     def node(self, name: str) -> Node | None:
-        return self._asked.ask(SwarmState.node, SWARM, name)
+        return self._record.ask(SwarmState.node, SWARM, name)
 
     def node_by_id(self, node_id: str) -> Node | None:
-        return self._asked.ask(SwarmState.node_by_id, SWARM, node_id)
+        return self._record.ask(SwarmState.node_by_id, SWARM, node_id)
 
     def service(self, name: str) -> LiveService | None:
-        return self._asked.ask(SwarmState.service, SWARM, name)
+        return self._record.ask(SwarmState.service, SWARM, name)
 
     def network(self, name: str) -> Live[Network] | None:
-        return self._asked.ask(SwarmState.network, SWARM, name)
+        return self._record.ask(SwarmState.network, SWARM, name)
 
     def secret(self, name: str) -> Live[Secret] | None:
-        return self._asked.ask(SwarmState.secret, SWARM, name)
+        return self._record.ask(SwarmState.secret, SWARM, name)
 
     def config(self, name: str) -> Live[Config] | None:
-        return self._asked.ask(SwarmState.config, SWARM, name)
+        return self._record.ask(SwarmState.config, SWARM, name)
 
     def tasks_of(self, service_id: str) -> Iterator[Task]:
-        return iter(self._asked.ask(all_tasks, SWARM, service_id))
+        return iter(self._record.ask(all_tasks, SWARM, service_id))
+
+
+def asking(whole: Callable[[SwarmState], Any]) -> property:
+    """Return a field of the real type as a question for the whole list. A property costs nothing
+    where another attribute is read, as ``__getattribute__`` would."""
+    return property(lambda view: view._record.ask(whole, SWARM))  # noqa: SLF001  # its own
+
+
+for _name, _whole in WHOLE.items():
+    setattr(RecordedSwarm, _name, asking(_whole))
 
 
 def all_tasks(swarm: SwarmState, service_id: str) -> tuple[Task, ...]:
@@ -120,83 +119,80 @@ def meeting(index: SwarmIndex, constraints: tuple[str, ...]) -> tuple[Node, ...]
 class RecordedIndex(SwarmIndex):
     """The index's answers, each as one question; its own tables are made of recorded lists."""
 
+    _record: Record
+
     def __init__(self, swarm: RecordedSwarm, record: Record) -> None:
         object.__setattr__(self, "swarm", swarm)
         object.__setattr__(self, "_record", record)
 
-    @property
-    def _asked(self) -> Record:
-        found: Record = object.__getattribute__(self, "_record")
-        return found
-
     def services_with_id(self, service_id: str) -> tuple[LiveService, ...]:
-        return self._asked.ask(SwarmIndex.services_with_id, INDEX, service_id)
+        return self._record.ask(SwarmIndex.services_with_id, INDEX, service_id)
 
     def services_labelled(self, key: str, value: str) -> tuple[LiveService, ...]:
-        return self._asked.ask(SwarmIndex.services_labelled, INDEX, key, value)
+        return self._record.ask(SwarmIndex.services_labelled, INDEX, key, value)
 
     def services_of(self, key: str, scope: str) -> tuple[LiveService, ...]:
-        return self._asked.ask(SwarmIndex.services_of, INDEX, key, scope)
+        return self._record.ask(SwarmIndex.services_of, INDEX, key, scope)
 
     def services_publishing(self, ports: Iterable[int]) -> list[LiveService]:
-        return [*self._asked.ask(publishing, INDEX, tuple(ports))]
+        return [*self._record.ask(publishing, INDEX, tuple(ports))]
 
     def services_with_variable(self, key: str, value: str) -> tuple[LiveService, ...]:
-        return self._asked.ask(SwarmIndex.services_with_variable, INDEX, key, value)
+        return self._record.ask(SwarmIndex.services_with_variable, INDEX, key, value)
 
     def services_on(self, node_id: str) -> list[LiveService]:
-        return [*self._asked.ask(on_node, INDEX, node_id)]
+        return [*self._record.ask(on_node, INDEX, node_id)]
 
     @property
     def ownerless_tasks(self) -> tuple[Task, ...]:
-        return self._asked.ask(ownerless_in, INDEX)
+        return self._record.ask(ownerless_in, INDEX)
 
     @property
     def configs_in_use(self) -> AbstractSet[str]:
-        return RecordedSet(self._asked, IN_USE)
+        return RecordedSet(self._record, IN_USE)
 
     @property
     def configs_to_keep(self) -> AbstractSet[str]:
-        return RecordedSet(self._asked, TO_KEEP)
+        return RecordedSet(self._record, TO_KEEP)
 
     def configs_labelled(self, key: str, value: str) -> tuple[Live[Config], ...]:
-        return self._asked.ask(SwarmIndex.configs_labelled, INDEX, key, value)
+        return self._record.ask(SwarmIndex.configs_labelled, INDEX, key, value)
 
     def networks_labelled(self, key: str, value: str) -> tuple[Live[Network], ...]:
-        return self._asked.ask(SwarmIndex.networks_labelled, INDEX, key, value)
+        return self._record.ask(SwarmIndex.networks_labelled, INDEX, key, value)
 
     def secrets_labelled(self, key: str, value: str) -> tuple[Live[Secret], ...]:
-        return self._asked.ask(SwarmIndex.secrets_labelled, INDEX, key, value)
+        return self._record.ask(SwarmIndex.secrets_labelled, INDEX, key, value)
 
     @property
     def secret_ids(self) -> Mapping[str, str]:
-        return RecordedMapping(self._asked, SECRET_IDS)
+        return RecordedMapping(self._record, SECRET_IDS)
 
     @property
     def addresses(self) -> Mapping[str, str]:
-        return RecordedMapping(self._asked, ADDRESSES)
+        return RecordedMapping(self._record, ADDRESSES)
 
     @property
     def managers(self) -> tuple[Node, ...]:
-        return self._asked.ask(managers_of, INDEX)
+        return self._record.ask(managers_of, INDEX)
 
     def nodes_labelled(self, key: str) -> tuple[Node, ...]:
-        return self._asked.ask(SwarmIndex.nodes_labelled, INDEX, key)
+        return self._record.ask(SwarmIndex.nodes_labelled, INDEX, key)
 
     def nodes_with_address(self, address: str) -> tuple[Node, ...]:
-        return self._asked.ask(SwarmIndex.nodes_with_address, INDEX, address)
+        return self._record.ask(SwarmIndex.nodes_with_address, INDEX, address)
 
     def nodes_about(self, names: Iterable[str], keys: Iterable[str]) -> list[Node]:
-        return [*self._asked.ask(about, INDEX, tuple(names), tuple(keys))]
+        return [*self._record.ask(about, INDEX, tuple(names), tuple(keys))]
 
     def nodes_for_check(
         self, names: Collection[str], keys: Iterable[str], address: str = ""
     ) -> tuple[Node, ...]:
         ordered, labels = tuple(sorted(names)), tuple(sorted(keys))
-        return self._asked.ask(SwarmIndex.nodes_for_check, INDEX, ordered, labels, address)
+        return self._record.ask(SwarmIndex.nodes_for_check, INDEX, ordered, labels, address)
 
     def nodes_meeting(self, constraints: Collection[str]) -> list[Node]:
-        return [*self._asked.ask(meeting, INDEX, tuple(constraints))]
+        return [*self._record.ask(meeting, INDEX, tuple(constraints))]
 
 
 def ownerless_in(index: SwarmIndex) -> tuple[Task, ...]:
