@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 from tests.lab.lab import Lab
@@ -35,7 +36,15 @@ settings.register_profile(  # no test is a measurement: a busy machine takes lon
 )
 
 
+def log_plainly() -> None:
+    """Write exceptions into the log as Python does: structlog's colours cost a second for each."""
+    processors = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*processors[:-1], plain])
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    log_plainly()
     settings.load_profile("untimed")
     gc.set_threshold(NEW_OBJECTS, 20, 20)
     config.pluginmanager.register(SecondTry(config))
