@@ -67,7 +67,7 @@ unit-all: $(STAMP) ## these and the slow ones: every kill, field and mutation, m
 	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal $(UNIT)
 
 # A unit test compares schemas and field reference with the models, as crds-check does.
-check: lint types imports unit ## what a change usually needs, 40 simulated histories among it
+check: lint types imports unit ## what a change usually needs, 150 simulated histories among it
 
 # All images first, by one process; then a pytest worker for each lab, and one for the tests that need
 # none (tests/support/side_by_side.py).

@@ -20,7 +20,7 @@ SEED, HISTORIES, FAULTS = (
     "QUEENRIGHT_SIM_HISTORIES",
     "QUEENRIGHT_SIM_FAULTS",
 )
-FEW_HISTORIES = 40
+FEW_HISTORIES = 150
 """In `make check`; `make test` and `make sim` have more."""
 FEW_FAULTS = 12
 SPREAD = 10**8
@@ -55,8 +55,12 @@ def histories() -> int:
 def histories_of(few: int, one_in: int) -> int:
     """Return the number of histories of a special kind: a few, and one for so many usual ones where
     more of those are asked for than in `make check`."""
-    usual = histories()
-    return few if usual <= FEW_HISTORIES else max(few, usual // one_in)
+    return few if is_quick() else max(few, histories() // one_in)
+
+
+def is_quick() -> bool:
+    """Return True for a run with no more histories than `make check` has."""
+    return histories() <= FEW_HISTORIES
 
 
 def faults() -> int:
