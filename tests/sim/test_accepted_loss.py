@@ -132,6 +132,7 @@ async def bent(rule: object, *, guards: bool) -> tuple[list[str], int]:
     return after.invariants.violations, len(done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "is_refused"), [(unasked, False), (most_wal, True)])
 def test_a_failover_that_nobody_accepted_is_caught(rule: object, is_refused: bool) -> None:
     """The judge knows the file; the guard refuses whatever is not the newest that is left."""

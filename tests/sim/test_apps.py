@@ -13,7 +13,7 @@ from tests.sim.app_world import AppWorld, app_script, with_app
 from tests.sim.history import prepared_world, run
 from tests.sim.seeds import faults, first_seed, histories_of
 
-FIRST, HISTORIES, FAULTS = first_seed(), histories_of(4, 16), faults()
+FIRST, HISTORIES, FAULTS = first_seed(), histories_of(2, 16), faults()
 SHARDS = 20
 MADE_WITHIN_S = 60.0
 """Much longer than the operator's own rules need: they make the replicas' service within 5 s."""

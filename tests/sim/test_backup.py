@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import anyio
+import pytest
 
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
@@ -93,6 +94,7 @@ async def modes_wanted_without_the_secret(ruleset: Ruleset) -> object:
     return settings["postgresql"]["parameters"]["archive_mode"]
 
 
+@pytest.mark.slow
 def test_an_operator_that_writes_the_settings_without_the_secret_is_caught() -> None:
     blind = seeing(SecretBlind, guards=None)
     assert run_virtual(lambda: modes_wanted_without_the_secret(blind)) == "on"
@@ -170,5 +172,6 @@ async def without_credentials_in_the_container() -> list[list[tuple[str, bool]]]
     return [*told, await holds_of(world)]
 
 
+@pytest.mark.slow
 def test_a_leader_that_lacks_its_credentials_is_told_and_mended() -> None:
     assert run_virtual(without_credentials_in_the_container) == [[("backup/main", True)], []]

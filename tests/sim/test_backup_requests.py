@@ -36,7 +36,7 @@ def is_open(scene: Scene) -> bool:
     return REQUEST_LABEL in scene.world.store.configs["main_cluster"].value.labels
 
 
-FEW = 4
+FEW = 1
 """Histories in `make check`; `make test` has all."""
 STEPS = ("ask", "ask", "kill", "away", "back", "move", "list", "edit", "power")
 
@@ -172,6 +172,7 @@ async def jobs_for_one(ruleset: Ruleset) -> int:
     return sum(write.kind == "create-service" and write.name == JOB for write in writes)
 
 
+@pytest.mark.slow
 def test_an_operator_that_answers_a_request_again_and_again_or_never_is_caught() -> None:
     assert run_virtual(lambda: jobs_for_one(RULESET)) == 1
     assert run_virtual(lambda: jobs_for_one(seeing(Tireless))) > 2

@@ -159,6 +159,7 @@ async def promoted() -> tuple[Scene, list[dict[str, str]]]:
     return scene, [*told, await scene.holds()]
 
 
+@pytest.mark.slow
 def test_a_backup_that_a_switchover_ends_is_told_and_begun_again() -> None:
     scene, told = run_virtual(promoted)
     assert "became the leader meanwhile" in told[0]["backup/main/base"]
@@ -182,6 +183,7 @@ def test_none_is_begun_in_a_paused_cluster(field: dict[str, str]) -> None:
     assert run_virtual(quiet) == 1
 
 
+@pytest.mark.slow
 def test_a_node_that_loses_its_power_ends_its_backup_and_another_one_is_made() -> None:
     async def power_cut() -> Scene:
         scene = await Scene().begin()
@@ -212,6 +214,7 @@ async def jobs_created(ruleset: Ruleset) -> int:
     )
 
 
+@pytest.mark.slow
 def test_an_operator_that_forgets_its_backups_is_caught() -> None:
     assert run_virtual(lambda: jobs_created(RULESET)) == 1
     assert run_virtual(lambda: jobs_created(seeing(Forgetful))) > 2
@@ -233,6 +236,7 @@ async def made_in_maintenance(ruleset: Ruleset) -> int:
     return len(scene.made)
 
 
+@pytest.mark.slow
 def test_an_operator_that_sees_no_maintenance_is_caught() -> None:
     assert run_virtual(lambda: made_in_maintenance(RULESET)) == 1
     assert run_virtual(lambda: made_in_maintenance(seeing(MaintenanceBlind))) > 1

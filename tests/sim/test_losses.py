@@ -27,7 +27,7 @@ from tests.sim.history import run
 from tests.sim.invariants import Invariants
 from tests.sim.mutations import ruleset_with
 from tests.sim.script import make_script
-from tests.sim.seeds import first_seed
+from tests.sim.seeds import first_seed, histories_of
 
 REPLACED = "replaces data that may have rows of its own"
 
@@ -124,6 +124,7 @@ def rash(state: ClusterState) -> Iterator[AnyAction | Hold]:
             yield Reinitialize(**state.asked(member), member=member.name, reason="a mutation")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["no-control-file", "damaged-control-file", "files", "no-room"])
 def test_a_rash_copy_is_caught_and_the_guards_refuse_it(kind: Damage) -> None:
     async def main(ruleset: Ruleset) -> list[str]:
@@ -138,7 +139,7 @@ def test_a_rash_copy_is_caught_and_the_guards_refuse_it(kind: Damage) -> None:
 
 
 LOSS_RATE = 0.15
-SEEDS = range(first_seed(), first_seed() + 4)
+SEEDS = range(first_seed(), first_seed() + histories_of(2, 80))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -49,17 +49,13 @@ def told(world: World) -> list[str]:
     return [what for _, what in sorted(found)]
 
 
+@pytest.mark.slow  # walks like those of `test_topology`, which one more judge watches there
 @pytest.mark.parametrize(
     ("at", "names"),
     [
-        *(  # walks of `test_topology`, which one more judge watches there
-            pytest.param(at, names, id=name, marks=pytest.mark.slow)
-            for name, at, names in [
-                ("replica moves", {"member-3": "node5"}, THREE),
-                ("leader moves", {"member-1": "node5"}, THREE),
-                ("another name", {"db-3": "node4"}, ("member-1", "member-2", "db-3")),
-            ]
-        ),
+        pytest.param({"member-3": "node5"}, THREE, id="replica moves"),
+        pytest.param({"member-1": "node5"}, THREE, id="leader moves"),
+        pytest.param({"db-3": "node4"}, ("member-1", "member-2", "db-3"), id="another name"),
         pytest.param({"member-2": "node5", "member-3": "node6"}, THREE, id="two move"),
     ],
 )
@@ -85,6 +81,7 @@ def test_a_member_follows_the_new_address_of_its_node() -> None:
     run_virtual(walk)
 
 
+@pytest.mark.slow
 def test_a_member_cut_off_by_its_network_is_replaced() -> None:
     """Its container runs on, and is there when the network is back."""
 

@@ -152,6 +152,7 @@ def test_a_failover_by_wal_alone_is_caught() -> None:
     assert any(SECOND_TIMELINE in text for text in end.found)
 
 
+@pytest.mark.slow
 def test_the_guard_refuses_a_failover_by_wal_alone() -> None:
     blind = with_rule(plan_failover, most_wal, guards=True)
     end = run_virtual(lambda: former_leader_returns(blind))
@@ -225,12 +226,14 @@ async def all_disks_are_lost(*, begins_anew: bool) -> End:
     return end_of(world, invariants)
 
 
+@pytest.mark.slow
 def test_nobody_begins_an_empty_database_in_the_place_of_a_lost_one() -> None:
     end = run_virtual(lambda: all_disks_are_lost(begins_anew=False))
     assert end.leader is None
     assert end.world.patroni_model.consensus("main").systems == 1
 
 
+@pytest.mark.slow
 def test_a_person_begins_anew_as_the_guide_has_it() -> None:
     end = run_virtual(lambda: all_disks_are_lost(begins_anew=True))
     assert end.is_whole
@@ -283,7 +286,9 @@ def outages(seed: int) -> Script:
     return Script(seed, waits=True, steps=tuple(steps))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow if n else []) for n in range(3)]
+)
 def test_histories_of_power_cuts_end_whole(seed: int) -> None:
     outcome = run(outages(seed))
     assert outcome.violations == [], str(outcome)

@@ -102,7 +102,9 @@ def test_each_change_is_seen_though_all_is_remembered(name: str, nothing_is_stal
     assert nothing_is_stale.given_again
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n == "swarm" else pytest.mark.slow) for n in CHANGES]
+)
 def test_a_key_that_lacks_an_input_is_caught(
     name: str, nothing_is_stale: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,13 @@ def played(act: Callable[[Scene], Awaitable[None]]) -> None:
     run_virtual(play)
 
 
-@pytest.mark.parametrize("node", ["node4", "node2"], ids=["a replica's", "the leader's"])
+@pytest.mark.parametrize(
+    "node",
+    [
+        pytest.param("node4", id="a replica's", marks=pytest.mark.slow),
+        pytest.param("node2", id="the leader's"),
+    ],
+)
 def test_a_dead_node_is_replaced_and_its_member_stays_out_when_it_is_back(node: str) -> None:
     name = f"member-{int(node[-1]) - 1}"
 
@@ -91,6 +97,7 @@ def test_a_dead_node_is_replaced_and_its_member_stays_out_when_it_is_back(node: 
     played(act)
 
 
+@pytest.mark.slow
 def test_a_node_that_comes_and_goes_is_not_replaced() -> None:
     async def act(scene: Scene) -> None:
         for _ in range(8):
@@ -147,6 +154,7 @@ def test_a_restarted_operator_goes_on() -> None:
     played(act)
 
 
+@pytest.mark.slow
 def test_a_dead_spare_is_replaced_in_turn() -> None:
     async def act(scene: Scene) -> None:
         world = scene.world

@@ -204,11 +204,13 @@ def test_the_only_replica_that_can_confirm_is_not_restarted() -> None:
 ONLY_ONE = "while no other replica could confirm commits"
 
 
+@pytest.mark.slow
 def test_an_operator_that_restarts_the_only_synchronous_standby_is_caught() -> None:
     scene = run_virtual(lambda: last_standby(seeing(StandbyBlind)))
     assert any(ONLY_ONE in text for text in scene.found)
 
 
+@pytest.mark.slow
 def test_the_guard_refuses_to_restart_the_only_synchronous_standby() -> None:
     scene = run_virtual(lambda: last_standby(seeing(StandbyBlind, guards=True)))
     assert scene.found == []
@@ -229,6 +231,7 @@ def test_a_maintenance_without_a_quorum_is_held_while_commits_wait() -> None:
     assert not scene.world.patroni_model.consensus("main").paused
 
 
+@pytest.mark.slow
 def test_a_pause_without_a_quorum_is_refused_by_the_guard() -> None:
     scene = run_virtual(lambda: two_nodes_off(seeing(ModeBlind, guards=True)))
     assert not scene.world.patroni_model.consensus("main").paused
@@ -282,12 +285,14 @@ def test_no_member_outside_the_key_is_named() -> None:
     assert not [kind for _, kind in scene.world.patroni.verbs if kind == "failover"]
 
 
+@pytest.mark.slow
 def test_naming_an_asynchronous_member_is_caught() -> None:
     mutated = with_rule(plan_failover, anybody, guards=False)
     scene = run_virtual(lambda: others_are_too_old(mutated))
     assert any(OUTSIDE in text for text in scene.found)
 
 
+@pytest.mark.slow
 def test_the_guard_refuses_an_asynchronous_member() -> None:
     mutated = with_rule(plan_failover, anybody, guards=True)
     scene = run_virtual(lambda: others_are_too_old(mutated))
@@ -321,7 +326,9 @@ def outages(seed: int) -> Script:
     return Script(seed, waits=True, steps=tuple(steps))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow if n else []) for n in range(4)]
+)
 def test_histories_of_outages_lose_nothing(seed: int) -> None:
     outcome = run(outages(seed))
     assert outcome.violations == [], str(outcome)

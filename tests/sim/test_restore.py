@@ -73,6 +73,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "with_deployed_restore", as_the_file_says)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("forgetful")
 def test_an_operator_that_would_restart_a_member_for_it_is_caught() -> None:
     *_, violations = run_virtual(edited_afterwards)

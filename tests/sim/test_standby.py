@@ -16,7 +16,9 @@ from tests.sim.standby import History, Operator
 SEEDS = range(40)
 
 
-@pytest.mark.parametrize("first", SEEDS[::10])
+@pytest.mark.parametrize(
+    "first", [pytest.param(n, marks=pytest.mark.slow if n else []) for n in SEEDS[::10]]
+)
 def test_never_two_act(first: int) -> None:
     acts = takes = 0
     for seed in range(first, first + 10):
@@ -30,6 +32,7 @@ def test_never_two_act(first: int) -> None:
 # -- defects that the judge has to find ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_seeds_are_enough_to_find_each_defect(defect: Defect) -> None:
     found = (judge for seed in SEEDS if (judge := History(seed, defect.change).run()).faults)
     assert next(found, None), f"no history found: {defect.name}"

@@ -31,6 +31,7 @@ async def go(way: Way | None) -> list[str]:
     return judge.violations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: str(way.__name__))
 def test_each_naive_way_is_seen(way: Way) -> None:
     found = run_virtual(lambda: go(way))

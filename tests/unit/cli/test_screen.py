@@ -13,6 +13,8 @@ import time
 from fcntl import ioctl
 from pathlib import Path
 
+import pytest
+
 from queenright.cli.screen import ERASED, HOME, Screen, fitted
 from tests.support.command_line import PROGRAM, environment
 
@@ -51,6 +53,7 @@ def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
     assert max(len(line) for line in body.split("\n")) <= 20
 
 
+@pytest.mark.slow
 def test_the_command_paints_a_real_terminal(tmp_path: Path) -> None:
     """A terminal of 40 lines: at least three looks begin at its top, and one erases it."""
     (tmp_path / "manifests").mkdir()

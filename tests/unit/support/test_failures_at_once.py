@@ -31,7 +31,7 @@ def test_that_ends_the_run(pytestconfig):
 """
 
 
-@pytest.mark.parametrize("workers", ["0", "1"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=pytest.mark.slow)])
 def test_a_run_that_is_cut_off_has_named_what_failed(tmp_path: Path, workers: str) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_some.py").write_text(TESTS)

@@ -158,6 +158,7 @@ def on_terminal(tmp_path: Path, *words: str, **more: str) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_colour_on_a_terminal_unless_no_color(tmp_path: Path, state: Path) -> None:
     assert "\x1b[32mdone" in on_terminal(tmp_path, "audit", "show", COLUMNS="160")
     plain = on_terminal(tmp_path, "audit", "show", COLUMNS="160", NO_COLOR="1")
