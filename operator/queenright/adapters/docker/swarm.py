@@ -32,12 +32,12 @@ from queenright.adapters.docker.lists import (
     is_task_of,
     unlisted_networks,
 )
+from queenright.adapters.docker.nodes import decode_engine, one_node_a_name
 from queenright.core.actions import LabelNode
 from queenright.core.observed import (
     Engine,
     ImageFound,
     ImageMissing,
-    Node,
     SwarmState,
     Unreadable,
 )
@@ -275,27 +275,3 @@ class DockerSwarm:
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._limiter)
-
-
-def decode_engine(info: Json) -> Engine:
-    swarm = info.get("Swarm") or {}
-    return Engine(
-        node_id=swarm.get("NodeID", ""),
-        swarm_state=swarm.get("LocalNodeState", "inactive"),
-        is_manager=bool(swarm.get("ControlAvailable")),
-        error=swarm.get("Error", ""),
-    )
-
-
-def one_node_a_name(nodes: Any) -> tuple[Node, ...]:
-    """Return one node per name: swarm keeps a node that left and came back twice under one
-    hostname; the ready one, or else the newest, counts."""
-    chosen: dict[str, Node] = {}
-    for node in nodes:
-        present = chosen.get(node.name)
-        if present is None or (node.state == "ready", node.version) > (
-            present.state == "ready",
-            present.version,
-        ):
-            chosen[node.name] = node
-    return tuple(sorted(chosen.values(), key=lambda node: node.name))
