@@ -3,6 +3,7 @@
 The message for each is in tests/golden/manifest_errors.txt.
 """
 
+from tests.support.access_rule_error_cases import ACCESS_RULE_CASES
 from tests.support.app_error_cases import APP_CASES
 from tests.support.backup_error_cases import BACKUP_CASES
 from tests.support.databases_error_cases import DATABASES_CASES
@@ -188,47 +189,7 @@ CASES: dict[str, str] = {
     "shared_buffers above memory": edited(more="postgresql: {parameters: {shared_buffers: 2GB}}"),
     "TLS without certificates": edited(more="postgresql: {parameters: {ssl: on}}"),
     "unprintable parameter": edited(more='postgresql: {parameters: {application_name: "a\\nb"}}'),
-    # access rules
-    "rule empty": edited(more="postgresql: {accessRules: ['']}"),
-    "rule type": edited(more="postgresql: {accessRules: [hots all all all reject]}"),
-    "rule too short": edited(more="postgresql: {accessRules: [host all all]}"),
-    "rule method": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.0/24 scram-sha256]}"
-    ),
-    "rule md5": edited(more="postgresql: {accessRules: [host all all 192.168.0.0/24 md5]}"),
-    "rule host bits": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.1/24 scram-sha-256]}"
-    ),
-    "rule bad network": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.0/40 scram-sha-256]}"
-    ),
-    "rule no prefix": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.1 scram-sha-256]}"
-    ),
-    "rule bad host": edited(
-        more="postgresql: {accessRules: ['host all all 192.168.0.300 scram-sha-256']}"
-    ),
-    "rule peer for host": edited(more="postgresql: {accessRules: [host all all all peer]}"),
-    "rule comment": edited(more="postgresql: {accessRules: ['host all all all reject # x']}"),
-    "rule option": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.0/24 ldap server]}"
-    ),
-    "rule open quote": edited(
-        more="""postgresql: {accessRules: ['host "all all 192.168.0.0/24 reject']}"""
-    ),
-    "rule two lines": edited(more='postgresql: {accessRules: ["host a\\nb"]}'),
-    "rule trust": edited(more="postgresql: {accessRules: [host all all 192.168.0.0/24 trust]}"),
-    "rule password": edited(
-        more="postgresql: {accessRules: [host all all 192.168.0.0/24 password]}"
-    ),
-    "rule never reached": edited(
-        more=(
-            "postgresql:\n  accessRules:\n    - host all all 10.1.0.0/16 reject\n"
-            "    - host a b 10.77.0.4/32 reject\n    - host a b 172.17.0.0/16 reject\n"
-            "    - local a b reject"
-        )
-    ),
-    "rule is a number": edited(more="postgresql: {accessRules: [5]}"),
+    **ACCESS_RULE_CASES,
     # day two
     "primary unknown": edited(more="primary: member-4"),
     "primary misspelt": edited(more="primary: member2"),

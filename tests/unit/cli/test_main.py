@@ -5,22 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from queenright.adapters.audit.log import AuditLog
 from queenright.adapters.system_clock import SystemClock
-from queenright.cli import read_only
-from queenright.cli.exit_codes import CommandError
-from queenright.core.observed import Engine, Known, Observed, SwarmState, Unknown
-from queenright.engine.planning import PlannedPass
-from queenright.settings import Docker, Settings
-from tests.support.app_builders import APP
-from tests.support.builders import MANIFEST, VIP
 from tests.support.command_line import ADDRESSED, PROGRAM, environment, launch, start
 
 
@@ -168,160 +159,6 @@ def test_a_question_left_unanswered_keeps_nobody_from_acting(
     assert found.returncode == 69
     assert '"phase":"start"' in found.stderr.replace(" ", "")
     assert "no Docker socket" in found.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("plan",), ("status",), ("validate", "--swarm"), ("status", "--json"), ("list",),
-     ("pause",), ("history",), ("switchover", "--candidate", "member-2", "--force")],
-)  # fmt: skip
-def test_no_docker_socket_is_69(tmp_path: Path, manifest: Path, words: tuple[str, ...]) -> None:
-    found = start(tmp_path, *words)
-    assert found.returncode == 69
-    assert found.stderr == (
-        f"queenright: {tmp_path}/docker.sock: no Docker socket; start Docker's engine "
-        "here, or set DOCKER_HOST to the engine of a swarm manager\n"
-    )
-    if "--json" in words:
-        assert "no Docker socket" in json.loads(found.stdout)["error"]
-
-
-def test_what_is_no_socket_is_69(tmp_path: Path, manifest: Path) -> None:
-    (tmp_path / "docker.sock").write_text("")
-    found = start(tmp_path, "plan")
-    assert found.returncode == 69
-    assert "is not a socket" in found.stderr
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as somebody else")
-def test_a_socket_without_permission_is_69(manifest: Path) -> None:
-    open_place = Path("/tmp") / f"queenright-{os.getpid()}"
-    open_place.mkdir(mode=0o755)
-    place = open_place / "docker.sock"
-    listener = socket.socket(socket.AF_UNIX)
-    try:
-        listener.bind(str(place))
-        place.chmod(0o660)
-        settings = Settings(docker=Docker(host=f"unix://{place}"))
-        child = os.fork()
-        if child == 0:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            said = read_only.unreachable("no", settings).message
-            os._exit(0 if said.startswith(f"{place}: permission denied; run as root") else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    finally:
-        listener.close()
-        place.unlink()
-        open_place.rmdir()
-
-
-def test_nobody_listens_at_the_address(tmp_path: Path, manifest: Path) -> None:
-    found = start(tmp_path, "plan", DOCKER_HOST="tcp://127.0.0.1:9")
-    assert found.returncode == 69
-    assert found.stderr.count("\n") == 1
-    assert "DOCKER_HOST is tcp://127.0.0.1:9" in found.stderr
-
-
-def test_tls_without_certificates_is_69(tmp_path: Path, manifest: Path) -> None:
-    found = start(
-        tmp_path, "plan", DOCKER_HOST="tcp://127.0.0.1:9", DOCKER_TLS_VERIFY="1",
-        DOCKER_CERT_PATH=str(tmp_path),
-    )  # fmt: skip
-    assert found.returncode == 69
-
-
-@pytest.mark.parametrize(
-    ("engine", "said"),
-    [
-        (Engine(is_manager=False), "docker node promote"),
-        (Engine(swarm_state="locked"), "docker swarm unlock"),
-        (Engine(swarm_state="inactive"), "docker swarm init"),
-    ],
-)
-def test_a_swarm_that_cannot_be_worked_with(engine: Engine, said: str) -> None:
-    found = PlannedPass(Observed(Known(SwarmState(engine))), ())
-    with pytest.raises(CommandError, match=said) as caught:
-        read_only.seen_swarm(found.observed, Settings())
-    assert caught.value.code == 69
-
-
-def test_an_unknown_swarm_names_the_address() -> None:
-    found = PlannedPass(Observed(Unknown("no answer in 10 s")), ())
-    settings = Settings(docker=Docker(host="tcp://10.77.0.11:2375"))
-    with pytest.raises(CommandError, match=r"no answer in 10 s \(DOCKER_HOST is tcp://10.77.0.11"):
-        read_only.seen_swarm(found.observed, settings)
-
-
-def test_render_needs_no_swarm_when_the_file_has_addresses(tmp_path: Path, manifest: Path) -> None:
-    found = start(tmp_path, "render", "--services")
-    assert found.returncode == 0, found.stderr
-    configs, *services = found.stdout.split("# --- service ")
-    assert "# --- config main_patroni-" in configs
-    assert "server member-1 10.77.0.12:5432" in configs
-    names = [text.partition("\n")[0] for text in services]
-    assert names == ["main_member-1", "main_member-2", "main_member-3", "main_proxy"]
-    member = yaml.safe_load(services[0].partition("\n")[2])
-    assert member["endpoint_mode"] == "dnsrr"
-    assert {"published": 5432, "target": 5432, "protocol": "tcp", "mode": "host"} in member["ports"]
-    assert {file["mode"] for file in member["secrets"]} == {"0400"}
-
-
-WITH_VIP = ADDRESSED + f"  vip: {VIP}\n"
-
-
-def test_render_tells_an_applications_way_in_without_a_swarm(
-    tmp_path: Path, manifest: Path
-) -> None:
-    """The proxies run where the members do, whose addresses the file has; elsewhere it says so."""
-    manifest.write_text(f"{ADDRESSED}---\n{APP}")
-    found = start(tmp_path, "render")
-    assert found.returncode == 0, found.stderr
-    assert "@10.77.0.12:5000,10.77.0.13:5000,10.77.0.14:5000/notes?" in found.stdout
-    manifest.write_text(f"{ADDRESSED}    nodes: [node1, node2]\n---\n{APP}")
-    found = start(tmp_path, "render")
-    assert "# unknown: the swarm has the proxies' addresses" in found.stdout
-
-
-def test_render_vip_writes_keepalived_conf_for_one_node(tmp_path: Path, manifest: Path) -> None:
-    manifest.write_text(WITH_VIP)
-    for words in ((), (str(manifest),)):
-        found = start(tmp_path, "render", "vip", "--node", "node3", *words)
-        assert found.returncode == 0, found.stderr
-        assert "    unicast_src_ip 10.77.0.13\n" in found.stdout
-        assert "        10.77.0.100/32 dev eth0\n" in found.stdout
-        assert "@" not in found.stdout
-
-
-def test_render_vip_without_a_node_writes_all_of_them(tmp_path: Path, manifest: Path) -> None:
-    manifest.write_text(WITH_VIP)
-    found = start(tmp_path, "render", "vip")
-    headings = [line for line in found.stdout.splitlines() if line.startswith("# --- ")]
-    assert headings == ["# --- node node2", "# --- node node3", "# --- node node4"]
-    assert "# --- config main_keepalived-" in start(tmp_path, "render").stdout
-
-
-def test_render_vip_says_what_is_amiss(tmp_path: Path, manifest: Path) -> None:
-    without = start(tmp_path, "render", "vip")
-    assert (without.returncode, without.stdout) == (65, "")
-    assert "no cluster in the files has a spec.vip" in without.stderr
-    manifest.write_text(WITH_VIP)
-    stranger = start(tmp_path, "render", "vip", "--node", "node9")
-    assert stranger.returncode == 64
-    assert "no proxy runs on node9; their nodes are node2, node3, node4" in stranger.stderr
-    assert start(tmp_path, "render", "--node", "node2").returncode == 64
-    assert start(tmp_path, "render", "vip", "a.yaml", "b.yaml").returncode == 64
-    further = WITH_VIP.replace(
-        "proxy:3.0-alpine\n", "proxy:3.0-alpine\n    nodes: [node1, node2]\n"
-    )
-    manifest.write_text(further)
-    assert start(tmp_path, "render", "vip").returncode == 69  # node1's address only swarm knows
-
-
-def test_render_asks_the_swarm_for_addresses(tmp_path: Path, manifest: Path) -> None:
-    manifest.write_text(MANIFEST)
-    assert start(tmp_path, "render").returncode == 69
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as somebody else")

@@ -7,14 +7,12 @@ Barman is a script here, as is the Python that lists folders; the real ones are 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
 
-from images.member.queenright_member import bootstrap_key, health
+from images.member.queenright_member import health
 from images.member.queenright_member.backup import cluster_restore, wal
 from images.member.queenright_member.findings import RESTORE_TAG, with_tag
 from images.member.queenright_member.inputs import Paths
@@ -252,51 +250,6 @@ def test_why_a_restore_failed_is_among_patronis_tags() -> None:
 
 def test_the_health_check_knows_the_note_of_a_restore() -> None:
     assert health.NOTE == cluster_restore.NOTE
-
-
-class Dcs:
-    """Patroni's view of Raft, whose `initialize` key is one of these at each look; a text of
-    several words is an error."""
-
-    def __init__(self, *keys: str | None) -> None:
-        self.keys, self.removals = [*keys], 0
-
-    def get_cluster(self) -> SimpleNamespace:
-        key = self.keys.pop(0)
-        if key and " " in key:
-            raise RuntimeError(key)
-        return SimpleNamespace(initialize=key)
-
-    def cancel_initialization(self) -> bool:
-        self.removals += 1
-        return True
-
-
-@pytest.mark.parametrize(
-    ("keys", "removals"),
-    [
-        ([""], 1),
-        (["no quorum yet", None, ""], 1),
-        (["7000000000000000001"], 0),
-        ([None] * bootstrap_key.TRIES, 0),
-    ],
-)
-def test_the_word_that_a_member_bootstraps_is_taken_back_once(
-    monkeypatch: pytest.MonkeyPatch, *, keys: list[str | None], removals: int
-) -> None:
-    dcs, asked = Dcs(*keys), list[dict[str, object]]()
-
-    def get_dcs(config: dict[str, object]) -> Dcs:
-        asked.append(config)
-        return dcs
-
-    monkeypatch.setitem(sys.modules, "patroni", ModuleType("patroni"))
-    module = ModuleType("patroni.dcs")
-    monkeypatch.setattr(module, "get_dcs", get_dcs, raising=False)
-    monkeypatch.setitem(sys.modules, "patroni.dcs", module)
-    bootstrap_key.give_up({"scope": "main"}, 0.0)
-    assert (dcs.removals, dcs.keys) == (removals, [])
-    assert asked == [{"scope": "main", "patronictl": True}]
 
 
 def test_the_next_start_says_why_and_begins_with_an_empty_directory(

@@ -2,81 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from queenright.adapters.docker.secret_reader import (
-    container_id,
-    left_behind,
-    reader_image,
-    reader_service,
-)
-from queenright.adapters.docker.secrets import DockerSecrets, output_of
-from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
+from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.ports.errors import LookOnlyError, PortError, RejectedError, UnavailableError
 from queenright.ports.patroni import Password
 from queenright.settings import Docker, Settings
 from queenright.wiring import open_ports
-from tests.support.http_server import Answer, Answering, answering
-
-Json = dict[str, Any]
-NAME = "pg_rest_pw"
-NOW = "2026-11-20T22:00:00.123456789Z"
-
-
-def service(image: str, role: str, cluster: str = "main", *secrets: str) -> Json:
-    labels = {ROLE_LABEL: role} | ({CLUSTER_LABEL: cluster} if cluster else {})
-    container = {"Image": image, "Secrets": [{"SecretName": name} for name in secrets]}
-    return {
-        "ID": f"id-of-{image}",
-        "Spec": {
-            "Name": image,
-            "Labels": labels,
-            "TaskTemplate": {"ContainerSpec": container},
-        },
-    }
-
-
-MEMBER = service("member@sha256:1", "member", "main", NAME, "other")
-PROXY = service("proxy@sha256:2", "proxy")
-FOREIGN = service("foreign", "member", "", NAME)
-
-
-class Engine:
-    """Answers for a Docker engine on which a reader's task is in ``state``."""
-
-    def __init__(self, state: str = "pending", words: str = "no suitable node") -> None:
-        self.services = [FOREIGN, PROXY, MEMBER]
-        self.readers: list[Json] = []
-        self.secrets = [
-            {"ID": "s2", "Spec": {"Name": f"{NAME}-2"}},
-            {"ID": "s1", "Spec": {"Name": NAME}},
-        ]
-        self.status = {"State": state, "Err": words}
-        self.created = 201
-
-    def answer(self, method: str, path: str) -> Answer:
-        _, _, what = path.removeprefix("/v1.41").partition("/")
-        match method, what.split("/")[0]:
-            case "GET", "version":
-                return 200, {"ApiVersion": "1.41", "MinAPIVersion": "1.12"}
-            case "GET", "info":
-                return 200, {"SystemTime": NOW, "Swarm": {"NodeID": "me"}}
-            case "GET", "secrets":
-                return 200, self.secrets
-            case "GET", "services":
-                return 200, self.services
-            case "GET", "tasks":
-                return 200, [{"Status": self.status}]
-            case "POST", "services":
-                return self.created, {"ID": "new", "message": "not allowed"}
-            case "DELETE", "services":
-                return 200, {}
-            case _:
-                return 404, {"message": f"no such thing: {path}"}
+from tests.support.http_server import Answering, answering
+from tests.support.secret_engine import FOREIGN, NAME, Engine
 
 
 async def read(engine: Engine, directory: Path, name: str = NAME) -> tuple[object, Answering]:
@@ -174,52 +110,6 @@ async def test_a_reader_that_a_killed_operator_left_is_removed(tmp_path: Path) -
     assert [a for a in there.asked if a.startswith("DELETE")] == ["DELETE /v1.41/services/old"]
 
 
-def test_only_readers_beyond_any_read_are_left_behind() -> None:
-    now = datetime(2026, 11, 20, 22, tzinfo=UTC)
-    young, old = "2026-11-20T21:59:01Z", "2026-11-20T21:58:59Z"
-    readers = [{"ID": "young", "CreatedAt": young}, {"ID": "old", "CreatedAt": old}]
-    assert list(left_behind(readers, now)) == ["old"]
-
-
-@pytest.mark.parametrize(
-    ("services", "image"),
-    [
-        ([FOREIGN, MEMBER, PROXY], "proxy@sha256:2"),
-        ([MEMBER, service("another", "proxy", "second")], "member@sha256:1"),
-        ([PROXY, FOREIGN], "proxy@sha256:2"),
-        ([FOREIGN], ""),
-        ([], ""),
-        ([{}, {"Spec": None}, MEMBER], "member@sha256:1"),
-    ],
-)
-def test_the_image_is_that_of_the_cluster_that_has_the_secret_or_of_any(
-    services: list[Json], image: str
-) -> None:
-    assert reader_image(services, NAME) == image
-
-
-def test_a_reader_has_the_secret_and_nothing_else() -> None:
-    found = reader_service("reader", "proxy", "me", "s1", NAME)
-    container = found["task_template"]["ContainerSpec"]
-    assert CLUSTER_LABEL not in found["labels"]
-    assert [item["SecretID"] for item in container["Secrets"]] == ["s1"]
-    assert container["Secrets"][0]["File"]["Mode"] == 0o400
-    assert container["CapabilityDrop"] == ["ALL"]
-    assert container["ReadOnly"] is True
-    assert not {"Mounts", "Configs", "Env", "Privileges"} & container.keys()
-    assert "Networks" not in found["task_template"]
-    assert "Ports" not in found["endpoint_spec"]
-    assert found["task_template"]["Placement"] == {"Constraints": ["node.id==me"]}
-    assert found["task_template"]["RestartPolicy"] == {"Condition": "none"}
-
-
-def test_the_container_is_that_of_the_running_task() -> None:
-    running = {"Status": {"State": "running", "ContainerStatus": {"ContainerID": "c"}}}
-    assert container_id([running]) == "c"
-    assert container_id([{"Status": {"State": "starting"}}]) == ""
-    assert container_id([]) == ""
-
-
 VERIFIER = Password("SCRAM-SHA-256$1:AAAA$AAAA:AAAA")
 
 
@@ -291,30 +181,3 @@ async def test_an_operator_that_loses_the_lease_meanwhile_starts_no_service(tmp_
             await secrets.read(NAME, "s1")
         assert made(there) == 1
         await secrets.aclose()
-
-
-class ShownInPieces:
-    """An engine whose exec ends well, whatever of the output came through."""
-
-    def __init__(self, *shown: bytes) -> None:
-        self.shown = list(shown)
-
-    def exec_create(self, container: str, command: list[str], user: str) -> Json:
-        assert (container, user, command[-1]) == ("c1", "0", "/run/secrets/a")
-        return {"Id": "run"}
-
-    def exec_start(self, run: str, demux: bool) -> tuple[bytes, bytes]:
-        return self.shown.pop(0), b""
-
-    def exec_inspect(self, run: str) -> Json:
-        return {"ExitCode": 0}
-
-
-def test_a_value_that_came_through_in_part_is_asked_for_again() -> None:
-    engine = ShownInPieces(b"", b"s3cr", b"s3cret\n:shown")
-    assert output_of(engine, "c1", "/run/secrets/a") == b"s3cret\n"
-
-
-def test_a_value_that_never_comes_through_is_not_taken_for_an_empty_one() -> None:
-    with pytest.raises(UnavailableError, match="cut short"):
-        output_of(ShownInPieces(b"", b"s3cr", b""), "c1", "/run/secrets/a")

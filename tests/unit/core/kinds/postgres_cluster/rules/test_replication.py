@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
 
-from queenright.core.actions import (
-    LabelConfig,
-    PatchSettings,
-    Switchover,
-    UpdateService,
-)
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
 from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
 from queenright.core.kinds.postgres_cluster.replication.settings import (
@@ -21,8 +14,6 @@ from queenright.core.kinds.postgres_cluster.replication.settings import (
     read_replication,
 )
 from queenright.core.kinds.ruleset import first_refusal
-from queenright.core.observed import Observed
-from queenright.core.planning.plan import Plan
 from tests.support.builders import (
     MANIFEST,
     desired,
@@ -33,36 +24,18 @@ from tests.support.builders import (
     summary,
     three_nodes,
 )
-from tests.support.changed import with_member, with_notes, with_service, with_settings, without
+from tests.support.changed import with_member, with_service, with_settings, without
+from tests.support.replication_worlds import (
+    QUORUM,
+    STRICT,
+    both,
+    far,
+    in_force,
+    patch_of,
+    reasons,
+    updated,
+)
 from tests.support.topology_worlds import settled, text_of
-
-QUORUM = manifest(replication="{mode: quorum}")
-STRICT = manifest(replication="{mode: synchronous, strict: true, maximumLagOnSync: 1K}")
-
-
-def in_force(text: str, **parts: str) -> Observed:
-    """The converged cluster with these replicas' parts in a commit."""
-    observed = three_nodes(text=text)
-    for name, part in parts.items():
-        member = name.replace("_", "-")
-        fields: dict[str, Any] = {"synchronous": part}
-        observed = with_member(observed, member, status(member, "member-1", **fields))
-    return observed
-
-
-def both(text: str = QUORUM, part: str = "quorum") -> Observed:
-    return in_force(text, member_2=part, member_3=part)
-
-
-def reasons(plan: Plan) -> str:
-    return "; ".join(hold.reason for hold in plan.holds)
-
-
-def patch_of(plan: Plan) -> PatchSettings:
-    found = [step for step in plan.actions if isinstance(step, PatchSettings)]
-    assert len(found) == 1
-    return found[0]
-
 
 # Settings
 
@@ -173,17 +146,6 @@ def test_fewer_replicas_than_wished_are_told() -> None:
     assert "member-2 confirms commits, 1 of 2 replicas" in reasons(plan)
 
 
-def far(observed: Observed, name: str, **fields: Any) -> Observed:
-    return with_member(observed, name, status(name, "member-1", lag_bytes=5000, **fields))
-
-
-def updated(observed: Observed) -> Observed:
-    """The replicas' services differ from the file."""
-    for name in ("member-2", "member-3"):
-        observed = with_service(observed, f"main_{name}", stop_grace_s=1.0)
-    return observed
-
-
 def test_the_only_replica_that_can_confirm_is_not_restarted() -> None:
     observed = updated(far(in_force(STRICT, member_2="sync"), "member-3"))
     plan = plan_for(observed, STRICT)
@@ -193,16 +155,6 @@ def test_the_only_replica_that_can_confirm_is_not_restarted() -> None:
     assert "no replica could confirm commits (synchronous replication) without member-2" in reasons(
         plan
     )
-
-
-def test_a_guard_of_its_own_refuses_that_too() -> None:
-    observed = updated(in_force(STRICT, member_2="sync"))
-    plan = plan_for(observed, STRICT)
-    assert any(isinstance(step, UpdateService) for step in plan.actions)
-    assert first_refusal(plan, observed) is None
-    refusal = first_refusal(plan, far(observed, "member-3"))
-    assert refusal is not None
-    assert refusal.guard == "commits-are-confirmed"
 
 
 @pytest.mark.parametrize(
@@ -241,58 +193,6 @@ def test_of_two_members_none_is_restarted_and_the_hold_names_the_way_out() -> No
 
 
 # The leadership
-
-PRIMARY = manifest(replication="{mode: synchronous}", primary="member-3", fastSwitchover="false")
-
-
-def test_only_a_synchronous_standby_takes_over() -> None:
-    observed = with_notes(in_force(PRIMARY, member_2="sync"), primary="")
-    plan = plan_for(observed, PRIMARY)
-    assert not any(isinstance(step, Switchover) for step in plan.actions)
-    assert "member-3 is no synchronous standby (synchronous replication; Patroni has" in reasons(
-        plan
-    )
-
-
-def test_a_synchronous_standby_does_and_a_guard_asks_again() -> None:
-    observed = with_notes(in_force(PRIMARY, member_3="sync"), primary="")
-    plan = plan_for(observed, PRIMARY)
-    assert [type(step) for step in plan.actions] == [LabelConfig, Switchover]
-    assert first_refusal(plan, observed) is None
-    refusal = first_refusal(plan, in_force(PRIMARY, member_2="sync"))
-    assert refusal is not None
-
-
-def test_a_maintenance_without_a_quorum_is_not_safe() -> None:
-    text = manifest(replication="{mode: quorum}", maintenance="{nodes: [node3, node4]}")
-    observed = both(text)
-    plan = plan_for(observed, text)
-    assert summary(plan)[0] == []
-    assert "not safe to power off node3, node4: replication is quorum" in reasons(plan)
-    assert "replication: {mode: asynchronous}" in reasons(plan)
-
-
-def test_the_pause_for_such_a_maintenance_is_refused() -> None:
-    text = manifest(maintenance="{nodes: [node3, node4]}")
-    plan = plan_for(three_nodes(text=text), text)
-    assert patch_of(plan).patch["pause"] is True
-    assert first_refusal(plan, three_nodes(text=text)) is None
-    observed = with_settings(three_nodes(text=text), synchronous_mode="quorum")
-    refusal = first_refusal(plan, observed)
-    assert refusal is not None
-    assert "wait for its replicas" in refusal.reason
-
-
-def test_a_node_whose_replica_can_be_spared_is_safe() -> None:
-    text = manifest(replication="{mode: quorum}", maintenance="{nodes: [node4]}")
-    assert "safe to power off: node4" in reasons(plan_for(both(text), text))
-    too_far = manifest(
-        replication="{mode: quorum, maximumLagOnSync: 1K}", maintenance="{nodes: [node4]}"
-    )
-    observed = far(both(too_far), "member-2", synchronous="quorum")
-    assert "not yet safe to power off node4: no replica could" in reasons(
-        plan_for(observed, too_far)
-    )
 
 
 # Status

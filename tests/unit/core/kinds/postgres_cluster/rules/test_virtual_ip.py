@@ -14,7 +14,6 @@ from queenright.core.kinds.postgres_cluster.desired.virtual_ip import (
     NO_INTERFACE_STATUS,
     DesiredVip,
 )
-from queenright.core.kinds.postgres_cluster.status.conditions import conditions
 from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Node, Observed, SwarmState
 from queenright.core.swarm.objects import DELETION_POLICY_LABEL, ROLE_LABEL, VRRP_LABEL
@@ -259,20 +258,6 @@ def test_a_node_without_the_interface_is_named() -> None:
     well = dataclasses.replace(failed, id="task-old", at=LONG_AGO)
     plan = plan_for(with_swarm(observed, tasks=(*swarm_of(observed).tasks, well)), WITH_VIP)
     assert plan.is_converged
-
-
-def test_the_status_tells_where_keepalived_runs_and_not_who_has_the_address() -> None:
-    observed = three_nodes(text=WITH_VIP, down={"node3"})
-
-    def told(seen: Observed) -> list[str]:
-        plan = plan_for(seen, WITH_VIP)
-        lines = conditions(desired(WITH_VIP), plan, seen, swarm_of(seen), NOW)
-        return [line.text for line in lines if line.about == "Virtual IP"]
-
-    assert told(observed) == ["10.77.0.100, keepalived runs on node2, node4"]
-    assert told(without(observed, "main_vip")) == ["10.77.0.100, keepalived runs on no node"]
-    plan = plan_for(three_nodes())
-    assert conditions(desired(), plan, three_nodes(), swarm_of(three_nodes()), NOW) == ()
 
 
 def test_somebody_elses_service_of_the_name_is_not_taken_over() -> None:

@@ -9,12 +9,27 @@ import pytest
 
 from queenright.core.kinds.postgres_cluster.annotations import PendingSwitchover
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
+from queenright.core.kinds.postgres_cluster.status.conditions import conditions
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
 from queenright.core.observed import Observed, Unknown
 from tests.golden.messages import Text, assert_words
-from tests.support.builders import MANIFEST, MEMBERS, NOW, document, manifest, status, three_nodes
-from tests.support.changed import with_member, with_notes, with_settings
+from tests.support.builders import (
+    MANIFEST,
+    MEMBERS,
+    NOW,
+    VIP,
+    desired,
+    document,
+    manifest,
+    plan_for,
+    status,
+    swarm_of,
+    three_nodes,
+)
+from tests.support.changed import with_member, with_notes, with_settings, without
 from tests.support.plans import make_plan
+
+WITH_VIP = manifest(vip=VIP)
 
 
 def seen(observed: Observed, text: str = MANIFEST) -> ClusterStatus:
@@ -107,3 +122,17 @@ def test_what_waits_for_a_restart() -> None:
 def test_a_reconciliation_that_is_paused() -> None:
     text = manifest(reconcile="{state: paused, until: 2026-12-01T06:00Z}")
     assert told(three_nodes(text=text), text) == [("Reconcile", False)]
+
+
+def test_the_status_tells_where_keepalived_runs_and_not_who_has_the_address() -> None:
+    observed = three_nodes(text=WITH_VIP, down={"node3"})
+
+    def told(seen: Observed) -> list[str]:
+        plan = plan_for(seen, WITH_VIP)
+        lines = conditions(desired(WITH_VIP), plan, seen, swarm_of(seen), NOW)
+        return [line.text for line in lines if line.about == "Virtual IP"]
+
+    assert told(observed) == ["10.77.0.100, keepalived runs on node2, node4"]
+    assert told(without(observed, "main_vip")) == ["10.77.0.100, keepalived runs on no node"]
+    plan = plan_for(three_nodes())
+    assert conditions(desired(), plan, three_nodes(), swarm_of(three_nodes()), NOW) == ()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-
 import pytest
 
 from queenright.core.actions import AnyAction, LabelConfig, NoteMembers, RaftRemove, RemoveService
-from queenright.core.kinds.postgres_cluster.places import DeployedMember, encode_places
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
     REPLACED_LABEL,
     Replaced,
     decode_replaced,
-    encode_replaced,
 )
-from queenright.core.observed import NODE_DOWN, Live, Observed, Unknown
+from queenright.core.observed import Observed, Unknown
 from queenright.core.planning.plan import Plan
-from queenright.core.swarm.objects import CLUSTER_LABEL, MEMBERS_LABEL, Config
-from tests.support.builders import NOW, plan_for, status, swarm_of
-from tests.support.changed import with_config_labels, with_member, with_node, with_swarm
+from tests.support.builders import NOW, plan_for, status
+from tests.support.changed import with_config_labels, with_member, with_node
+from tests.support.replacing_worlds import MINE, TEXT, dead, labels_of, noted, with_another_cluster
 from tests.support.topology_worlds import (
     after,
     deployed,
@@ -29,29 +24,6 @@ from tests.support.topology_worlds import (
     voter,
     with_raft_nodes,
 )
-
-ASKED = "  replaceAfter: 30m\n  spareNodes: [node5, node6]\n"
-TEXT = text_of(1, 2, 3, spec=ASKED)
-MINE = Replaced("member-3", "node4", "node5")
-
-
-def dead(seen_s: float = 1800.0, state: str = "down") -> Observed:
-    """The third member's node has been gone for so long."""
-    observed = with_node(deployed(1, 2, 3), "node4", state=state)
-    observed = with_member(observed, "member-3", Unknown("timed out"))
-    observed = with_raft_nodes(observed, raft_nodes([1, 2, 3], down=[3]))
-    seen = {**observed.seen_s_ago, f"{NODE_DOWN}id-node4": seen_s}
-    return dataclasses.replace(observed, seen_s_ago=seen)
-
-
-def labels_of(observed: Observed) -> dict[str, str]:
-    (found,) = (c for c in swarm_of(observed).configs if c.value.name == "main_cluster")
-    return dict(found.value.labels)
-
-
-def noted(observed: Observed, *notes: Replaced) -> Observed:
-    labels = {**labels_of(observed), REPLACED_LABEL: encode_replaced(notes)}
-    return with_config_labels(observed, "main_cluster", labels)
 
 
 def notes_in(plan: Plan) -> tuple[Replaced, ...] | None:
@@ -64,18 +36,6 @@ def notes_in(plan: Plan) -> tuple[Replaced, ...] | None:
 
 def told(plan: Plan, key: str = "replace/main_member-3") -> str:
     return next(hold.reason for hold in plan.holds if hold.key == key)
-
-
-def with_another_cluster(observed: Observed, name: str, *notes: Replaced, on: str = "") -> Observed:
-    """Beside the state config of another cluster, with a member on a node, and with notes."""
-    places = [DeployedMember("db", on, "10.77.0.80")] if on else []
-    labels = {
-        CLUSTER_LABEL: name,
-        MEMBERS_LABEL: encode_places(places),
-        REPLACED_LABEL: encode_replaced(notes),
-    }
-    other = Live(f"id-{name}", 9, Config(f"{name}_cluster", b"", labels))
-    return with_swarm(observed, configs=(*swarm_of(observed).configs, other))
 
 
 def through(observed: Observed, text: str, kind: type[AnyAction]) -> tuple[Observed, AnyAction]:
@@ -262,37 +222,6 @@ def test_an_edit_goes_before_the_time() -> None:
     assert "moves from node4 to node7" in plan.actions[0].reason
     plan = plan_for(noted(dead(1e6), MINE), edited)
     assert notes_in(plan) == ()
-
-
-def bad(observed: Observed, *notes: Replaced) -> Plan:
-    (found,) = (c for c in swarm_of(observed).configs if c.value.name == "main_cluster")
-    labels = {**found.value.labels, REPLACED_LABEL: encode_replaced(notes)}
-    config = dataclasses.replace(found.value, labels=labels)
-    return Plan("main", "digest", (LabelConfig(found.id, found.version, config, reason=""),))
-
-
-@pytest.mark.parametrize(
-    ("observed", "notes", "why"),
-    [
-        (dead(30.0), [MINE], "is down for 30 s only"),
-        (dead(1e6, "unknown"), [MINE], "does not call node4 down"),
-        (deployed(1, 2, 3), [MINE], "does not call node4 down"),
-        (with_member(dead(), "member-3", status("member-3", "member-1")), [MINE], "answers"),
-        (with_member(dead(), "member-2", Unknown("")), [MINE], "is not known to be well"),
-        (with_raft_nodes(dead(), raft_nodes([1, 2, 3], down=[2, 3])), [MINE], "to have a quorum"),
-        (dead(), [MINE, Replaced("member-2", "node3", "node6")], "more than one"),
-        (noted(dead(), Replaced("member-2", "node3", "node6")), [MINE], "more than one"),
-        (dead(), [Replaced("member-3", "node4", "node3")], "has a member"),
-        (dead(), [Replaced("member-3", "node4", "node9")], "is not ready"),
-        (with_another_cluster(dead(), "other", on="node5"), [MINE], "has a member"),
-    ],
-)
-def test_the_guard_refuses_a_bad_note(observed: Observed, notes: list[Replaced], why: str) -> None:
-    more = decode_replaced(labels_of(observed).get(REPLACED_LABEL, ""))
-    found = refusal(bad(observed, *more, *notes), observed)
-    assert found is not None
-    assert found.guard == "only-the-dead-are-replaced"
-    assert re.search(why, found.reason), found.reason
 
 
 @pytest.mark.parametrize(
