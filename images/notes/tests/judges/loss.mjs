@@ -229,9 +229,9 @@ async function check(pages) {
   const text = [];
   for (const page of pages) text.push(...await blocks(page));
   const all = text.join('\n');
-  // Two who write at the same place may write within each other's words; no character is lost by that.
+  // Two who write at the same place may write, or break a line, within each other's words; no character is lost by that.
   const there = new Set();
-  let [rest, words] = [all.replaceAll(' ', ''), []];
+  let [rest, words] = [all.replaceAll(/\s/g, ''), []];
   do {
     words = rest.match(WORD) ?? [];
     for (const word of words) there.add(word);
