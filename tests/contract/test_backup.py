@@ -9,9 +9,11 @@ import datetime
 import ipaddress
 import json
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,29 @@ def insert(server: Server, numbers: range) -> None:
         server.sql("INSERT INTO kept VALUES (%s)", number)
 
 
+def pair(programs: MemberPrograms, servers: dict[str, Server]) -> tuple[Server, Server]:
+    """Start a server with ten rows and a replica of it, which archive only when a file is full or
+    left, and not at all while there is a file `stuck`."""
+    programs.make_bucket(BUCKET)
+    first, second = servers["first"], servers["second"]
+    (first.home / "pw").write_text(SUPERUSER_PASSWORD)
+    first.program(
+        "initdb", f"--pgdata={first.data}", "-U", "postgres", "-A", "scram-sha-256",
+        "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={first.home / 'pw'}",
+    )  # fmt: skip
+    archiving = {"archive_mode": "on", "wal_level": "replica"}
+    command = programs.command("wal-archive", "%p")
+    first.start(archive_command=f"test ! -e {first.home / 'stuck'} && {command}", **archiving)
+    first.sql("CREATE TABLE kept (number integer)")
+    insert(first, range(10))
+    second.program(
+        "pg_basebackup", "-h", "127.0.0.1", "-p", str(first.port), "-U", "postgres",
+        "-D", str(second.data), "-R", "-c", "fast",
+    )  # fmt: skip
+    second.start(archive_command=command, **archiving)
+    return first, second
+
+
 def archived(server: Server) -> None:
     """Wait until everything that the server has written is archived."""
     (name,) = server.sql("SELECT pg_walfile_name(pg_switch_wal())")[0]
@@ -138,27 +163,8 @@ def archived(server: Server) -> None:
 def test_every_acknowledged_row_is_restored(
     programs: MemberPrograms, servers: dict[str, Server]
 ) -> None:
-    programs.make_bucket(BUCKET)
-    first, second, restored = servers["first"], servers["second"], servers["restored"]
-    (first.home / "pw").write_text(SUPERUSER_PASSWORD)
-    first.program(
-        "initdb", f"--pgdata={first.data}", "-U", "postgres", "-A", "scram-sha-256",
-        "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={first.home / 'pw'}",
-    )  # fmt: skip
-    archiving = {
-        "archive_mode": "on",
-        "archive_command": programs.command("wal-archive", "%p"),
-        "archive_timeout": "2s",
-        "wal_level": "replica",
-    }
-    first.start(**archiving)
-    first.sql("CREATE TABLE kept (number integer)")
-    insert(first, range(10))
-    second.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(first.port), "-U", "postgres",
-        "-D", str(second.data), "-R", "-c", "fast",
-    )  # fmt: skip
-    second.start(**archiving)
+    first, second = pair(programs, servers)
+    restored = servers["restored"]
     insert(first, range(10, 20))
     second.sql("SELECT 1")
 
@@ -166,6 +172,7 @@ def test_every_acknowledged_row_is_restored(
     made = programs.run("base-backup", str(second.data), user=NOBODY, **at_second)
     assert (made.stderr, made.returncode) == ("", 0)
     assert made.stdout.startswith("backed up id=")
+    assert end_of(made.stdout) in whole_files(programs), "the leader has left the file"
     listed = programs.run("backup-list", str(second.data), user=NOBODY)
     (backup,) = [json.loads(line) for line in listed.stdout.splitlines()]
     assert (backup["status"], backup["timeline"], backup["error"]) == ("DONE", 1, None)
@@ -179,10 +186,81 @@ def test_every_acknowledged_row_is_restored(
     insert(second, range(30, 40))
     archived(second)
 
+    assert restored_rows(programs, restored, second) == [(n,) for n in range(40)]
+    assert_retention(programs, second, backup)
+    assert_nothing_told(first, second, restored)
+
+
+def end_of(said: str) -> str:
+    """Return the WAL file with which a backup ends, by the line of the program."""
+    return said.partition(" end_wal=")[2].partition(" ")[0]
+
+
+def whole_files(programs: MemberPrograms) -> set[str]:
+    """Return the names of the WAL files that the archives have whole."""
+    names = [name.rpartition("/")[2].split(".") for name in programs.stored(BUCKET)]
+    return {name[0] for name in names if len(name[0]) == 24 and name[1:] in ([], ["gz"])}
+
+
+@pytest.mark.timeout(1800)
+def test_a_backup_is_done_when_it_can_be_restored_also_across_a_change_of_the_leader(
+    programs: MemberPrograms, servers: dict[str, Server]
+) -> None:
+    first, second = pair(programs, servers)
+    archived(first)
+    insert(first, range(10, 20))
+    (first.home / "stuck").touch()
+    at_second = {"BACKUP_HOST": "127.0.0.1", "BACKUP_PORT": str(second.port)}
+
+    def back_up(**variables: str) -> subprocess.CompletedProcess[str]:
+        variables |= at_second
+        return programs.run("base-backup", str(second.data), user=NOBODY, **variables)
+
+    # The leader archives nothing: the backup is there, and is not done.
+    late = back_up(ARCHIVED_S="3")
+    (backup,) = [json.loads(line) for line in lines_of(programs, second)]
+    lacking = f"base backup {backup['id']} can't be restored (WAL file {backup['end_wal']}, which"
+    assert (late.returncode, late.stdout) == (1, "")
+    assert late.stderr.startswith(f"base-backup: failed: {lacking} it needs, is not in bucket ")
+
+    # The next job waits for that one; its end is on the next leader's timeline.
+    with ThreadPoolExecutor() as threads:
+        waits = threads.submit(back_up, BACKUP_DUE=backup["begin"])
+        time.sleep(3.0)
+        assert not waits.done()
+        first.stop()
+        second.sql("SELECT pg_promote(true, 60)")
+        insert(second, range(20, 30))
+        made = waits.result()
+    assert (made.stderr, made.returncode) == ("", 0)
+    assert f"id={backup['id']} " in made.stdout
+    names = programs.stored(BUCKET)
+    assert any(f"{backup['end_wal']}.partial" in name for name in names)
+    assert backup["end_wal"] not in whole_files(programs)
+    assert f"00000002{backup['end_wal'][8:]}" in whole_files(programs)
+    rows = restored_rows(programs, servers["restored"], second)
+    assert rows[:20] == [(n,) for n in range(20)]
+
+    # What no leader has archived does not come any more: another backup is made.
+    whole = f"00000002{backup['end_wal'][8:]}"
+    programs.stored(BUCKET, *[name for name in programs.stored(BUCKET) if f"/{whole}" in name])
+    archived(second)
+    again = back_up(BACKUP_DUE=backup["begin"])
+    assert (again.stderr, again.returncode) == ("", 0)
+    assert again.stdout.startswith("backed up id=")
+    assert f"id={backup['id']} " not in again.stdout
+    assert end_of(again.stdout) in whole_files(programs)
+
+
+def restored_rows(
+    programs: MemberPrograms, restored: Server, system: Server
+) -> list[tuple[object, ...]]:
+    """Restore the latest backup and what the archive has, and return the table's rows."""
     wanted = programs.run(
-        "base-restore", str(second.data), "latest", str(restored.data), user=NOBODY
+        "base-restore", str(system.data), "latest", str(restored.data), user=NOBODY
     )
-    assert wanted.stdout == f"restored {backup['id']} to {restored.data}\n", wanted.stderr
+    assert wanted.returncode == 0, wanted.stderr
+    assert wanted.stdout.startswith("restored 2")
     (restored.data / "recovery.signal").touch()
     (restored.data / "standby.signal").unlink(missing_ok=True)
     os.chown(restored.data / "recovery.signal", NOBODY, NOBODY)
@@ -193,9 +271,7 @@ def test_every_acknowledged_row_is_restored(
     restored.sql("SELECT 1")
     while restored.sql("SELECT pg_is_in_recovery()") == [(True,)]:
         time.sleep(0.2)
-    assert restored.sql("SELECT number FROM kept ORDER BY 1") == [(n,) for n in range(40)]
-    assert_retention(programs, second, backup)
-    assert_nothing_told(first, second, restored)
+    return restored.sql("SELECT number FROM kept ORDER BY 1")
 
 
 def assert_retention(

@@ -1,10 +1,17 @@
-"""A stand-in for Barman's commands, and the repository that the tests describe to them."""
+"""A stand-in for Barman's commands, and the repository that the tests describe to them.
+
+The Python beside them, which lists places and asks the leader for another WAL file, has one, too.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 URL = {"BACKUP_URL": "s3://backups/some/main"}
+ARCHIVED_AT = "2025-11-22T18:02:00+00:00"
 
 
 def barman(tmp_path: Path, command: str, script: str) -> Path:
@@ -14,5 +21,43 @@ def barman(tmp_path: Path, command: str, script: str) -> Path:
     file = programs / f"barman-cloud-{command}"
     noted = f'printf "%s\\n" "$@" > {tmp_path}/arguments; env > {tmp_path}/environment'
     file.write_text(f"#!/bin/sh\n{noted}\n{script}\n")
+    file.chmod(0o755)
+    return programs
+
+
+_PYTHON = """#!{python}
+import json, sys
+from pathlib import Path
+home, program, words = Path({home!r}), sys.argv[3], sys.argv[4:]
+if "psycopg2" in program:
+    with (home / "switched").open("a") as file:
+        file.write(" ".join(words) + chr(10))
+    for name, at in json.loads({later!r}).items():
+        (home / "archived" / name).write_text(at)
+    sys.exit(0)
+files = {{path.name: path.read_text() for path in (home / "archived").iterdir()}}
+for place in words[2:]:
+    if place.endswith("/wals/"):
+        found = sorted({{place + name[:16] + "/" for name in files if "history" not in name}})
+    else:
+        folder = place.split("/")[-2]
+        found = [place + name + " " + at for name, at in files.items() if name[:16] == folder]
+    sys.stdout.writelines(line + chr(10) for line in found)
+"""
+
+
+def archive(tmp_path: Path, *names: str, later: Mapping[str, str] | None = None) -> Path:
+    """Write a stand-in for Barman's Python, whose archive has these files; ``later`` are those that
+    it gets, with their moments, when the leader is asked for another WAL file."""
+    programs = tmp_path / "programs"
+    for directory in (programs, tmp_path / "archived"):
+        directory.mkdir(exist_ok=True)
+    for name in names:
+        (tmp_path / "archived" / name).write_text(ARCHIVED_AT)
+    file = programs / "python"
+    text = _PYTHON.format(
+        python=sys.executable, home=str(tmp_path), later=json.dumps(dict(later or {}))
+    )
+    file.write_text(text)
     file.chmod(0o755)
     return programs

@@ -41,7 +41,8 @@ if given == "backup-drill":
         Path(words[0]), secrets, programs, Path({scratch!r}), Path(words[1]), words[2]
     )
     sys.exit(drill.run([], os.environ, found))
-places = base_backup.Places(Path(words[0]), secrets, programs, Path({scratch!r}))
+archived_s = float(os.environ.get("ARCHIVED_S", "600"))
+places = base_backup.Places(Path(words[0]), secrets, programs, Path({scratch!r}), archived_s)
 sys.exit(base_backup.run(given, words[1:], os.environ, places))
 """
 

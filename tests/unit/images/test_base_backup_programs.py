@@ -6,6 +6,7 @@ Barman is a script here that prints what the real one was seen to print; the rea
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,14 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.backup import base_backup
-from tests.support.barman import URL, barman
+from images.member.queenright_member.backup.archive import Missing, missing_wal
+from images.member.queenright_member.backup.barman import Barman
+from images.member.queenright_member.backup.base_backup import backups
+from images.member.queenright_member.backup.repository import read_repository
+from tests.support.barman import ARCHIVED_AT, URL, archive, barman
 
 WAL = "000000010000000000000007"
+BEGIN, END, NEXT = (f"00000002000000000000000{number}" for number in (3, 4, 5))
 ERROR = "2026-11-22 18:39:13,508 [22617] ERROR: "
 
 BACKUP = {
@@ -28,6 +34,7 @@ BACKUP = {
     "timeline": 2,
     "begin_wal": "000000020000000000000003",
     "end_wal": "000000020000000000000004",
+    "end_xlog": "0/4000138",
     "size": 42,
     "error": None,
     "other": "left out",
@@ -35,7 +42,13 @@ BACKUP = {
 
 
 def places(data: Path, secrets: Path, programs: Path, tmp_path: Path) -> base_backup.Places:
-    return base_backup.Places(data, secrets, programs, tmp_path)
+    return base_backup.Places(data, secrets, programs, tmp_path, 0.0, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _archived(tmp_path: Path) -> None:
+    """The archive has the WAL of the backup that the tests know."""
+    archive(tmp_path, f"{BEGIN}.gz", f"{END}.gz")
 
 
 def test_a_base_backup_gives_the_password_in_a_file_and_tells_what_it_made(
@@ -204,3 +217,111 @@ def test_only_a_whole_backup_is_restored_and_only_into_an_empty_directory(
     assert base_backup.run("base-restore", ["latest", str(new)], URL, found) == 0
     assert capfd.readouterr().out == f"restored 20251122T180000 to {new}\n"
     assert new.stat().st_mode & 0o777 == 0o700
+
+
+def lacking(tmp_path: Path, *archived: str, **history: str) -> Missing | None:
+    """The WAL that the backup needs of an archive with these files; ``history`` are the later
+    timelines' files, by their names."""
+    for path in (tmp_path / "archived").iterdir():
+        path.unlink()
+    archive(tmp_path, *archived)
+    files = "".join(
+        f"*/{name[1:]}.history) printf '{text}' > $last;; " for name, text in history.items()
+    )
+    absent = 'echo "WAL file $(basename $last) for server 7 does not exist" >&2; exit 1'
+    script = f"for word; do last=$word; done; case $last in {files} *) {absent};; esac"
+    programs = barman(tmp_path, "wal-restore", script)
+    repository = read_repository(URL, tmp_path / "secrets")
+    (backup,) = backups(Barman(repository, "7", listing(tmp_path, BACKUP)))
+    return missing_wal(Barman(repository, "7", programs), backup)
+
+
+def later(timeline: int, name: str) -> str:
+    return f"{timeline:08X}{name[8:]}"
+
+
+@pytest.mark.parametrize(
+    ("archived", "missing"),
+    [
+        ([BEGIN, END], None),
+        ([f"{BEGIN}.gz", f"{END}.bz2"], None),
+        ([BEGIN], Missing(END, is_lost=False)),
+        ([END], Missing(BEGIN, is_lost=True)),
+        ([BEGIN, f"{END}.partial"], Missing(END, is_lost=False)),
+        ([BEGIN, f"{END}.partial.gz"], Missing(END, is_lost=False)),
+        ([BEGIN, f"{END}.00000028.backup"], Missing(END, is_lost=False)),
+        ([BEGIN, NEXT], Missing(END, is_lost=True)),
+        ([BEGIN, "000000020000000100000000"], Missing(END, is_lost=True)),
+        ([later(1, BEGIN), later(1, END)], Missing(BEGIN, is_lost=False)),
+        ([], Missing(BEGIN, is_lost=False)),
+    ],
+)
+def test_a_backup_needs_each_wal_file_between_its_begin_and_its_end(
+    tmp_path: Path, secrets: Path, archived: list[str], missing: Missing | None
+) -> None:
+    assert lacking(tmp_path, *archived) == missing
+
+
+LEFT_BEHIND_IT = "1\\t0/3000060\\tno reason\\n2\\t0/4000138\\tno reason\\n"
+
+
+@pytest.mark.parametrize(
+    ("history", "archived", "missing"),
+    [
+        (LEFT_BEHIND_IT, [BEGIN, f"{END}.partial", later(3, END)], None),
+        (LEFT_BEHIND_IT, [BEGIN, f"{END}.partial", later(4, END)], Missing(END, is_lost=False)),
+        (LEFT_BEHIND_IT, [BEGIN, later(3, NEXT)], Missing(END, is_lost=True)),
+        ("2\\t0/4000137\\tno reason\\n", [BEGIN, later(3, END)], Missing(END, is_lost=False)),
+        ("1\\t0/9000000\\tno reason\\n", [BEGIN, later(3, END)], Missing(END, is_lost=False)),
+    ],
+    ids=["next", "no-history", "gap", "left-before", "another-branch"],
+)
+def test_the_next_timeline_has_the_end_if_it_left_the_backups_own_behind_it(
+    tmp_path: Path, secrets: Path, history: str, archived: list[str], missing: Missing | None
+) -> None:
+    """After a switchover the former leader's file is archived in part, and the new one's whole."""
+    assert lacking(tmp_path, *archived, t00000003=history) == missing
+
+
+def test_a_backup_is_made_once_the_leader_has_archived_its_end(
+    tmp_path: Path, secrets: Path, data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    programs = listing(tmp_path, BACKUP)
+    (tmp_path / f"archived/{END}.gz").unlink()
+    found = dataclasses.replace(places(data, secrets, programs, tmp_path), archived_s=30.0)
+    archive(tmp_path, later={f"{END}.gz": ARCHIVED_AT})
+    environ = {**URL, "BACKUP_DUE": "2025-11-22T18:00:00Z", "BACKUP_HOST": "10.0.0.2"}
+    assert base_backup.run("base-backup", [], environ, found) == 0
+    assert capfd.readouterr().out.startswith("backed up id=20251122T180000 ")
+    assert (tmp_path / "switched").read_text() == "10.0.0.2 5432 postgres 0/5000000\n"
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_backup_whose_end_is_not_archived_in_time_is_none_and_nothing_is_removed_for_it(
+    tmp_path: Path, secrets: Path, data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    programs = listing(tmp_path, BACKUP)
+    (tmp_path / f"archived/{END}.gz").unlink()
+    environ = {**URL, "BACKUP_DUE": "2025-11-22T18:00:00Z", "BACKUP_KEEP_COUNT": "1"}
+    found = places(data, secrets, programs, tmp_path)
+    assert base_backup.run("base-backup", [], environ, found) == 1
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err == (
+        f"base-backup: failed: base backup 20251122T180000 can't be restored (WAL file {END}, "
+        "which it needs, is not in bucket backups at Amazon S3 after 0 s); see that the leader "
+        "archives\n"
+    )
+    assert not (tmp_path / "deleted").exists()
+    assert not (tmp_path / "made").exists(), "the next job waits for that one"
+
+
+def test_another_backup_is_made_where_wal_of_the_last_one_is_lost(
+    tmp_path: Path, secrets: Path, data: Path
+) -> None:
+    programs = listing(tmp_path, BACKUP)
+    (tmp_path / f"archived/{END}.gz").unlink()
+    archive(tmp_path, f"{NEXT}.gz")
+    environ = {**URL, "BACKUP_DUE": "2025-11-22T18:00:00Z"}
+    base_backup.run("base-backup", [], environ, places(data, secrets, programs, tmp_path))
+    assert (tmp_path / "made").exists()

@@ -20,6 +20,8 @@ from images.member.queenright_member.start import start_again, write_private
 from tests.support.barman import barman
 
 SYSTEM = "7000000000000000001"
+ARCHIVED_AT = "2025-11-22T10:00:00+00:00"
+LAST_FILE = f"some/main/{SYSTEM}/wals/0000000200000000/00000002000000000000000B.gz {ARCHIVED_AT}"
 RESTORE = {"RESTORE_URL": "s3://backups/some/main", "RESTORE_ENDPOINT": "https://s3.example"}
 
 
@@ -61,8 +63,10 @@ def listing(tmp_path: Path, *folders: str, script: str = "") -> None:
     """Write a stand-in for the Python that lists folders, with those of the parent's place alone;
     of any other it knows none."""
     found = "\n".join(f"echo {folder}" for folder in folders)
+    of_system = f"some/main/{SYSTEM}/wals/"
+    wals = f"{of_system}) echo {of_system}0000000200000000/;; {of_system}*) echo {LAST_FILE};;"
     file = tmp_path / "programs/python"
-    file.write_text(f'#!/bin/sh\n{script}\ncase "$5" in some/main/) {found or ":"};; esac\n')
+    file.write_text(f'#!/bin/sh\n{script}\ncase "$6" in some/main/) {found or ":"};; {wals} esac\n')
     file.chmod(0o755)
 
 
@@ -139,6 +143,51 @@ def test_a_target_that_no_backup_covers_is_one_line_with_those_that_there_are(
     )
 
 
+@pytest.mark.parametrize(
+    ("target", "is_covered"),
+    [
+        ("time 2025-11-22 10:05:00+00:00", True),
+        ("time 2025-11-22 10:05:00.000001+00:00", False),
+        ("time 2025-11-22 11:05:01+01:00", False),
+        ("lsn 0/BFFFFFF", True),
+        ("lsn 0/C000000", False),
+        ("lsn 1/0", False),
+        ("name after", True),
+        ("", True),
+    ],
+)
+def test_a_target_behind_the_archives_end_is_refused_before_anything_is_copied(
+    places: cluster_restore.Places,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    *,
+    target: str,
+    is_covered: bool,
+) -> None:
+    if is_covered:
+        assert cluster_restore.run({**RESTORE, "RESTORE_TARGET": target}, places) == 0
+        return
+    assert refusal(places, capfd, RESTORE_TARGET=target) == (
+        f"target {target} is not covered, as the archive s3://backups/some/main ends before it, "
+        "with WAL file 00000002000000000000000B, archived at 2025-11-22T10:00:00Z; take an earlier "
+        "one, or leave the target out for the end of the archive"
+    )
+    assert "restore" not in (tmp_path / "arguments").read_text()
+
+
+def test_a_file_of_a_former_leader_that_is_archived_in_part_may_have_the_target(
+    places: cluster_restore.Places, tmp_path: Path
+) -> None:
+    name = f"00000002000000000000000C.partial {ARCHIVED_AT}"
+    of_system = f"some/main/{SYSTEM}/wals/0000000200000000/"
+    listing(
+        tmp_path,
+        f"some/main/{SYSTEM}/",
+        script=f'case "$6" in {of_system}) echo {of_system}{name}; exit;; esac',
+    )
+    assert cluster_restore.run({**RESTORE, "RESTORE_TARGET": "lsn 0/CFFFFFF"}, places) == 0
+
+
 def test_the_parents_system_is_the_only_one_or_is_written(
     places: cluster_restore.Places, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,7 +238,7 @@ def test_an_archive_of_its_own_that_has_this_system_already_is_refused(
     places: cluster_restore.Places, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     own = {"BACKUP_URL": "s3://backups/copies/main"}
-    listing(tmp_path, script=f'case "$5" in copies/main/{SYSTEM}/) echo "$5"wals/;; esac')
+    listing(tmp_path, script=f'case "$6" in copies/main/{SYSTEM}/) echo "$6"wals/;; esac')
     assert refusal(places, capfd, RESTORE_SYSTEM=SYSTEM, **own) == (
         "s3://backups/copies/main has WAL or backups of this database system already, which the "
         "new cluster would overwrite; give spec.backup another prefix"

@@ -1,9 +1,10 @@
 """Programs for people and jobs: `base-backup`, `backup-list`, `base-restore`.
 
 `base-backup` copies the data directory of the member in whose container (or beside whose volume) it
-runs, from a replica as well as from the leader, and prints one line about what it made. With a
-moment in BACKUP_DUE it makes none if the repository has one that began since; with
-BACKUP_KEEP_COUNT or BACKUP_KEEP_DAYS, Barman then removes what these do not keep.
+runs, from a replica as well as from the leader, waits until the archive has the WAL with which the
+copy ends, and prints one line about what it made. With a moment in BACKUP_DUE it makes none if the
+repository has one that began since, unless WAL that this one needs is lost; with BACKUP_KEEP_COUNT
+or BACKUP_KEEP_DAYS, Barman then removes what these do not keep.
 `backup-list` prints the backups, oldest first, each with `obsolete`: true if Barman would remove
 it by the same variables; then how many there are, to standard error. `base-restore` lays one out in
 an empty directory.
@@ -14,12 +15,15 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .archive import missing_wal, switch_wal
 from .barman import PROGRAMS, Barman, BarmanError
 from .repository import DATA, SECRETS, RepositoryError, read_repository, system_identifier
 
@@ -36,6 +40,8 @@ WORDS = ("id", "begin", "end", "begin_wal", "end_wal", "bytes")
 ARCHIVE_SIZE = "20GB"
 """The size at which Barman begins another archive. The parts of an upload depend on it: of
 those Barman keeps five in temporary files, with this 5 MB each, by its own default 20."""
+ARCHIVED_S, AGAIN_S = 600.0, 2.0
+"""The longest wait for the WAL with which a base backup ends, and the pauses in it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,8 @@ class Places:
     secrets: Path = SECRETS
     programs: Path = PROGRAMS
     scratch: Path | None = None
+    archived_s: float = ARCHIVED_S
+    again_s: float = AGAIN_S
 
 
 def backup_main() -> NoReturn:
@@ -85,13 +93,14 @@ def run(program: str, arguments: Sequence[str], environ: Mapping[str, str], plac
 
 
 def back_up(environ: Mapping[str, str], places: Places) -> None:
-    """Make a base backup, unless one was made since it was due, and print a line about it; then
-    remove what is not kept."""
+    """Make a base backup, unless one was made since it was due, and print a line about it as soon
+    as it can be restored; then remove what is not kept."""
     barman, due, kept = _barman(environ, places), _due(environ), _retention(environ)
     before = backups(barman)
     last = next((one for one in reversed(before) if _is_since(one, due)), None)
-    if last is None:
+    if last is None or ((lacking := missing_wal(barman, last)) and lacking.is_lost):
         last = _make(barman, before, environ, places)
+    _await_wal(barman, last, environ, places)
     words = " ".join(f"{key}={last[key]}" for key in WORDS)
     print(f"backed up {words}", flush=True)
     if not kept:
@@ -106,11 +115,8 @@ def _make(
     barman: Barman, before: list[dict[str, Any]], environ: Mapping[str, str], places: Places
 ) -> dict[str, Any]:
     """Make a base backup and return what the repository has of it."""
-    host, port = environ.get(HOST_VARIABLE, SOCKETS), environ.get(PORT_VARIABLE, "5432")
-    with tempfile.TemporaryDirectory(dir=places.scratch) as scratch:
-        pgpass = Path(scratch) / "pgpass"
-        pgpass.touch(mode=0o600)
-        pgpass.write_text(f"*:*:*:*:{_password(places.secrets)}\n", encoding="utf-8")
+    host, port = _server(environ)
+    with _password_file(places) as environment:
         options = [
             *barman.repository.upload_options,
             "--immediate-checkpoint",
@@ -120,7 +126,6 @@ def _make(
             f"--user={SUPERUSER}",
             "--dbname=postgres",
         ]
-        environment = {"PGPASSFILE": str(pgpass)}
         if places.scratch is not None:
             environment["TMPDIR"] = str(places.scratch)
         barman.run("backup", options, environment=environment)
@@ -129,6 +134,39 @@ def _make(
     if not made or made[-1]["status"] != "DONE":
         raise BarmanError("Barman made none, and gave no reason; see the repository")
     return made[-1]
+
+
+def _await_wal(
+    barman: Barman, backup: Mapping[str, Any], environ: Mapping[str, str], places: Places
+) -> None:
+    """Return as soon as the archive has all WAL from the begin of a base backup to its end: without
+    that it can't be restored. BarmanError with the first file that is not there in time."""
+    server = (*_server(environ), SUPERUSER)
+    deadline = time.monotonic() + places.archived_s
+    with _password_file(places) as environment:
+        while (lacking := missing_wal(barman, backup)) is not None:
+            if time.monotonic() >= deadline:
+                raise BarmanError(
+                    f"base backup {backup['id']} can't be restored (WAL file {lacking.name}, which "
+                    f"it needs, is not in {barman.repository.place} after "
+                    f"{places.archived_s:.0f} s); see that the leader archives"
+                )
+            switch_wal(barman, backup, server, {**os.environ, **environment})
+            time.sleep(places.again_s)
+
+
+@contextmanager
+def _password_file(places: Places) -> Iterator[dict[str, str]]:
+    """A file with the superuser's password while it is needed; the variables that name it."""
+    with tempfile.TemporaryDirectory(dir=places.scratch) as scratch:
+        pgpass = Path(scratch) / "pgpass"
+        pgpass.touch(mode=0o600)
+        pgpass.write_text(f"*:*:*:*:{_password(places.secrets)}\n", encoding="utf-8")
+        yield {"PGPASSFILE": str(pgpass)}
+
+
+def _server(environ: Mapping[str, str]) -> tuple[str, str]:
+    return environ.get(HOST_VARIABLE, SOCKETS), environ.get(PORT_VARIABLE, "5432")
 
 
 def list_backups(environ: Mapping[str, str], places: Places) -> None:
@@ -181,6 +219,7 @@ def backups(barman: Barman) -> list[dict[str, Any]]:
             "timeline": backup["timeline"],
             "begin_wal": backup["begin_wal"],
             "end_wal": backup["end_wal"],
+            "end_lsn": backup.get("end_xlog"),
             # Barman's cloud commands fill in no size of what is stored, but that of the databases.
             "bytes": backup.get("size") or backup.get("cluster_size") or 0,
             "error": backup["error"],

@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .archive import SEGMENT, End, archive_end, number_of, position_of
 from .barman import PROGRAMS, Barman, BarmanError
 from .base_backup import backups
 from .folders import folders_in
@@ -32,7 +33,8 @@ LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
 AGAIN_S = 20.0
 """The wait after a failure, before the container ends and Swarm starts it again."""
 DID_NOT_END = "it did not come to its end; the lines of the container before have the cause"
-SEGMENT = 16 << 20
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""Difference of the clocks of a leader and of the repository that may be."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def restore(environ: Mapping[str, str], places: Places) -> None:
     chosen = choose(
         found, environ.get(TARGET_VARIABLE, ""), environ.get(BACKUP_VARIABLE, ""), repository.url
     )
+    refuse_beyond(archive_end(barman), environ.get(TARGET_VARIABLE, ""), repository.url)
     print(
         f"cluster-restore: restores base backup {chosen['id']}, which ended at {chosen['end']}, "
         f"of {repository.url}",
@@ -163,11 +166,24 @@ def reaches(backup: Mapping[str, Any], kind: str, value: str) -> bool:
         # The end is told without its fraction.
         return datetime.fromisoformat(backup["end"]) + timedelta(seconds=1) <= _moment(value)
     if kind == "lsn":
-        high, _, low = value.partition("/")
-        wal = str(backup["end_wal"])
-        end = (int(wal[8:16], 16) << 32) + (int(wal[16:24], 16) + 1) * SEGMENT
-        return (int(high, 16) << 32) + int(low, 16) >= end
+        return position_of(value) >= (number_of(str(backup["end_wal"])) + 1) * SEGMENT
     return True
+
+
+def refuse_beyond(end: End | None, target: str, url: str) -> None:
+    """BarmanError for a target that no WAL of the archive reaches. A file has no commit that is
+    younger than the file; in which one a restore point is, only a recovery finds."""
+    kind, _, value = target.partition(" ")
+    if end is None:
+        return
+    if (kind == "lsn" and position_of(value) >= end.position) or (
+        kind == "time" and _moment(value) > end.at + CLOCKS_DIFFER
+    ):
+        raise BarmanError(
+            f"target {kind} {value} is not covered, as the archive {url} ends before it, with WAL "
+            f"file {end.name}, archived at {end.at:%Y-%m-%dT%H:%M:%SZ}; take an earlier one, or "
+            "leave the target out for the end of the archive"
+        )
 
 
 def unfinished(data: Path, note: Path) -> str:

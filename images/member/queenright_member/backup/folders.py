@@ -1,7 +1,10 @@
-"""Lists the folders below a place of the repository, which no command of Barman's does."""
+"""Lists places of the repository, which no command of Barman's does."""
 
 import os
 import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from .barman import BarmanError, cause_of
@@ -9,21 +12,33 @@ from .repository import Repository
 
 TIMEOUT_S = 120.0
 _PROGRAM = """import sys, boto3
-bucket, folder, endpoint = sys.argv[1:]
+bucket, endpoint, *folders = sys.argv[1:]
 client = boto3.client("s3", endpoint_url=endpoint or None)
 pages = client.get_paginator("list_objects_v2")
-for page in pages.paginate(Bucket=bucket, Prefix=folder, Delimiter="/"):
-    for found in page.get("CommonPrefixes", []):
-        print(found["Prefix"])
+for folder in folders:
+    for page in pages.paginate(Bucket=bucket, Prefix=folder, Delimiter="/"):
+        for found in page.get("CommonPrefixes", []):
+            print(found["Prefix"])
+        for found in page.get("Contents", []):
+            print(found["Key"], found["LastModified"].isoformat())
 """
 
 
-def folders_in(repository: Repository, folder: str, programs: Path) -> list[str]:
-    """Return the names of the folders in a folder, which ends with a slash; BarmanError."""
+@dataclass(frozen=True)
+class Listing:
+    """The names in some places, without those of the places: folders with the slash at their end,
+    and files with the moment at which the repository got them."""
+
+    folders: tuple[str, ...]
+    files: dict[str, datetime]
+
+
+def listed(repository: Repository, places: Sequence[str], programs: Path) -> Listing:
+    """Return the names in some folders of the bucket, which end with a slash; BarmanError."""
     line = [str(programs / "python"), "-I", "-c", _PROGRAM]
     try:
         done = subprocess.run(
-            [*line, repository.bucket, folder, repository.endpoint],
+            [*line, repository.bucket, repository.endpoint, *places],
             env={**os.environ, **repository.environment()},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -39,4 +54,16 @@ def folders_in(repository: Repository, folder: str, programs: Path) -> list[str]
         ) from None
     if done.returncode != 0:
         raise BarmanError(cause_of(done.stderr, repository, done.returncode))
-    return sorted(name.removeprefix(folder).rstrip("/") for name in done.stdout.splitlines())
+    folders, files = [], {}
+    for found in done.stdout.splitlines():
+        key, _, at = found.rpartition(" ")
+        if at.endswith("/"):
+            folders.append(found.rstrip("/").rpartition("/")[2] + "/")
+        else:
+            files[key.rpartition("/")[2]] = datetime.fromisoformat(at)
+    return Listing(tuple(sorted(folders)), files)
+
+
+def folders_in(repository: Repository, folder: str, programs: Path) -> list[str]:
+    """Return the names of the folders in a folder, which ends with a slash; BarmanError."""
+    return [name.rstrip("/") for name in listed(repository, [folder], programs).folders]

@@ -19,12 +19,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from .archive import ABSENT
 from .barman import PROGRAMS, Barman, BarmanError
 from .repository import OWN, PARENT, SECRETS, RepositoryError, read_repository, system_identifier
 
 TIMEOUT_S = 300.0
-ABSENT = r"WAL file \S+ for server \S+ does not exist"
-"""Barman's line for a file that is not there. Its status is that of a missing bucket as well."""
 ABSENT_STATUS = 1
 STOP_RECOVERY = 255
 TRIES, AGAIN_S = 30, 10.0

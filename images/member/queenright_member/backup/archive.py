@@ -1,0 +1,191 @@
+"""The WAL that the repository has of one database system: its end, and what a base backup lacks.
+
+Barman keeps a file in a folder of its timeline and of the higher half of its position
+(`wals/0000000200000000/000000020000000000000007.gz`). A new leader first archives the file that the
+former one had begun, as a part (`.partial`), which Barman gives to a recovery where there is no
+whole one. Invariant: a part is enough to say that the archive may reach a position, and too little
+to say that a base backup can be restored.
+"""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from .barman import Barman, BarmanError
+from .folders import listed
+
+SEGMENT = 16 << 20
+"""Bytes of a WAL file."""
+PER_FOLDER = (1 << 32) // SEGMENT
+ABSENT = r"WAL file \S+ for server \S+ does not exist"
+"""Barman's line for a file that is not there. Its status is that of a missing bucket as well."""
+FETCH_S = 120.0
+SWITCH_S = 30.0
+_FOLDER = re.compile(r"([0-9A-F]{8})([0-9A-F]{8})/")
+_FILE = re.compile(r"([0-9A-F]{8})[0-9A-F]{16}(\.partial)?(?:\.(?!partial)\w+)?")
+#: The server of the connection, or the one that it streams from, begins another WAL file, unless it
+#: has left the one with this position already.
+_SWITCH = """import sys, psycopg2
+host, port, user, end = sys.argv[1:]
+def connected(host, port):
+    found = psycopg2.connect(host=host, port=port, user=user, dbname="postgres", connect_timeout=10)
+    found.autocommit = True
+    return found.cursor()
+cursor = connected(host, port)
+cursor.execute("SELECT sender_host, sender_port FROM pg_catalog.pg_stat_wal_receiver")
+if sender := cursor.fetchone():
+    cursor = connected(*sender)
+cursor.execute("SELECT pg_catalog.pg_switch_wal() "
+    "WHERE pg_catalog.pg_current_wal_insert_lsn() < %s::pg_catalog.pg_lsn", [end])
+"""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A WAL file that a base backup needs. ``is_lost`` where the archive has a later one: files are
+    archived in their order."""
+
+    name: str
+    is_lost: bool
+
+
+@dataclass(frozen=True)
+class End:
+    """The last file of an archive, the position behind it, and the moment at which the repository
+    got the youngest one."""
+
+    name: str
+    position: int
+    at: datetime
+
+
+def position_of(lsn: str) -> int:
+    """Return a position in the WAL, in bytes, as PostgreSQL writes it: `0/3000060`."""
+    high, _, low = lsn.partition("/")
+    return (int(high, 16) << 32) + int(low, 16)
+
+
+def lsn_of(position: int) -> str:
+    return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
+
+
+def number_of(name: str) -> int:
+    """Return the number of a WAL file, counted over all timelines."""
+    return int(name[8:16], 16) * PER_FOLDER + int(name[16:24], 16)
+
+
+def name_of(timeline: int, number: int) -> str:
+    return f"{timeline:08X}{number // PER_FOLDER:08X}{number % PER_FOLDER:08X}"
+
+
+def archive_end(barman: Barman) -> End | None:
+    """Return how far the archive has come; None where it has no file. BarmanError."""
+    last: dict[str, str] = {}
+    for timeline, high in _folders(barman):
+        last[timeline] = max(high, last.get(timeline, ""))
+    found = _files(barman, [*last.items()], with_parts=True)
+    if not found:
+        return None
+    timeline, number = max(found, key=lambda file: (file[1], file[0]))
+    return End(name_of(timeline, number), (number + 1) * SEGMENT, max(found.values()))
+
+
+def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
+    """Return the first WAL file between a base backup's begin and its end that no timeline of its
+    own has in the archive; None where it can be restored. BarmanError."""
+    end = position_of(str(backup["end_lsn"]))
+    first, last = number_of(str(backup["begin_wal"])), (end - 1) // SEGMENT
+    begun, own = (int(str(backup[key])[:8], 16) for key in ("begin_wal", "end_wal"))
+    folders = [(t, high) for t, high in _folders(barman) if int(t, 16) >= begun]
+    highs = range(first // PER_FOLDER, last // PER_FOLDER + 1)
+    near = [(t, high) for t, high in folders if int(high, 16) in highs]
+    found = {*_files(barman, near)}
+    lacking = []
+    for timeline in sorted({own, *(t for t, _ in found if t > own)}):
+        if timeline > own and not _goes_on(barman, timeline, own, end):
+            continue
+        had = {number for t, number in found if t <= timeline}
+        gaps = [number for number in range(first, last + 1) if number not in had]
+        if not gaps:
+            return None
+        lacking.append(gaps[0])
+    gap = max(lacking)
+    is_lost = any(number > gap for _, number in found) or any(
+        int(high, 16) > highs[-1] for _, high in folders
+    )
+    return Missing(name_of(own, gap), is_lost)
+
+
+def switch_wal(
+    barman: Barman,
+    backup: Mapping[str, Any],
+    server: tuple[str, str, str],
+    environment: Mapping[str, str],
+) -> None:
+    """Ask the leader to finish the file with which a backup ends, which it would else archive when
+    that is full, or at `archive_timeout` if something was written since. A leader that does not
+    answer is no failure: the file may come all the same. ``server`` is the address, the port and
+    the user of the leader, or of a replica that streams from it."""
+    end = (position_of(str(backup["end_lsn"])) - 1) // SEGMENT * SEGMENT + SEGMENT
+    line = [str(barman.programs / "python"), "-I", "-c", _SWITCH, *server, lsn_of(end)]
+    try:
+        subprocess.run(
+            line,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SWITCH_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return
+
+
+def _folders(barman: Barman) -> list[tuple[str, str]]:
+    """Return the timeline and the higher half of the position of each folder, as written."""
+    found = listed(barman.repository, [_place(barman)], barman.programs).folders
+    return [(match[1], match[2]) for match in map(_FOLDER.fullmatch, found) if match]
+
+
+def _files(
+    barman: Barman, folders: list[tuple[str, str]], *, with_parts: bool = False
+) -> dict[tuple[int, int], datetime]:
+    """Return the timeline and the number of each file in some folders, with its moment."""
+    if not folders:
+        return {}
+    places = [f"{_place(barman)}{timeline}{high}/" for timeline, high in folders]
+    found = listed(barman.repository, places, barman.programs).files
+    return {
+        (int(match[1], 16), number_of(name)): at
+        for name, at in found.items()
+        if (match := _FILE.fullmatch(name)) and (with_parts or not match[2])
+    }
+
+
+def _place(barman: Barman) -> str:
+    return f"{barman.repository.folder}{barman.server}/wals/"
+
+
+def _goes_on(barman: Barman, timeline: int, own: int, end: int) -> bool:
+    """Return True if a later timeline has left the own one at a position or behind it."""
+    name = f"{timeline:08X}.history"
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / name
+        try:
+            words = [name, str(file)]
+            given = barman.run("wal-restore", arguments=words, timeout_s=FETCH_S, absent=ABSENT)
+            text = file.read_text(encoding="utf-8") if given is not None else ""
+        except OSError as error:
+            raise BarmanError(f"{name} can't be read ({error.strerror})") from None
+    for line in text.splitlines():
+        match line.split(maxsplit=2):
+            case [number, left, *_] if number == str(own) and "/" in left:
+                return position_of(left) >= end
+            case _:
+                pass
+    return False
