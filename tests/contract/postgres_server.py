@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -75,4 +76,10 @@ class Server:
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.program("pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-t", "600")
+            self.process.wait(600)
+
+    def kill(self) -> None:
+        """End the server at once, as a power cut would."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait(600)

@@ -165,13 +165,17 @@ def logged(lab: Lab, number: int) -> str:
 
 
 @pytest.mark.timeout(600)
-def test_a_backup_is_made_when_a_person_asks_for_it(backed_up: Deployment) -> None:
+def test_a_backup_is_made_when_a_person_asks_for_it(
+    backed_up: Deployment, programs: MemberPrograms
+) -> None:
     first = noted(backed_up.lab)["id"]
     assert [backup["id"] for backup in stored(backed_up)] == [first]
     asked = backed_up.operator.command("backup", "now")
     assert asked.returncode == 0, asked.stderr
+    files = programs.stored(BUCKET)
     second = noted(backed_up.lab)["id"]
     newest, older = stored(backed_up)
+    assert any(f"/{newest['end_wal']}.gz" in name for name in files), "it can be restored"
     assert (newest["id"], older["id"]) == (second, first)
     assert newest["status"] == "DONE"
     assert newest["due_for_removal"] is older["due_for_removal"] is False
@@ -199,7 +203,7 @@ def test_a_drill_proves_the_backup_and_finds_one_without_its_data(
     operator.wait_for(lambda: "backup/main/drill/failed" in operator.holds(), "the hold", 30)
     eventually(lambda: not service(lab, "main_backup_drill"), "the job to go", 60)
     assert SECRET_KEY not in proven.stdout + failed.stderr + "".join(operator.lines)
-    # A backup of a replica ends in a WAL file that the leader archives later; the drill waits.
+    # A backup of a replica ends in a WAL file that the leader archives later; the job waits for it.
     assert operator.command("backup", "now").returncode == 0
     again = operator.command("backup", "verify")
     assert again.returncode == 0, again.stderr + again.stdout
@@ -264,6 +268,10 @@ def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
         lambda: "is not covered" in operator.holds().get("restore/main", ""), "the hold", 120
     )
     eventually(lambda: len(refusals(lab)) > 1, "the next refusal", 60)
+    late = quick_manifest(lab) + RESTORED.format(**{**wanted, "target": '"2090-01-01T00:00Z"'})
+    operator.write(late)
+    ends = eventually(lambda: [one for one in refusals(lab) if "ends before it" in one], "", 120)[0]
+    assert ends.startswith("target time 2090-01-01 00:00:00+00:00 is not covered, as the archive ")
 
     begun = time.monotonic()
     since = len(list(operator.passes()))

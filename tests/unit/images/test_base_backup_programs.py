@@ -251,6 +251,7 @@ def later(timeline: int, name: str) -> str:
         ([BEGIN, f"{END}.partial.gz"], Missing(END, is_lost=False)),
         ([BEGIN, f"{END}.00000028.backup"], Missing(END, is_lost=False)),
         ([BEGIN, NEXT], Missing(END, is_lost=True)),
+        ([BEGIN, f"{NEXT}.partial"], Missing(END, is_lost=True)),
         ([BEGIN, "000000020000000100000000"], Missing(END, is_lost=True)),
         ([later(1, BEGIN), later(1, END)], Missing(BEGIN, is_lost=False)),
         ([], Missing(BEGIN, is_lost=False)),
@@ -323,5 +324,7 @@ def test_another_backup_is_made_where_wal_of_the_last_one_is_lost(
     (tmp_path / f"archived/{END}.gz").unlink()
     archive(tmp_path, f"{NEXT}.gz")
     environ = {**URL, "BACKUP_DUE": "2025-11-22T18:00:00Z"}
-    base_backup.run("base-backup", [], environ, places(data, secrets, programs, tmp_path))
+    assert (
+        base_backup.run("base-backup", [], environ, places(data, secrets, programs, tmp_path)) == 1
+    )
     assert (tmp_path / "made").exists()

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .barman import Barman, BarmanError
 from .folders import listed
@@ -64,6 +64,15 @@ class End:
     at: datetime
 
 
+class File(NamedTuple):
+    """A file of the archive, and the moment at which the repository got it."""
+
+    timeline: int
+    number: int
+    is_whole: bool
+    at: datetime
+
+
 def position_of(lsn: str) -> int:
     """Return a position in the WAL, in bytes, as PostgreSQL writes it: `0/3000060`."""
     high, _, low = lsn.partition("/")
@@ -88,11 +97,12 @@ def archive_end(barman: Barman) -> End | None:
     last: dict[str, str] = {}
     for timeline, high in _folders(barman):
         last[timeline] = max(high, last.get(timeline, ""))
-    found = _files(barman, [*last.items()], with_parts=True)
+    found = _files(barman, [*last.items()])
     if not found:
         return None
-    timeline, number = max(found, key=lambda file: (file[1], file[0]))
-    return End(name_of(timeline, number), (number + 1) * SEGMENT, max(found.values()))
+    file = max(found, key=lambda one: (one.number, one.timeline))
+    name = name_of(file.timeline, file.number)
+    return End(name, (file.number + 1) * SEGMENT, max(one.at for one in found))
 
 
 def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
@@ -104,18 +114,17 @@ def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
     folders = [(t, high) for t, high in _folders(barman) if int(t, 16) >= begun]
     highs = range(first // PER_FOLDER, last // PER_FOLDER + 1)
     near = [(t, high) for t, high in folders if int(high, 16) in highs]
-    found = {*_files(barman, near)}
-    lacking = []
-    for timeline in sorted({own, *(t for t, _ in found if t > own)}):
+    found, lacking = _files(barman, near), list[int]()
+    for timeline in sorted({own, *(file.timeline for file in found if file.timeline > own)}):
         if timeline > own and not _goes_on(barman, timeline, own, end):
             continue
-        had = {number for t, number in found if t <= timeline}
+        had = {file.number for file in found if file.timeline <= timeline and file.is_whole}
         gaps = [number for number in range(first, last + 1) if number not in had]
         if not gaps:
             return None
         lacking.append(gaps[0])
     gap = max(lacking)
-    is_lost = any(number > gap for _, number in found) or any(
+    is_lost = any(file.number > gap for file in found) or any(
         int(high, 16) > highs[-1] for _, high in folders
     )
     return Missing(name_of(own, gap), is_lost)
@@ -152,19 +161,17 @@ def _folders(barman: Barman) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in map(_FOLDER.fullmatch, found) if match]
 
 
-def _files(
-    barman: Barman, folders: list[tuple[str, str]], *, with_parts: bool = False
-) -> dict[tuple[int, int], datetime]:
-    """Return the timeline and the number of each file in some folders, with its moment."""
+def _files(barman: Barman, folders: list[tuple[str, str]]) -> list[File]:
+    """Return the files in some folders."""
     if not folders:
-        return {}
+        return []
     places = [f"{_place(barman)}{timeline}{high}/" for timeline, high in folders]
     found = listed(barman.repository, places, barman.programs).files
-    return {
-        (int(match[1], 16), number_of(name)): at
+    return [
+        File(int(match[1], 16), number_of(name), not match[2], at)
         for name, at in found.items()
-        if (match := _FILE.fullmatch(name)) and (with_parts or not match[2])
-    }
+        if (match := _FILE.fullmatch(name))
+    ]
 
 
 def _place(barman: Barman) -> str:

@@ -98,9 +98,13 @@ def back_up(environ: Mapping[str, str], places: Places) -> None:
     barman, due, kept = _barman(environ, places), _due(environ), _retention(environ)
     before = backups(barman)
     last = next((one for one in reversed(before) if _is_since(one, due)), None)
-    if last is None or ((lacking := missing_wal(barman, last)) and lacking.is_lost):
+    if last is None or _lost_wal(barman, last, environ, places):
         last = _make(barman, before, environ, places)
-    _await_wal(barman, last, environ, places)
+        if lost := _lost_wal(barman, last, environ, places):
+            raise BarmanError(
+                f"base backup {last['id']} can't be restored (WAL file {lost}, which it needs, was "
+                "not archived before the leader changed); begin the backup again"
+            )
     words = " ".join(f"{key}={last[key]}" for key in WORDS)
     print(f"backed up {words}", flush=True)
     if not kept:
@@ -136,15 +140,18 @@ def _make(
     return made[-1]
 
 
-def _await_wal(
+def _lost_wal(
     barman: Barman, backup: Mapping[str, Any], environ: Mapping[str, str], places: Places
-) -> None:
-    """Return as soon as the archive has all WAL from the begin of a base backup to its end: without
-    that it can't be restored. BarmanError with the first file that is not there in time."""
+) -> str:
+    """Return empty as soon as the archive has all WAL from the begin of a base backup to its end:
+    without that it can't be restored. Return a file that does not come any more; BarmanError with
+    one that is not there in time."""
     server = (*_server(environ), SUPERUSER)
     deadline = time.monotonic() + places.archived_s
     with _password_file(places) as environment:
         while (lacking := missing_wal(barman, backup)) is not None:
+            if lacking.is_lost:
+                return lacking.name
             if time.monotonic() >= deadline:
                 raise BarmanError(
                     f"base backup {backup['id']} can't be restored (WAL file {lacking.name}, which "
@@ -153,6 +160,7 @@ def _await_wal(
                 )
             switch_wal(barman, backup, server, {**os.environ, **environment})
             time.sleep(places.again_s)
+    return ""
 
 
 @contextmanager

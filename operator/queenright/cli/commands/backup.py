@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from queenright.cli import names
-from queenright.cli.backup_jobs import request, stored_backups, until_made
+from queenright.cli.backup_list import stored_backups
+from queenright.cli.backup_requests import BASE_BACKUP, DRILL, Asking, request, until_answered
 from queenright.cli.cluster_session import Session, on_cluster
 from queenright.cli.console import Output, print_json
-from queenright.cli.drill_jobs import DRILL, until_proved
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import cluster_argument, json_option, manifests_option
 from queenright.core.kinds.postgres_cluster.backup.listing import (
@@ -53,9 +53,10 @@ Examples:
 """
 NOW_EPILOG = """\b
 The operator makes it as it makes those of the schedule: one at a time, of a
-replica if one is well, not while the leader moves or Patroni is paused. The
-request is in the swarm and stays if this command or the operator ends; it is
-tried for a day. A second request joins one that has not failed yet.
+replica if one is well, not while the leader moves or Patroni is paused. It is
+made when the archive has all WAL that it needs to be restored. The request is
+in the swarm and stays if this command or the operator ends; it is tried for a
+day. A second request joins one that has not failed yet.
 
 \b
 Exit codes: 0 made (with --no-wait: requested), 1 failed, not begun after a
@@ -180,15 +181,17 @@ async def show_one(live: Session, wanted: str, *, in_json: bool) -> int:
 
 
 async def back_up_now(live: Session, *, no_wait: bool) -> int:
-    at = await request(live)
-    click.echo(f"A base backup is requested at {format_stamp(at)}.")
-    return OK if no_wait else await until_made(live, at)
+    return await ask(live, BASE_BACKUP, no_wait=no_wait)
 
 
 async def verify_now(live: Session, *, no_wait: bool) -> int:
-    at = await request(live, DRILL)
-    click.echo(f"A drill is requested at {format_stamp(at)}.")
-    return OK if no_wait else await until_proved(live, at)
+    return await ask(live, DRILL, no_wait=no_wait)
+
+
+async def ask(live: Session, asking: Asking, *, no_wait: bool) -> int:
+    at = await request(live, asking)
+    click.echo(f"A {asking.noun} is requested at {format_stamp(at)}.")
+    return OK if no_wait else await until_answered(live, asking, at)
 
 
 def named(found: tuple[StoredBackup, ...], wanted: str) -> StoredBackup:

@@ -7,7 +7,7 @@ label, written with the version index that was read; a second request joins one 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
@@ -22,9 +22,21 @@ from queenright.core.kinds.postgres_cluster.backup.run import (
 )
 from queenright.core.kinds.postgres_cluster.desired.base_backup import DUE_VARIABLE
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.manifest.moments import format_moment
 from queenright.core.manifest.quantities import format_duration, format_size
 from queenright.core.swarm.diff import diff
 from queenright.core.swarm.label_values import read_moment
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What became of a request: the line that tells its answer, the reason for which its job
+    failed, or the line about a job that works. ``is_gone`` where nothing will answer it."""
+
+    done: str = ""
+    failed: str = ""
+    working: str = ""
+    is_gone: bool = False
 
 
 def why_none_asked(state: ClusterState) -> str | None:
@@ -82,10 +94,24 @@ def asked_at(state: ClusterState) -> datetime:
     return state.now.replace(microsecond=0)
 
 
-def is_answered(state: ClusterState, at: datetime) -> bool:
-    """Return True if a backup is noted that answers a request of this moment."""
+def progress(state: ClusterState, at: datetime) -> Progress:
+    """What became of a request of this moment."""
     newest = state.backup_note.newest
-    return newest is not None and newest >= at
+    if newest is not None and newest >= at:
+        return Progress(done=made_text(state.backup_note))
+    run, is_ours = run_for(state, at)
+    if run is None or (run.state == "failed" and not is_ours):
+        return Progress(is_gone=state.backup_request is None)
+    if run.state == "failed":
+        return Progress(
+            failed=f"the base backup of {run.member} failed ({run.why}); the operator begins it "
+            "again, with growing delays, for a day after the request"
+        )
+    since = format_moment(run.live.created_at.replace(microsecond=0))
+    line = f"A base backup of {run.member} is made since {since}{run.why}."
+    if not is_ours:
+        line += " The one that you ask for begins when that has ended."
+    return Progress(working=line, is_gone=state.backup_request is None and not is_ours)
 
 
 def run_for(state: ClusterState, at: datetime) -> tuple[BackupRun | None, bool]:

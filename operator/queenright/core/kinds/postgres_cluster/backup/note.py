@@ -1,8 +1,8 @@
 """Annotation with the last base backup, and with the failures since.
 
 It is what the job has read in the repository: where the label is lost, the next job asks there
-before it makes one, so that nothing is made twice. Invariant: a moment in the future counts as
-absent, so that no label keeps backups from being made.
+before it makes one, so that nothing is made twice. Invariant: a job ends well only when the archive
+has the WAL of its backup, so that one that is noted can be restored.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from queenright.core.planning.ages import CLOCKS_DIFFER
-from queenright.core.swarm.label_values import read_json, read_moment, read_whole
+from queenright.core.kinds.postgres_cluster.backup.moments import read_past, written
+from queenright.core.swarm.label_values import read_json, read_whole
 
 LAST_BACKUP_LABEL = "queenright.last-backup"
 """Label of the state config: the last base backup, and the failures since."""
@@ -36,9 +36,6 @@ class BackupNote:
     failures: int = 0
     failed_at: datetime | None = None
     job: str = ""
-    wal: str = ""
-    """The WAL file that it ends with: it can be restored once the archive has it. Empty where it is
-    not known."""
 
     @property
     def newest(self) -> datetime | None:
@@ -55,18 +52,14 @@ def read_backup_note(labels: Mapping[str, str], now: datetime) -> BackupNote:
         case {
             "id": str(name), "member": str(member), "kept": str(kept), "job": str(job), **rest
         }:  # fmt: skip
-            moments = [
-                found if found is not None and found <= now + CLOCKS_DIFFER else None
-                for found in map(read_moment, map(rest.get, ("done", "begun", "ended", "failedAt")))
-            ]
-            done, begun, ended, failed_at = moments
+            names = ("done", "begun", "ended", "failedAt")
+            done, begun, ended, failed_at = read_past(rest, names, now)
             size, failures = read_whole(rest.get("size")), read_whole(rest.get("failures"))
             if size is None or failures is None:
                 return NO_BACKUP
             return BackupNote(
-                done, name, begun, ended, size, member, kept, failures, failed_at, job,
-                str(rest.get("wal") or ""),
-            )  # fmt: skip
+                done, name, begun, ended, size, member, kept, failures, failed_at, job
+            )
         case _:
             return NO_BACKUP
 
@@ -87,10 +80,5 @@ def with_backup_note(labels: Mapping[str, str], note: BackupNote) -> dict[str, s
         "failures": note.failures,
         "failedAt": written(note.failed_at),
         "job": note.job,
-        **({"wal": note.wal} if note.wal else {}),
     }
     return {**kept, LAST_BACKUP_LABEL: json.dumps(text)}
-
-
-def written(moment: datetime | None) -> str:
-    return moment.isoformat() if moment is not None else ""

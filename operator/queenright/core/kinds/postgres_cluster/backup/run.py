@@ -46,7 +46,6 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=5), timedelta(hours=1)
 _MADE = re.compile(
     r"^backed up id=(\S{1,64}) begin=(\S+) end=(\S+) .*bytes=([0-9]{1,15}|None)$", re.MULTILINE
 )
-_END_WAL = re.compile(r"^backed up .* end_wal=([0-9A-F]{24}) ", re.MULTILINE)
 _KEPT = re.compile(r"^removed nothing: (.+)$", re.MULTILINE)
 
 
@@ -134,7 +133,6 @@ def made_note(state: ClusterState, run: BackupRun) -> BackupNote:
         begun=read_moment(made[2]),
         ended=read_moment(made[3]),
         size=int(made[4]) if made[4].isdecimal() else 0,
-        wal=end[1] if (end := _END_WAL.search(text)) else "",
     )
 
 

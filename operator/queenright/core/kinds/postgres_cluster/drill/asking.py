@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
-from queenright.core.kinds.postgres_cluster.backup.asking import request_step, why_none_begun
+from queenright.core.kinds.postgres_cluster.backup.asking import (
+    Progress,
+    request_step,
+    why_none_begun,
+)
 from queenright.core.kinds.postgres_cluster.desired.drill import DUE_VARIABLE
 from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL
 from queenright.core.kinds.postgres_cluster.drill.run import (
@@ -19,7 +23,9 @@ from queenright.core.kinds.postgres_cluster.drill.run import (
     due_drill_note,
     plan_of,
 )
+from queenright.core.kinds.postgres_cluster.drill.told import figures_text
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import LiveService
 from queenright.core.swarm.label_values import read_moment
 
@@ -46,16 +52,21 @@ def open_drill(state: ClusterState) -> datetime | None:
     return at if at is None or tried is None or tried < at else None
 
 
-def is_proved(state: ClusterState, at: datetime) -> bool:
-    """Return True if a drill is noted that answers a request of this moment."""
-    newest = state.drill_note.newest
-    return newest is not None and newest >= at
-
-
-def has_failed(state: ClusterState, at: datetime) -> bool:
-    """Return True if a drill failed that a request of this moment asked for."""
+def drill_progress(state: ClusterState, at: datetime) -> Progress:
+    """What became of a request of this moment."""
     note = state.drill_note
-    return bool(note.failures) and note.tried is not None and note.tried >= at
+    if note.newest is not None and note.newest >= at:
+        return Progress(done=f"The restore is proven: {figures_text(note)}.")
+    if note.failures and note.tried is not None and note.tried >= at:
+        return Progress(
+            failed=f"the restore failed ({note.why}); see that the cause is gone, or make another "
+            "base backup, and ask again"
+        )
+    job = drill_for(state, at)
+    if job is None:
+        return Progress(is_gone=state.drill_request is None)
+    since = format_moment(job.created_at.replace(microsecond=0))
+    return Progress(working=f"A drill runs since {since}.")
 
 
 def drill_for(state: ClusterState, at: datetime) -> LiveService | None:

@@ -1,7 +1,6 @@
 """Annotation with the last restore that proved a backup, and with the failures since.
 
-A job and its data are removed as soon as it has ended: the note is all that stays of it. Invariant:
-a moment in the future counts as absent, so that no label keeps drills from being made.
+A job and its data are removed as soon as it has ended: the note is all that stays of it.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from queenright.core.kinds.postgres_cluster.backup.note import written
-from queenright.core.planning.ages import CLOCKS_DIFFER
-from queenright.core.swarm.label_values import read_json, read_moment, read_whole
+from queenright.core.kinds.postgres_cluster.backup.moments import read_past, written
+from queenright.core.swarm.label_values import read_json, read_whole
 
 LAST_DRILL_LABEL = "queenright.last-drill"
 """Label of the state config: the last proven restore, and the failures since."""
@@ -67,10 +65,7 @@ def read_drill_note(labels: Mapping[str, str], now: datetime) -> DrillNote:
             "backup": str(backup), "node": str(node), "why": str(why), "job": str(job), **rest
         }:  # fmt: skip
             names = ("done", "at", "reached", "canary", "failedAt", "tried")
-            done, at, reached, beat, failed_at, tried = (
-                found if found is not None and found <= now + CLOCKS_DIFFER else None
-                for found in map(read_moment, map(rest.get, names))
-            )
+            done, at, reached, beat, failed_at, tried = read_past(rest, names, now)
             size, took_s, failures = (
                 read_whole(rest.get(name)) for name in ("size", "tookS", "failures")
             )

@@ -7,10 +7,8 @@ it failed, is noted in the state config (``rules.configs``) before the job goes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from queenright.core.actions import AnyAction, CreateService, RemoveService
-from queenright.core.kinds.postgres_cluster.backup.note import BackupNote
 from queenright.core.kinds.postgres_cluster.backup.run import (
     BackupRun,
     again_at,
@@ -41,11 +39,6 @@ from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Archiving, Known, LiveService, NotAsked
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import describe_node
-
-ARCHIVES = timedelta(seconds=75)
-"""`archive_timeout`, unless the file sets another, and the time for the copy."""
-TIMELINE, SEGMENT = 8, 24
-"""Digits of a timeline at the beginning of a WAL file's name, and those of its whole name."""
 
 
 def plan_drills(state: ClusterState) -> Iterator[AnyAction | Hold]:
@@ -110,10 +103,6 @@ def begin_drill(state: ClusterState, plan: DrillPlan) -> Iterator[AnyAction | Ho
         yield Hold(key, reason, None, is_informational=is_blind)
         return
     live, archived = found
-    if why := why_not_whole(state.backup_note, archived):
-        reason = f"backup drill: {why_drill_due(state)}, and waits ({why})"
-        yield Hold(key, reason, None, is_informational=True)
-        return
     if state.swarm.service(drill_name(state.desired.name)) is not None:
         reason = f"backup drill: service {drill_name(state.desired.name)} is not ours; remove it"
         yield Hold(key, reason, None, wants_attention=True)
@@ -134,23 +123,6 @@ def why_not_yet(state: ClusterState) -> str:
     if due_since(state) is not None and (again is None or state.now >= again):
         return "a base backup is due, and comes first"
     return "" if state.backup_note.newest is not None else "there is no base backup yet"
-
-
-def why_not_whole(note: BackupNote, archiving: Archiving) -> str:
-    """Reason why the newest base backup can't be restored yet: a replica's ends in a WAL file that
-    the leader archives later, when it is full or at `archive_timeout`. Empty where it can.
-
-    A backup that ends between two files is named by the second one, which an idle leader does not
-    begin: after ``ARCHIVES``, with nothing to archive, it is not waited for."""
-    last, archived = note.wal, archiving.last_wal
-    segment, needed = archived[TIMELINE:SEGMENT], last[TIMELINE:SEGMENT]
-    # A new leader first archives what its timeline has of a file, which restores nothing.
-    is_whole = not archived.endswith(".partial")
-    if not last or segment > needed or (segment == needed and is_whole):
-        return ""
-    if note.ended is not None and not archiving.waiting and archiving.at - note.ended > ARCHIVES:
-        return ""
-    return f"the WAL file {last}, with which the newest base backup ends, is not archived yet"
 
 
 def leaders_part(state: ClusterState) -> tuple[LiveService, Archiving] | str:
