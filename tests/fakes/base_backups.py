@@ -2,7 +2,8 @@
 
 A job is as strict as the real one: it needs the program, the repository's variables and secrets,
 the member's volume on its own node, and a server that answers at its address from the beginning to
-the end. A replica that is promoted meanwhile, a restart and a repository that is away end it badly.
+the end. A replica that is promoted meanwhile, a restart and a repository that is away end it badly,
+and so does a leader that archives nothing: the backup is there then, and the next job waits for it.
 The image's health check, unless it is switched off, would end it too.
 """
 
@@ -16,7 +17,7 @@ from datetime import datetime, timedelta
 
 from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import Service
-from tests.fakes.fake_archiving import SEGMENT_S, ModelledArchives, moment, name
+from tests.fakes.fake_archiving import SEGMENT_S, ModelledArchives, can_archive, moment, name
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.patroni_model import PatroniModel
 from tests.fakes.task_lives import JOB_S
@@ -56,6 +57,8 @@ class BaseBackups:
     takes_s: float = TAKES_S
     fails: bool = False
     """True while the repository takes no backup, and takes WAL."""
+    lacks_wal: bool = False
+    """True while it takes backups, and no WAL."""
     made: list[datetime] = field(default_factory=list)
     works: dict[str, Work] = field(default_factory=dict)
     said: dict[str, str] = field(default_factory=dict)
@@ -112,14 +115,26 @@ class BaseBackups:
             began = known[-1]
         else:
             self.made.append(began)
-        # The leader still writes it.
-        written = int(self.now_s() // SEGMENT_S) + 2
+        if not self.is_archived(one):
+            self.said[task.service_id] = (
+                f"base-backup: failed: base backup {began:%Y%m%dT%H%M%S} can't be restored (WAL "
+                "file 000000010000000000000004, which it needs, is not in bucket backups)"
+            )
+            return 1
+        written = int(self.now_s() // SEGMENT_S) + 1
         end = (moment(self.now_s())).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.said[task.service_id] = (
             f"backed up id={began:%Y%m%dT%H%M%S} begin={began:%Y-%m-%dT%H:%M:%SZ} end={end} "
             f"begin_wal={name(1)} end_wal={name(written)} bytes=123456789"
         )
         return 0
+
+    def is_archived(self, beside: Instance) -> bool:
+        """Return True if the leader of a member's cluster archives, so that the repository has all
+        WAL with which a backup ends."""
+        ours = [one for one in self.model.instances.values() if one.cluster == beside.cluster]
+        leaders = [one for one in ours if one.is_primary and one.task.has_container]
+        return not self.lacks_wal and any(can_archive(one) for one in leaders)
 
     def listed(self, task: FakeTask) -> int:
         """The end of a job that lists: all that was made, and their number."""

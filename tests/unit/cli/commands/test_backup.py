@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from queenright.cli.commands.backup import back_up_now, show_all, show_one
+from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import REQUEST_LABEL
 from queenright.core.swarm.objects import Secret
 from tests.fakes.world import World
@@ -44,6 +45,11 @@ def staged(
 
 def request_label(stage: Stage) -> str | None:
     return stage.world.store.configs["main_cluster"].value.labels.get(REQUEST_LABEL)
+
+
+def noted(stage: Stage) -> str:
+    labels = stage.world.store.configs["main_cluster"].value.labels
+    return read_backup_note(labels, stage.world.clock.now()).id
 
 
 def created(stage: Stage, name: str) -> int:
@@ -116,6 +122,24 @@ def test_a_failure_ends_the_command_with_its_cause_and_another_request_does_not_
         assert await stage.command(now()) == 0
         assert stage.world.now_s - began_s < 120
         assert len(stage.world.base_backups.made) == 1
+
+    staged(play)
+
+
+def test_a_backup_is_made_when_the_archive_has_its_wal_and_is_waited_for_again() -> None:
+    async def play(stage: Stage) -> None:
+        jobs = stage.world.base_backups
+        jobs.lacks_wal = True
+        assert await stage.command(now()) == 1
+        assert "can't be restored (WAL file 000000010000000000000004, which it needs" in stage.err
+        assert "is made: " not in stage.out
+        assert noted(stage) == ""
+        assert request_label(stage) is not None
+        jobs.lacks_wal = False
+        await anyio.sleep(420)
+        (made,) = jobs.made
+        assert noted(stage) == f"{made:%Y%m%dT%H%M%S}"
+        assert request_label(stage) is None
 
     staged(play)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from queenright.core.planning.ages import CLOCKS_DIFFER
 from queenright.core.swarm.label_values import read_moment
 
 
 def read_past(
-    found: Mapping[str, object], names: tuple[str, ...], now: datetime
+    found: Mapping[Any, object], names: tuple[str, ...], now: datetime
 ) -> list[datetime | None]:
     """Return the moments of these names in a label's JSON; None for one that is not there, can't be
     read, or is to come."""

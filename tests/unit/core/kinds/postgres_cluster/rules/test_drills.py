@@ -68,46 +68,6 @@ def seen(
     return dataclasses.replace(found, archiving={"main": Known(WORKING)})
 
 
-NEXT = "000000010000000000000008"
-
-
-@pytest.mark.parametrize(
-    ("archived", "begins"),
-    [
-        (WAL, False),
-        ("", False),
-        ("00000002.history", False),
-        (f"{NEXT}.partial", False),
-        (NEXT, True),
-        (f"{NEXT}.00000028.backup", True),
-        (f"00000002{NEXT[8:]}", True),
-        (f"00000002{WAL[8:]}", False),
-    ],
-)
-def test_it_waits_for_the_wal_file_with_which_the_backup_ends(archived: str, begins: bool) -> None:
-    """A replica's backup ends in a file that the leader archives later."""
-    observed = seen(made=dataclasses.replace(MADE, wal=NEXT, ended=NOW), asked=True)
-    working = dataclasses.replace(WORKING, last_wal=archived)
-    plan = plan_for(dataclasses.replace(observed, archiving={"main": Known(working)}), WEEKLY)
-    assert any(isinstance(a, CreateService) for a in plan.actions) == begins
-    told = [hold.reason for hold in plan.holds if hold.key == "backup/main/drill"]
-    assert any(NEXT in reason for reason in told) != begins
-
-
-@pytest.mark.parametrize(
-    ("ended_s_ago", "waiting", "begins"), [(70, 0, False), (80, 0, True), (80, 1, False)]
-)
-def test_it_does_not_wait_for_a_file_that_an_idle_leader_does_not_begin(
-    ended_s_ago: float, waiting: int, begins: bool
-) -> None:
-    """A backup that ends between two files is named by the second one."""
-    ended = NOW - timedelta(seconds=ended_s_ago)
-    observed = seen(made=dataclasses.replace(MADE, wal=NEXT, ended=ended), asked=True)
-    working = dataclasses.replace(WORKING, waiting=waiting)
-    plan = plan_for(dataclasses.replace(observed, archiving={"main": Known(working)}), WEEKLY)
-    assert any(isinstance(a, CreateService) for a in plan.actions) == begins
-
-
 def job_of(plan: Plan) -> Service:
     (action,) = [a for a in plan.actions if isinstance(a, CreateService)]
     return action.service
