@@ -115,7 +115,7 @@ class BaseBackups:
             began = known[-1]
         else:
             self.made.append(began)
-        if not self.is_archived(one):
+        if one is None or not self.is_archived(one):
             self.said[task.service_id] = (
                 f"base-backup: failed: base backup {began:%Y%m%dT%H%M%S} can't be restored (WAL "
                 "file 000000010000000000000004, which it needs, is not in bucket backups)"
