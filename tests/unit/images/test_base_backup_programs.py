@@ -219,9 +219,9 @@ def test_only_a_whole_backup_is_restored_and_only_into_an_empty_directory(
     assert new.stat().st_mode & 0o777 == 0o700
 
 
-def lacking(tmp_path: Path, *archived: str, **history: str) -> Missing | None:
-    """The WAL that the backup needs of an archive with these files; ``history`` are the later
-    timelines' files, by their names."""
+def lacking(tmp_path: Path, *archived: str, begin: str = BEGIN, **history: str) -> Missing | None:
+    """The WAL that the backup needs of an archive with these files; ``history`` are the timelines'
+    files, by their names."""
     for path in (tmp_path / "archived").iterdir():
         path.unlink()
     archive(tmp_path, *archived)
@@ -232,7 +232,7 @@ def lacking(tmp_path: Path, *archived: str, **history: str) -> Missing | None:
     script = f"for word; do last=$word; done; case $last in {files} *) {absent};; esac"
     programs = barman(tmp_path, "wal-restore", script)
     repository = read_repository(URL, tmp_path / "secrets")
-    (backup,) = backups(Barman(repository, "7", listing(tmp_path, BACKUP)))
+    (backup,) = backups(Barman(repository, "7", listing(tmp_path, BACKUP | {"begin_wal": begin})))
     return missing_wal(Barman(repository, "7", programs), backup)
 
 
@@ -282,6 +282,22 @@ def test_the_next_timeline_has_the_end_if_it_left_the_backups_own_behind_it(
 ) -> None:
     """After a switchover the former leader's file is archived in part, and the new one's whole."""
     assert lacking(tmp_path, *archived, t00000003=history) == missing
+
+
+@pytest.mark.parametrize(
+    ("archived", "missing"),
+    [
+        ([later(1, BEGIN), END], Missing(BEGIN, is_lost=True)),
+        ([later(1, BEGIN), later(1, END), BEGIN], Missing(END, is_lost=False)),
+        ([later(1, BEGIN), BEGIN, END], None),
+    ],
+)
+def test_what_a_former_leader_wrote_behind_the_next_ones_beginning_is_of_no_use(
+    tmp_path: Path, secrets: Path, archived: list[str], missing: Missing | None
+) -> None:
+    left = "1\\t0/3000060\\tno reason\\n"
+    found = lacking(tmp_path, *archived, begin=later(1, BEGIN), t00000002=left)
+    assert found == missing
 
 
 def test_a_backup_is_made_once_the_leader_has_archived_its_end(

@@ -146,9 +146,9 @@ def test_a_target_that_no_backup_covers_is_one_line_with_those_that_there_are(
 @pytest.mark.parametrize(
     ("target", "is_covered"),
     [
-        ("time 2025-11-22 10:05:00+00:00", True),
-        ("time 2025-11-22 10:05:00.000001+00:00", False),
-        ("time 2025-11-22 11:05:01+01:00", False),
+        ("time 2025-11-22 10:15:00+00:00", True),
+        ("time 2025-11-22 10:15:00.000001+00:00", False),
+        ("time 2025-11-22 11:15:01+01:00", False),
         ("lsn 0/BFFFFFF", True),
         ("lsn 0/C000000", False),
         ("lsn 1/0", False),

@@ -28,6 +28,7 @@ FETCH_S = 120.0
 SWITCH_S = 30.0
 _FOLDER = re.compile(r"([0-9A-F]{8})([0-9A-F]{8})/")
 _FILE = re.compile(r"([0-9A-F]{8})[0-9A-F]{16}(\.partial)?(?:\.(?!partial)\w+)?")
+_LEFT = re.compile(r"^([0-9]+)\s+([0-9A-F]+/[0-9A-F]+)", re.MULTILINE)
 #: The server of the connection, or the one that it streams from, begins another WAL file, unless it
 #: has left the one with this position already.
 _SWITCH = """import sys, psycopg2
@@ -116,9 +117,16 @@ def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
     near = [(t, high) for t, high in folders if int(high, 16) in highs]
     found, lacking = _files(barman, near), list[int]()
     for timeline in sorted({own, *(file.timeline for file in found if file.timeline > own)}):
-        if timeline > own and not _goes_on(barman, timeline, own, end):
+        left = {} if timeline == begun else _left(barman, timeline)
+        if timeline > own and left.get(own, 0) < end:
             continue
-        had = {file.number for file in found if file.timeline <= timeline and file.is_whole}
+        # The file in which a timeline was left has the rest of it on the next one only.
+        had = {
+            file.number
+            for file in found
+            if file.is_whole
+            and (file.timeline == timeline or file.number < left.get(file.timeline, 0) // SEGMENT)
+        }
         gaps = [number for number in range(first, last + 1) if number not in had]
         if not gaps:
             return None
@@ -178,21 +186,16 @@ def _place(barman: Barman) -> str:
     return f"{barman.repository.folder}{barman.server}/wals/"
 
 
-def _goes_on(barman: Barman, timeline: int, own: int, end: int) -> bool:
-    """Return True if a later timeline has left the own one at a position or behind it."""
+def _left(barman: Barman, timeline: int) -> dict[int, int]:
+    """Return the positions at which a timeline's former ones were left, as its file in the archive
+    has them; empty where that is not there."""
     name = f"{timeline:08X}.history"
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / name
+        words = [name, str(file)]
         try:
-            words = [name, str(file)]
             given = barman.run("wal-restore", arguments=words, timeout_s=FETCH_S, absent=ABSENT)
             text = file.read_text(encoding="utf-8") if given is not None else ""
         except OSError as error:
             raise BarmanError(f"{name} can't be read ({error.strerror})") from None
-    for line in text.splitlines():
-        match line.split(maxsplit=2):
-            case [number, left, *_] if number == str(own) and "/" in left:
-                return position_of(left) >= end
-            case _:
-                pass
-    return False
+    return {int(one[1]): position_of(one[2]) for one in _LEFT.finditer(text)}

@@ -33,8 +33,8 @@ LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
 AGAIN_S = 20.0
 """The wait after a failure, before the container ends and Swarm starts it again."""
 DID_NOT_END = "it did not come to its end; the lines of the container before have the cause"
-CLOCKS_DIFFER = timedelta(minutes=5)
-"""Difference of the clocks of a leader and of the repository that may be."""
+CLOCKS_DIFFER = timedelta(minutes=15)
+"""Most that the clocks of a leader and of the repository differ: S3 refuses a request beyond it."""
 
 
 @dataclass(frozen=True)
