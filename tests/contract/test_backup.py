@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from images.member.queenright_member.backup.repository import system_identifier
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
 from tests.support.member_programs import MemberPrograms
@@ -197,8 +198,7 @@ def end_of(said: str) -> str:
 
 def whole_files(programs: MemberPrograms, server: Server) -> set[str]:
     """Return the names of the WAL files that the system's archive has whole."""
-    control = (server.data / "global/pg_control").read_bytes()
-    of_system = f"/{int.from_bytes(control[:8], 'little')}/wals/"
+    of_system = f"/{system_identifier(server.data)}/wals/"
     files = [name for name in programs.stored(BUCKET) if of_system in name]
     names = [name.rpartition("/")[2].split(".") for name in files]
     return {name[0] for name in names if len(name[0]) == 24 and name[1:] in ([], ["gz"])}
@@ -244,6 +244,26 @@ def test_a_backup_is_done_when_it_can_be_restored_also_across_a_change_of_the_le
     archived(second)
     restored = restored_rows(programs, servers["restored"], second)
     assert restored == [(number,) for number in range(30)]
+    assert_late_target_refused(programs, second)
+
+
+def assert_late_target_refused(programs: MemberPrograms, system: Server) -> None:
+    """A new cluster begins with no target that is behind the end of the archive."""
+    for file in ("credentials", "ca"):
+        text = (programs.secrets / f"backup_{file}").read_text()
+        (programs.secrets / f"restore_{file}").write_text(text)
+    variables = {name: programs.variables[f"BACKUP_{name}"] for name in ("URL", "ENDPOINT")}
+    variables["SYSTEM"] = system_identifier(system.data)
+    empty = programs.home / "empty"
+    empty.mkdir()
+    last = max(whole_files(programs, system), key=lambda name: (name[8:], name))
+    for target in ("time 2090-01-01 00:00:00+00:00", "lsn 7/0"):
+        asked = {f"RESTORE_{k}": v for k, v in {**variables, "TARGET": target}.items()}
+        found = programs.run("cluster-restore", str(empty), BACKUP_URL="", **asked)
+        assert (found.returncode, found.stdout) == (1, "")
+        assert f"{target} is not covered, as the archive {variables['URL']} ends" in found.stderr
+        assert f"with WAL file {last}, archived at 2" in found.stderr
+        assert not any(empty.iterdir())
 
 
 def restored_rows(
