@@ -30,7 +30,7 @@ from queenright.core.swarm.label_values import read_moment
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What became of a request: the line that tells its answer, the reason for which its job
+    """The course of a request: the line that tells its answer, the reason for which its job
     failed, or the line about a job that works. ``is_gone`` where nothing will answer it."""
 
     done: str = ""
@@ -95,7 +95,7 @@ def asked_at(state: ClusterState) -> datetime:
 
 
 def progress(state: ClusterState, at: datetime) -> Progress:
-    """What became of a request of this moment."""
+    """Return how far a request of this moment has come."""
     newest = state.backup_note.newest
     if newest is not None and newest >= at:
         return Progress(done=made_text(state.backup_note))

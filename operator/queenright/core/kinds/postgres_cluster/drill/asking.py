@@ -53,7 +53,7 @@ def open_drill(state: ClusterState) -> datetime | None:
 
 
 def drill_progress(state: ClusterState, at: datetime) -> Progress:
-    """What became of a request of this moment."""
+    """Return how far a request of this moment has come."""
     note = state.drill_note
     if note.newest is not None and note.newest >= at:
         return Progress(done=f"The restore is proven: {figures_text(note)}.")
