@@ -175,8 +175,7 @@ def test_a_backup_is_made_when_a_person_asks_for_it(
     files, second = programs.stored(BUCKET), noted(backed_up.lab)["id"]
     newest, older = stored(backed_up)
     assert any(f"/{newest['end_wal']}.gz" in name for name in files)
-    assert (newest["id"], older["id"]) == (second, first)
-    assert newest["status"] == "DONE"
+    assert (newest["id"], older["id"], newest["status"]) == (second, first, "DONE")
     assert newest["due_for_removal"] is older["due_for_removal"] is False
     shown = backed_up.operator.command("backup", "show", second)
     assert second in shown.stdout
