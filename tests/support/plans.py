@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from queenright.core.actions import LabelConfig
 from queenright.core.kinds.claims import claimed_labels, claims_of
 from queenright.core.kinds.kind import Context, Rule, Surroundings
 from queenright.core.kinds.notes_app.kind import NOTES_APP
+from queenright.core.kinds.postgres_cluster.annotations import (
+    PendingSwitchover,
+    read_annotations,
+)
 from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.registry import AnyKind, key_of, kind_of
 from queenright.core.manifest.document import Document
@@ -73,3 +78,9 @@ def plan_app_deletion(
     name: str, observed: Observed, now: datetime, claimed: ClaimedLabels = NO_LABELS
 ) -> Plan:
     return plan_deletion(NOTES_APP, name, observed, now, claimed)
+
+
+def note_of(plan: Plan) -> PendingSwitchover | None:
+    """The switchover that a plan notes in the state config."""
+    label = next(action for action in plan.actions if isinstance(action, LabelConfig))
+    return read_annotations(label.config.labels).move

@@ -1,4 +1,4 @@
-"""Replicas that are missed, not ready or without a place are told, each with its reason."""
+"""Holds of replicas that do not run, are not ready, or have no place, each with its reason."""
 
 from __future__ import annotations
 
