@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from queenright.adapters.docker.swarm import DockerSwarm
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.orchestrator import Orchestrator
-from tests.fakes.swarm_store import template_of
+from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
 from tests.lab.packages import ensure_programs
 

@@ -20,6 +20,7 @@ from tests.fakes.fake_swarm import nothing
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.member_status import status_of
 from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.verbs import Verb, VerbFaults
 
 ANSWER_S = 0.003
 TIMEOUT_S = 2.0
@@ -29,32 +30,6 @@ MOVE_S = 20.0
 RESTARTS_S = 1.5
 LATEST_S = 30.0
 """The longest delay of a switchover whose answer was ambiguous."""
-
-
-@dataclass
-class VerbFaults:
-    """Chances, 0 to 1: a verb's answer is lost; a switchover is done late, or never, after an
-    ambiguous answer; a patch loses its race."""
-
-    answer_lost: float = 0.0
-    late: float = 0.0
-    vain: float = 0.0
-    conflict: float = 0.0
-    slow: float = 0.0
-    slow_s: float = 1.5
-
-
-@dataclass(frozen=True)
-class Verb:
-    """A verb as it reaches Patroni, for whoever judges it."""
-
-    kind: str
-    member: Instance
-    patch: Mapping[str, Any] = field(default_factory=dict)
-    expected: Mapping[str, Any] = field(default_factory=dict)
-    leader: str = ""
-    candidate: str = ""
-    voter: str = ""
 
 
 @dataclass

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from queenright.core.observed import Known, Unknown
 from queenright.ports.errors import ConflictError, UnavailableError
-from tests.fakes.fake_patroni import FakePatroni, Verb
+from tests.fakes.fake_patroni import FakePatroni
 from tests.fakes.instances import Instance
+from tests.fakes.verbs import Verb
 
 
 @dataclass

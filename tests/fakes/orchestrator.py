@@ -9,7 +9,8 @@ import random
 
 from queenright.core.observed import LiveService, Node
 from tests.fakes.placement import fits
-from tests.fakes.swarm_store import SwarmStore, template_of
+from tests.fakes.service_templates import template_of
+from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.task_lives import TaskLives
 from tests.fakes.tasks import ENDED, FakeTask
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import UpdatePolicy
-from tests.fakes.swarm_store import SwarmStore, template_of
+from tests.fakes.service_templates import template_of
+from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.tasks import FakeTask
 
 if TYPE_CHECKING:

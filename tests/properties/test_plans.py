@@ -17,7 +17,7 @@ from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Node, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.diff import diff, disrupts
-from tests.fakes.swarm_store import template_of
+from tests.fakes.service_templates import template_of
 from tests.properties.worlds import DOCUMENTS, pairs, worlds
 from tests.support.builders import MANIFEST, MEMBERS, bare_swarm, plan_for, swarm_of, three_nodes
 from tests.support.changed import live, with_swarm

@@ -25,7 +25,7 @@ from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Live, LiveService, Observed, SwarmState
 from queenright.core.planning.plan import Plan
 from tests.fakes.consensus import agrees, merged
-from tests.fakes.swarm_store import adjusted_service
+from tests.fakes.service_templates import adjusted_service
 from tests.support.plans import make_plan
 
 Item = TypeVar("Item", bound=Live[object])

@@ -14,11 +14,12 @@ from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import ROLE_LABEL, Service
 from tests.fakes.replicas import Replicas
 from tests.fakes.rollouts import UNDER_WAY, is_clean
-from tests.fakes.swarm_store import template_of
+from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
 from tests.sim.app_documents import Wish, wish
-from tests.sim.invariants import SLACK_S, seconds
+from tests.sim.invariants import SLACK_S
+from tests.sim.service_writes import seconds
 from tests.support.app_builders import APP_FILE, KEY, WEB
 from tests.support.builders import FILE
 

@@ -14,8 +14,8 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.kinds.postgres_cluster.replication.settings import KEYS as REPLICATION_KEYS
 from queenright.core.observed import Known
 from tests.fakes.consensus import agrees
-from tests.fakes.fake_patroni import Verb
-from tests.fakes.swarm_store import template_of
+from tests.fakes.service_templates import template_of
+from tests.fakes.verbs import Verb
 from tests.sim.subject import Subject
 from tests.sim.sync_judge import judge_powering_off, judge_successor
 from tests.sim.texts import accepts_loss, fails_back, maintained, names_primary, sets

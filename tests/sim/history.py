@@ -15,11 +15,11 @@ from queenright.core.planning.plan import Plan
 from queenright.engine.planning import observe_and_plan
 from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
-from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
 from tests.fakes.loading import judged
 from tests.fakes.task_lives import PREPARING_S
+from tests.fakes.verbs import VerbFaults
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.broken_passes import broken_passes

@@ -10,7 +10,6 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field
-from datetime import datetime
 
 from queenright.core.actions import LabelNode
 from queenright.core.kinds.postgres_cluster.annotations import PRIMARY_LABEL
@@ -18,20 +17,19 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.observed import LiveService
 from queenright.core.planning.service_context import UPDATE_LIMIT
 from queenright.core.swarm.objects import (
-    RAFT_RESET_VARIABLE,
     VRRP_LABEL,
     Secret,
     Service,
 )
-from tests.fakes.fake_patroni import Verb
-from tests.fakes.files import EPOCH
 from tests.fakes.placement import fits
 from tests.fakes.server_parameters import HOT_STANDBY
-from tests.fakes.swarm_store import template_of
+from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
+from tests.fakes.verbs import Verb
 from tests.fakes.world import World
 from tests.sim.checker import is_less, judge_safety, judge_verb
 from tests.sim.client_path import ClientPath
+from tests.sim.service_writes import asks_to_forget, restarts, seconds, surplus
 from tests.sim.subject import Subject, main_cluster
 from tests.sim.sync_judge import judge_rest, judge_restart
 from tests.sim.texts import names_primary, pauses_for_good
@@ -286,24 +284,3 @@ class Invariants:
         with_data = any(not volume.is_empty for volume in self.world.patroni_model.volumes.values())
         if with_data and name in DATA_SECRETS:  # no other opens data
             self.violated(f"secret {name} is made although there is data")
-
-
-def asks_to_forget(live: Service, service: Service) -> bool:
-    """Return True if a write asks a member to set its Raft log aside."""
-    asked = service.environment.get(RAFT_RESET_VARIABLE)
-    return bool(asked) and asked != live.environment.get(RAFT_RESET_VARIABLE)
-
-
-def surplus(tasks: list[FakeTask], service: Service) -> list[FakeTask]:
-    """The containers that fewer replicas end."""
-    many = service.mode == "replicated"
-    return [task for task in tasks if many and task.slot > service.replicas]
-
-
-def seconds(moment: datetime) -> float:
-    """The virtual clock's reading at that moment."""
-    return (moment - EPOCH).total_seconds()
-
-
-def restarts(live: LiveService, service: Service, force: int) -> bool:
-    return template_of(live.value) != template_of(service) or live.force_update != force

@@ -10,7 +10,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tests.sim.faults import FAULTS, RAFT_FAULTS, lost_data, total_power_cut
+from tests.sim.faults import FAULTS, lost_data, total_power_cut
+from tests.sim.raft_faults import RAFT_FAULTS
 from tests.sim.user_actions import OUTSIDER, OWNER
 
 FAULTS_A_HISTORY = 50

@@ -12,7 +12,7 @@ import structlog
 from queenright.core.kinds.postgres_cluster.annotations import PRIMARY_LABEL
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY, ROUTE_KEY, Route
 from queenright.core.planning.service_context import UPDATE_LIMIT
-from tests.fakes.fake_patroni import Verb
+from tests.fakes.verbs import Verb
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.broken_passes import broken_passes

@@ -18,7 +18,7 @@ from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.planning.plan import Hold
-from tests.fakes.fake_patroni import Verb
+from tests.fakes.verbs import Verb
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.volumes import Damage
 from tests.fakes.world import World

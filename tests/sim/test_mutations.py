@@ -20,11 +20,9 @@ from queenright.core.planning.service_context import SETTLES
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
+from tests.sim.mutated_states import Careless, Forgetful, Hasty
 from tests.sim.mutations import (
     MUTATIONS,
-    Careless,
-    Forgetful,
-    Hasty,
     Mutation,
     catches,
     ruleset_with,

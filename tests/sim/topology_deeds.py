@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
+from tests.fakes.verbs import VerbFaults
 from tests.fakes.world import World
 from tests.sim.topology_world import ASKED, SPARES, WORKERS, Deployed, text_of, write_members
 

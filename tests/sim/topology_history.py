@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import anyio
 
 from queenright.core.kinds.ruleset import RULESET, Ruleset
-from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
+from tests.fakes.verbs import VerbFaults
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.history import LEISURELY, follow_advice, is_as_desired, plan_now

@@ -18,9 +18,9 @@ from queenright.core.swarm.objects import (
     Config,
     Service,
 )
-from tests.fakes.fake_patroni import Verb
 from tests.fakes.instances import Instance
 from tests.fakes.raft_model import RaftModel
+from tests.fakes.verbs import Verb
 from tests.fakes.world import World
 from tests.sim.invariants import SLACK_S
 from tests.sim.topology_world import lines_at, noted_places, noted_voters, places_of

@@ -18,7 +18,7 @@ from queenright.cli.commands.pause import set_pause
 from queenright.cli.commands.restart import restart_member
 from queenright.cli.exit_codes import CommandError
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
-from tests.fakes.fake_patroni import VerbFaults
+from tests.fakes.verbs import VerbFaults
 from tests.support.builders import manifest
 from tests.support.simulated_commands import Act, Stage, on_stage
 

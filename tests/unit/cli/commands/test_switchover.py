@@ -11,8 +11,8 @@ import pytest
 
 from queenright.cli.commands.failover import fail_over
 from queenright.cli.commands.switchover import switch_over
-from tests.fakes.fake_patroni import VerbFaults
 from tests.fakes.fake_swarm import nothing
+from tests.fakes.verbs import VerbFaults
 from tests.support.builders import FILE, MANIFEST, document, manifest
 from tests.support.simulated_commands import Act, Stage, on_stage
 
