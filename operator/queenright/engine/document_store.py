@@ -67,7 +67,7 @@ class DesiredState:
     async def restore(self) -> None:
         """Load the last good state that an earlier process saved."""
         files = await self._offload(self._ports.last_good.load)
-        loaded = self._judged(files) if files else None
+        loaded = await self._judged(files) if files else None
         if loaded and loaded.documents and not loaded.errors:
             self.documents = loaded.documents
             self.is_known = True
@@ -78,7 +78,7 @@ class DesiredState:
         line; or ``cause``, if one is given."""
         reading = await self._offload(self._ports.manifests.read)
         self.read_fingerprint = reading.fingerprint
-        loaded = self._judged(reading.files) if reading.files else None
+        loaded = await self._judged(reading.files) if reading.files else None
         documents = loaded.documents if loaded else ()
         problems = (*reading.problems, *(loaded.problems if loaded else ()))
         errors = [problem for problem in problems if problem.severity == "error"]
@@ -87,8 +87,8 @@ class DesiredState:
         if errors or not (documents or is_empty_on_purpose):
             if self.stale_since is None:
                 self.stale_since = self._ports.clock.now()
-            files = self._with_good_texts(reading.files, errors)
-            documents = self._judged(files).documents if files else ()
+            files = await self._with_good_texts(reading.files, errors)
+            documents = (await self._judged(files)).documents if files else ()
             if not files or self._leaves(documents):
                 return cause or Trigger("file", "not valid; the last good state stays in force")
         else:
@@ -103,7 +103,7 @@ class DesiredState:
         edited = was_known and changed
         return replace(trigger_of(changed), kind=cause.kind) if edited else cause
 
-    def _with_good_texts(
+    async def _with_good_texts(
         self, files: Mapping[str, str], errors: Sequence[Problem]
     ) -> Mapping[str, str]:
         """Return the files, with the texts in force for those that are invalid or gone; {} if that
@@ -113,22 +113,23 @@ class DesiredState:
         mixed = {**self._good, **sound}
         if not sound or not self._good or mixed == self._good:
             return {}
-        return {} if self._judged(mixed).errors else mixed
+        return {} if (await self._judged(mixed)).errors else mixed
 
     def _leaves(self, documents: tuple[Document, ...]) -> bool:
         """True if a document in force is in none of the files."""
         described = {(one.kind, one.name) for one in documents}
         return any((one.kind, one.name) not in described for one in self.documents)
 
-    def _judged(self, files: Mapping[str, str]) -> Loaded:
-        """Load the files. A fault of the operator in checking them counts as a problem of the
+    async def _judged(self, files: Mapping[str, str]) -> Loaded:
+        """Load the files, off the event loop, which a thousand of them would hold. A fault of the operator in checking them counts as a problem of the
         files: an operator that ended with it could not be started again on them."""
         try:
-            return self._judge(files)
+            loaded: Loaded = await self._offload(lambda: self._judge(files))
         except Exception as error:  # after any fault the last good state stays in force
             log.exception("manifest", broken=True)
             message = f"can't be checked (a fault in the operator: {type(error).__name__})"
             return Loaded(problems=tuple(Problem(name, 1, "file", message) for name in files))
+        return loaded
 
     def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
         self.absences.note((*self.documents, *documents), self._ports.clock.monotonic_s())

@@ -58,12 +58,17 @@ class LoopState:
     def touched_s_ago(self) -> Mapping[str, float]:
         return Ages(dict(self.disrupted_at_s), anyio.current_time())
 
-    def with_memory(self, seen: Observed, now_s: float) -> Observed:
-        """Return the observation with the values that only a running process knows."""
+    async def with_memory(self, seen: Observed, now_s: float) -> Observed:
+        """Return the observation with the values that only a running process knows. Between its
+        steps the event loop runs whatever else is due."""
+        for _ in self.sightings.noting(seen, now_s):
+            await checkpoint()
+        ages = self.sightings.ages(now_s)
+        await checkpoint()
         return replace(
             seen,
             touched_s_ago=self.touched_s_ago(),
-            seen_s_ago=self.sightings.note(seen, now_s),
+            seen_s_ago=ages,
             absent_s=self.absences.of(seen, now_s),
         )
 
@@ -127,7 +132,8 @@ async def reconcile(
     attempts = memory.attempts.as_of(ports.clock.monotonic_s())
     look = await observe_fresh(ports, documents, attempts, memory.faults, memory.remembered)
     await checkpoint()
-    look = replace(look, observed=memory.with_memory(look.observed, ports.clock.monotonic_s()))
+    seen = await memory.with_memory(look.observed, ports.clock.monotonic_s())
+    look = replace(look, observed=seen)
     await checkpoint()
     now = ports.clock.now()
     found = await plan_all(

@@ -41,37 +41,32 @@ class Sightings:
         without an answer keeps its last state; an object that is gone is forgotten. So is a
         time without a leader, in a pass that does not observe that there is none, and the time for
         which a node is down, in a pass in which swarm does not say so."""
-        present = {
-            **dict(settings_of(observed)),
-            **dict(unapplied_of(observed)),
-            **dict(voters_in(observed)),
-            **dict(hung_members(observed)),
-            **dict(down_members(observed)),
-            **dict(leaderless(observed)),
-        }
-        silent = (
-            *(
-                f"{name}/"
-                for name, found in observed.settings.items()
-                if isinstance(found, Unknown)
-            ),
-            *(
-                raft_key(name)
-                for name, found in observed.raft.items()
-                if isinstance(found, Unknown)
-            ),
-        )
+        for _ in self.noting(observed, now_s):
+            pass
+        return self.ages(now_s)
+
+    def noting(self, observed: Observed, now_s: float) -> Iterator[None]:
+        """Do what ``note`` does in steps, between which the event loop may run."""
+        present: Sighted = {}
+        for walk in WALKS:
+            present |= self._since(walk(observed), now_s)
+            yield
         match observed.swarm:
             case Known(swarm):
                 if self._of_swarm is None or self._of_swarm[0] is not swarm:
                     self._of_swarm = (swarm, self._since(objects_of(swarm), now_s))
-                objects = self._of_swarm[1]
+                yield
+                objects, silent = self._of_swarm[1], silent_in(observed)
                 kept = {key: at for key, at in self.found.items() if key.startswith(silent)}
             case _:
                 self._of_swarm, objects = None, {}
                 forgotten = (LEADERLESS, NODE_DOWN)
                 kept = {k: at for k, at in self.found.items() if not k.startswith(forgotten)}
-        self.found = {**kept, **self._since(present.items(), now_s), **objects}
+        yield
+        self.found = {**kept, **present, **objects}
+
+    def ages(self, now_s: float) -> Mapping[str, float]:
+        """Return the seconds since each object was first seen in its present state."""
         return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)
 
     def _since(self, present: Iterable[tuple[str, Hashable]], now_s: float) -> Sighted:
@@ -82,6 +77,14 @@ class Sightings:
             else (how, now_s)
             for key, how in present
         }
+
+
+def silent_in(observed: Observed) -> tuple[str, ...]:
+    """Return the beginnings of the keys of sources that have not answered."""
+    return (
+        *(f"{name}/" for name, found in observed.settings.items() if isinstance(found, Unknown)),
+        *(raft_key(name) for name, found in observed.raft.items() if isinstance(found, Unknown)),
+    )
 
 
 def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:
@@ -142,3 +145,6 @@ def leaderless(observed: Observed) -> Iterator[tuple[str, Hashable]]:
     """Yield the clusters of which no member proves the leader lock."""
     for name in observed.history:
         yield f"{LEADERLESS}{name}", True
+
+
+WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members, leaderless)

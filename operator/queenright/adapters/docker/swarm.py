@@ -1,7 +1,8 @@
 """The swarm through Docker's SDK: the real adapter behind ``ports.swarm.Swarm``.
 
 The SDK is synchronous, so each call runs in a worker thread under this adapter's own limiter and
-with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm.
+with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm; what they answer
+is decoded in such a thread, too.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class DockerSwarm:
             if network_id not in self._predefined:
                 network = await self._call(methodcaller("inspect_network", network_id))
                 self._predefined[network_id] = str(network["Name"])
-        return self._decode(engine, found)
+        return await anyio.to_thread.run_sync(self._decode, engine, found, limiter=self._limiter)
 
     def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
         read, raw_services = self._reader.read, found["services"]

@@ -14,6 +14,7 @@ from queenright.core.actions import AnyAction, FieldChange, LabelConfig, LabelNo
 from queenright.core.observed import Live, Node, SwarmState
 from queenright.core.planning.ages import CLOCKS_DIFFER
 from queenright.core.planning.plan import Hold
+from queenright.core.planning.service_context import answered_once
 from queenright.core.swarm.diff import ABSENT
 from queenright.core.swarm.label_values import read_moment
 from queenright.core.swarm.objects import RETIRING_LABEL, Config
@@ -41,6 +42,11 @@ class Absence:
 
 def owners(label: str, swarm: SwarmState) -> frozenset[str]:
     """Return the owners of services and configs in the swarm, by the label that names them."""
+    return _owners(swarm, label)
+
+
+@answered_once
+def _owners(swarm: SwarmState, label: str) -> frozenset[str]:
     labels = [live.value.labels for live in swarm.services]
     labels += [live.value.labels for live in swarm.configs]
     return frozenset(name for found in labels if (name := found.get(label)))
