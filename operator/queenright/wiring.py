@@ -24,7 +24,7 @@ from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.adapters.files.last_known_good import LastGoodFiles
 from queenright.adapters.files.manifests import ManifestFiles
-from queenright.adapters.garbage_collector import collect_rarely
+from queenright.adapters.garbage_collector import collect_rarely, spare_present_objects
 from queenright.adapters.page.access import Access, read_token
 from queenright.adapters.page.server import Server
 from queenright.adapters.patroni.http import PatroniHttp
@@ -180,7 +180,8 @@ async def run_loop(
         member_poll_s=settings.member_poll_interval_s,
     )
     sight = shown.sight if shown else None
-    loop = Loop(ports, DesiredState(ports), tempo, sight=sight, lease=lease)
+    state = DesiredState(ports)
+    loop = Loop(ports, state, tempo, sight=sight, lease=lease, settled=spare_present_objects)
     async with anyio.create_task_group() as group:
         group.start_soon(stop_on_signal, loop)
         if shown is not None:

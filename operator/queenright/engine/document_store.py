@@ -52,6 +52,8 @@ class DesiredState:
         self.stale_since: datetime | None = None
         """The moment since which invalid files differ from the documents in force."""
         self.read_fingerprint: str | None = None
+        self.changed: Callable[[], None] = lambda: None
+        """Called when other documents are in force."""
         self._good: Mapping[str, str] = {}
         """The texts in force, by file name."""
 
@@ -97,6 +99,8 @@ class DesiredState:
         if errors and not changed:
             return cause or Trigger("file", "not valid; the last good state stays in force")
         self._accept(documents, files)
+        if changed:
+            self.changed()
         if cause is None:
             return trigger_of(changed)
         # An edit from a time without an operator is reported with its file and line as well.
@@ -121,8 +125,9 @@ class DesiredState:
         return any((one.kind, one.name) not in described for one in self.documents)
 
     async def _judged(self, files: Mapping[str, str]) -> Loaded:
-        """Load the files, off the event loop, which a thousand of them would hold. A fault of the operator in checking them counts as a problem of the
-        files: an operator that ended with it could not be started again on them."""
+        """Load the files, off the event loop, which a thousand of them would hold. A fault of the
+        operator in checking them counts as a problem of the files: an operator that ended with it
+        could not be started again on them."""
         try:
             loaded: Loaded = await self._offload(lambda: self._judge(files))
         except Exception as error:  # after any fault the last good state stays in force

@@ -6,6 +6,7 @@ once, to observe the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,10 +16,9 @@ import structlog
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.postgres_cluster.annotations import Annotations
 from queenright.core.kinds.postgres_cluster.canary.canary import leader_change
-from queenright.core.kinds.registry import KINDS
 from queenright.core.kinds.ruleset import RULESET, Ruleset
+from queenright.core.manifest.document import Document
 from queenright.core.observed.readiness import ReadinessTarget
-from queenright.engine.archiving import archive_figures
 from queenright.engine.canary import Canaries
 from queenright.engine.document_store import DesiredState
 from queenright.engine.followed import (
@@ -28,9 +28,12 @@ from queenright.engine.followed import (
     running_replicas,
     undecided,
 )
+from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
 from queenright.engine.observe_readiness import watch_replicas
-from queenright.engine.reconcile import LoopState, PassResult, reconcile
+from queenright.engine.part import Edits, reconcile_part
+from queenright.engine.pass_lines import tell_part, tell_pass
+from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.engine.sight import Sight
 from queenright.engine.state_lines import StateLines
 from queenright.engine.trigger_queue import Wakeup
@@ -40,6 +43,8 @@ from queenright.engine.world import Ports, Tempo
 log = structlog.get_logger()
 
 SHORTEST_WAIT_S = 0.05
+EDIT_COMES_S = 1.0
+"""The longest wait for the trigger of an edit that has ended a pass."""
 FIRST_LOOK_S = 3.0
 """The longest wait for the lease before the first pass, which else plans without acting."""
 
@@ -56,8 +61,10 @@ class Loop:
         *,
         sight: Sight | None = None,
         lease: LeaseKeeper | None = None,
+        settled: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without ``lease`` it always acts."""
+        """Without ``lease`` it always acts. ``settled`` is called once, after the first whole
+        pass."""
         self._ports = ports
         self._state = state
         self._tempo = tempo
@@ -68,6 +75,10 @@ class Loop:
         self._lines = StateLines(ports.clock, lease)
         self._wakeup = Wakeup()
         self._memory = LoopState(absences=state.absences)
+        self._edits = Edits()
+        self._interruption = Interruption()
+        self._state.changed = self._interruption.end
+        self._settled, self._has_settled = settled, False
         self._members: tuple[MemberAddress, ...] = ()
         self._replicas: tuple[ReadinessTarget, ...] = ()
         self._edit: Trigger | None = None
@@ -137,10 +148,35 @@ class Loop:
         whose observation was too old to act on, another follows at once."""
         result: PassResult | None = None
         while not self._stopping:
+            trigger = self._wakeup.edit() or trigger
+            await self._part(trigger)
             result = await self._pass(trigger)
-            if result is None or result.failures or not (result.has_acted or result.is_too_old):
+            if result is not None and result.is_ended:
+                trigger = await self._wakeup.wait(EDIT_COMES_S)
+            elif result is None or result.failures or not (result.has_acted or result.is_too_old):
                 break
         return result
+
+    async def _part(self, trigger: Trigger) -> None:
+        """Plan the documents that were just edited, and act on them, before the full pass."""
+        documents = self._state.documents
+        part = self._edits.take(documents)
+        permission = self._permission()
+        if not part or not permission.holds():
+            return
+        began = anyio.current_time()
+        trigger, is_over = self._with_edit(trigger), self._is_over(documents)
+        terms = Terms(trigger, is_over, self._ruleset, permission)
+        try:
+            result = await reconcile_part(self._ports, documents, part, self._memory, terms)
+            tell_part(part, result, began)
+        except Exception:  # as in a full pass, which follows
+            log.exception("edit", broken=True)
+
+    def _is_over(self, documents: Sequence[Document]) -> Callable[[], bool]:
+        """Return a test for the end of a pass over these documents: after an edit it ends before
+        its next action, another one follows."""
+        return lambda: self._stopping or self._state.documents is not documents
 
     async def _pass(self, trigger: Trigger) -> PassResult | None:
         """Run one pass and log its line; None if it broke, after which the loop goes on."""
@@ -153,30 +189,31 @@ class Loop:
                 self._sight.wait_for_file(self._state.problems)
             return None
         documents = self._state.documents
-
-        def is_over() -> bool:
-            """Return True after an edit: the pass ends before its next action, another one
-            follows."""
-            return self._stopping or self._state.documents is not documents
-
         try:
             result = await reconcile(
                 self._ports,
                 documents,
                 trigger,
                 self._memory,
-                is_over,
+                self._is_over(documents),
                 ruleset=self._ruleset,
                 permission=permission,
+                interruption=self._interruption,
             )
+            if result.is_ended:
+                return result
             if result.is_converged:
                 self._edit = None
             self._follow(result, is_standby=not permission.holds())
-            self._tell(result, trigger, began, calls)
+            calls = self._ports.swarm.api_calls - calls
+            tell_pass(result, trigger, self._state.problems, began, calls)
             end = (result.survey, self._memory.refused, self._state.problems)
             self._lines.note(*end, self._canaries.measured() if self._canaries else {})
             if self._sight is not None:
                 self._sight.note(*end)
+            if not self._has_settled:
+                self._has_settled = True
+                self._settled()
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
@@ -223,29 +260,6 @@ class Loop:
             return trigger
         edit = self._edit
         return replace(trigger, file=edit.file, line=edit.line, edits=edit.edits)
-
-    def _tell(self, result: PassResult, trigger: Trigger, began: float, calls: int) -> None:
-        views = result.survey.views
-        holds = {hold.key: hold.reason for view in views for hold in view.plan.holds}
-        lists = {
-            kind.plural: [view.name for view in result.survey.of(kind)] for kind in KINDS.values()
-        }
-        log.info(
-            "pass",
-            trigger=trigger.kind,
-            trigger_detail=trigger.detail,
-            **lists,
-            plan_ids=[view.plan.id for view in views],
-            actions=sum(len(found.tried) for found in result.results),
-            failures=list(result.failures),
-            refusals=[refusal.reason for refusal in result.refusals],
-            holds=holds,
-            **archive_figures(result.survey.observed),
-            problems=[str(problem) for problem in self._state.problems],
-            api_calls=self._ports.swarm.api_calls - calls,
-            duration_ms=round((anyio.current_time() - began) * 1000, 1),
-            converged=result.is_converged,
-        )
 
     def _next_wait_s(self, result: PassResult | None) -> float:
         """Return the wait until the timer, or until a hold or a retry may change by time alone."""

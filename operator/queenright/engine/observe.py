@@ -86,10 +86,11 @@ async def observe(
     with_catalogs: bool = True,
     faults: Faults | None = None,
     remembered: Remembered | None = None,
+    part: Sequence[Document] | None = None,
 ) -> Look:
     """Everything that the rules may rest on, as of now. Without ``with_catalogs`` no database is
     asked for its roles, databases and archiving, which can take seconds. A fault in one document
-    goes to ``faults``."""
+    goes to ``faults``. With ``part``, only these documents are expanded and asked."""
     faults = Faults() if faults is None else faults
     memory = Remembered() if remembered is None else remembered
     try:
@@ -101,7 +102,7 @@ async def observe(
     await checkpoint()
     for _ in swarm.index.making():
         await checkpoint()
-    desired = await expand_all(documents, swarm, faults, memory)
+    desired = await expand_all(documents, swarm, faults, memory, part)
     judging = Judging(ports.secrets) if with_catalogs else None
     images: dict[str, ImageReading] = {}
     readiness: dict[str, ReadinessReading] = {}
@@ -117,7 +118,7 @@ async def observe(
             group.start_soon(observe_image, ports, reference, images)
         for service_id in ended_jobs(swarm):
             group.start_soon(observe_output, ports, service_id, outputs)
-        await observe_replicas(ports, desired, swarm, readiness, faults)
+        await observe_replicas(ports, desired, swarm, readiness, faults, keeps=part is None)
     observed = Observed(
         Known(swarm),
         into.members,
@@ -180,13 +181,15 @@ async def expand_all(
     swarm: SwarmState,
     faults: Faults,
     memory: Remembered,
+    part: Sequence[Document] | None = None,
 ) -> dict[DocumentKey, Desired]:
-    """Return the desired state of each document that this pass tries: of one of which nothing has
-    changed, as it is remembered. Between two of them the event loop runs whatever else is due."""
+    """Return the desired state of each document, or of each in ``part``, that this pass tries: of
+    one of which nothing has changed, as it is remembered. Between two of them the event loop runs
+    whatever else is due."""
     _, claims = memory.claims_among(documents)
     inputs = Inputs(Observed(Known(swarm)), documents, claims=claims)
     found = {}
-    for document in faults.asked(documents, swarm):
+    for document in faults.asked(documents if part is None else part, swarm):
         await checkpoint()
         key, kind = key_of(document), kind_of(document)
 

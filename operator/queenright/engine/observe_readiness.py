@@ -29,13 +29,17 @@ async def observe_replicas(
     swarm: SwarmState,
     found: dict[str, ReadinessReading],
     faults: Faults,
+    *,
+    keeps: bool = True,
 ) -> None:
-    """Return each running replica's answer, by task id."""
+    """Return each running replica's answer, by task id. With ``keeps``, these are all replicas, and
+    what was set up to ask others is removed."""
     wanted: list[ReadinessTarget] = []
     for key, one in desired.items():
         with faults.kept_from_others(key, "observing"):
             wanted += KINDS[key.kind].readiness(one, swarm)
-    await ports.readiness.keep(wanted)
+    if keeps:
+        await ports.readiness.keep(wanted)
     if wanted:
         found.update(await ports.readiness.ask(wanted))
 

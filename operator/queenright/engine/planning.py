@@ -115,12 +115,16 @@ class Planning:
 
     def views(self) -> Iterator[PlannedObject[Any]]:
         """The documents of each kind, then deployed objects without one."""
-        swarm = swarm_or_hold(self.look.observed)
+        swarm = self.swarm
         for kind in KINDS.values():
             for document in of_kind(kind, self.documents):
                 yield self.described(document, swarm)
             for name in self._orphans(kind):
                 yield self.former(kind, name, swarm)
+
+    @property
+    def swarm(self) -> SwarmState | Hold:
+        return swarm_or_hold(self.look.observed)
 
     def described(self, document: Document, swarm: SwarmState | Hold) -> PlannedObject[Any]:
         """The view of a document."""

@@ -14,7 +14,7 @@ from queenright.core.audit.record import Trigger
 from queenright.core.kinds.registry import needed_by
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
-from queenright.core.observed import Known, Observed
+from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.observed.ages import Ages
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.planning.guards import refusal_by
@@ -23,7 +23,9 @@ from queenright.engine.absences import Absences
 from queenright.engine.execute import FRESH_S, Result, execute, is_stale
 from queenright.engine.faults import Faults
 from queenright.engine.held import HeldSteps
+from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, Permission
+from queenright.engine.limited import NotAskedError
 from queenright.engine.observe import observe_fresh
 from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
 from queenright.engine.remembered import Inputs, Remembered
@@ -35,6 +37,7 @@ STRICT_LOOKS = 2
 """The number of observations in a row that may be too slow and are made again; after that, data
 that can't be read sooner is used as it is."""
 MOST_DOUBLINGS = 4
+ENDED = "an edit ended the pass"
 
 log = structlog.get_logger()
 
@@ -58,10 +61,13 @@ class LoopState:
     def touched_s_ago(self) -> Mapping[str, float]:
         return Ages(dict(self.disrupted_at_s), anyio.current_time())
 
-    async def with_memory(self, seen: Observed, now_s: float) -> Observed:
+    async def with_memory(
+        self, seen: Observed, now_s: float, part: frozenset[str] | None = None
+    ) -> Observed:
         """Return the observation with the values that only a running process knows. Between its
-        steps the event loop runs whatever else is due."""
-        for _ in self.sightings.noting(seen, now_s):
+        steps the event loop runs whatever else is due. With ``part``, only the members of these
+        clusters were asked."""
+        for _ in self.sightings.noting(seen, now_s, part):
             await checkpoint()
         ages = self.sightings.ages(now_s)
         await checkpoint()
@@ -91,15 +97,27 @@ class LoopState:
         return FRESH_S * 2.0**doublings
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms on which a pass acts: why, until when, by which rules, and with which right."""
+
+    trigger: Trigger
+    is_stopping: Callable[[], bool]
+    ruleset: Ruleset = RULESET
+    permission: Permission = ALWAYS
+
+
 @dataclass(slots=True)
 class PassResult:
     """The observation, the actions that were tried, and a guard's refusals. ``is_too_old`` marks a
-    pass that did nothing because its observation was too old by then."""
+    pass that did nothing because its observation was too old by then, ``is_ended`` one that an edit
+    ended before it had planned everything."""
 
     survey: PlannedPass
     results: list[Result] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     is_too_old: bool = False
+    is_ended: bool = False
 
     @property
     def has_acted(self) -> bool:
@@ -123,24 +141,44 @@ async def reconcile(
     *,
     ruleset: Ruleset = RULESET,
     permission: Permission = ALWAYS,
+    interruption: Interruption | None = None,
 ) -> PassResult:
-    """One pass over every document. One that rests on what was disturbed in this very pass waits
-    for the next one, which sees what has come of it. Without ``permission`` nothing is tried, and
-    nothing recorded."""
-    is_standby = not permission.holds()
-    memory.absences.note(documents, ports.clock.monotonic_s())
-    attempts = memory.attempts.as_of(ports.clock.monotonic_s())
-    look = await observe_fresh(ports, documents, attempts, memory.faults, memory.remembered)
-    await checkpoint()
-    seen = await memory.with_memory(look.observed, ports.clock.monotonic_s())
-    look = replace(look, observed=seen)
-    await checkpoint()
-    now = ports.clock.now()
-    found = await plan_all(
-        documents, look, now, ruleset, memory.faults, remembered=memory.remembered
-    )
-    judged = Inputs(found.observed)
+    """One pass over every document. Without ``permission`` nothing is tried, and nothing recorded.
+    Until it begins to act, ``interruption`` can end it."""
+    with (interruption or Interruption()).may_end() as scope:
+        memory.absences.note(documents, ports.clock.monotonic_s())
+        attempts = memory.attempts.as_of(ports.clock.monotonic_s())
+        look = await observe_fresh(ports, documents, attempts, memory.faults, memory.remembered)
+        await checkpoint()
+        seen = await memory.with_memory(look.observed, ports.clock.monotonic_s())
+        look = replace(look, observed=seen)
+        await checkpoint()
+        now = ports.clock.now()
+        found = await plan_all(
+            documents, look, now, ruleset, memory.faults, remembered=memory.remembered
+        )
+    if scope.cancelled_caught:
+        return PassResult(PlannedPass(Observed(Unknown(ENDED))), is_ended=True)
     fresh_s = memory.fresh_s(found.seen_at_s)
+    terms = Terms(trigger, is_stopping, ruleset, permission)
+    result = await act(ports, found, memory, terms, fresh_s=fresh_s)
+    remember(memory, found, ports)
+    return result
+
+
+async def act(
+    ports: Ports,
+    found: PlannedPass,
+    memory: LoopState,
+    terms: Terms,
+    *,
+    fresh_s: float,
+) -> PassResult:
+    """Judge and execute the plans. A document that rests on what was disturbed in this very pass
+    waits for the next one, which sees what has come of it; one of which a guard needs more than was
+    asked, for the next full pass."""
+    is_standby = not terms.permission.holds()
+    judged = Inputs(found.observed)
     result = PassResult(found)
     disrupted: set[DocumentKey] = set()
     for view in found.views:
@@ -150,21 +188,25 @@ async def reconcile(
         tried = Result()
         with memory.faults.kept_from_others(view.key, "recording"):
             now_s = ports.clock.monotonic_s()
-            memory.holds.note(view.key, view.plan, trigger, now_s, ports.audit)
+            memory.holds.note(view.key, view.plan, terms.trigger, now_s, ports.audit)
         with memory.faults.kept_from_others(view.key, "acting"):
-            if refusal := judge(view, judged, ruleset, memory):
-                refuse(ports, view, trigger, refusal, memory)
+            try:
+                refusal = judge(view, judged, terms.ruleset, memory)
+            except NotAskedError:
+                continue
+            if refusal:
+                refuse(ports, view, terms.trigger, refusal, memory)
                 result.refusals.append(refusal)
                 continue
             memory.refused.pop(view.name, None)
             tried = await execute(
                 ports,
                 view.plan,
-                trigger,
-                is_stopping,
+                terms.trigger,
+                terms.is_stopping,
                 found.seen_at_s,
                 fresh_s=fresh_s,
-                permission=permission,
+                permission=terms.permission,
             )
         is_late = bool(view.plan.actions) and is_stale(found.seen_at_s, fresh_s)
         result.is_too_old |= is_late and not tried.tried
@@ -172,7 +214,6 @@ async def reconcile(
         memory.note(tried, ports.clock.monotonic_s())
         if any(action.disrupts for action, _ in tried.tried):
             disrupted.add(view.key)
-    remember(memory, found, ports)
     return result
 
 

@@ -45,19 +45,28 @@ class Sightings:
             pass
         return self.ages(now_s)
 
-    def noting(self, observed: Observed, now_s: float) -> Iterator[None]:
-        """Do what ``note`` does in steps, between which the event loop may run."""
+    def noting(
+        self, observed: Observed, now_s: float, part: frozenset[str] | None = None
+    ) -> Iterator[None]:
+        """Do what ``note`` does in steps, between which the event loop may run. Where only the
+        clusters of ``part`` were asked, all others' objects stay as they were seen."""
         present: Sighted = {}
         for walk in WALKS:
             present |= self._since(walk(observed), now_s)
             yield
         match observed.swarm:
             case Known(swarm):
+                gone = self._of_swarm[1] if self._of_swarm is not None else {}
                 if self._of_swarm is None or self._of_swarm[0] is not swarm:
                     self._of_swarm = (swarm, self._since(objects_of(swarm), now_s))
                 yield
                 objects, silent = self._of_swarm[1], silent_in(observed)
-                kept = {key: at for key, at in self.found.items() if key.startswith(silent)}
+                asked = ("",) if part is None else keys_about(part)
+                kept = {
+                    key: at
+                    for key, at in self.found.items()
+                    if key.startswith(silent) or not (key.startswith(asked) or key in gone)
+                }
             case _:
                 self._of_swarm, objects = None, {}
                 forgotten = (LEADERLESS, NODE_DOWN)
@@ -84,6 +93,19 @@ def silent_in(observed: Observed) -> tuple[str, ...]:
     return (
         *(f"{name}/" for name, found in observed.settings.items() if isinstance(found, Unknown)),
         *(raft_key(name) for name, found in observed.raft.items() if isinstance(found, Unknown)),
+    )
+
+
+def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
+    """Return the beginnings of the keys of what these clusters' members say."""
+    return tuple(
+        beginning
+        for name in clusters
+        for beginning in (
+            f"{name}/",
+            *(key(f"{name}_") for key in (raft_key, hung_key, down_key)),
+            f"{LEADERLESS}{name}",
+        )
     )
 
 

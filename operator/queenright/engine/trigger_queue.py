@@ -25,6 +25,11 @@ class Wakeup:
             self._cause = trigger
         self._event.set()
 
+    def edit(self) -> Trigger | None:
+        """Return the edit that ``wait`` is to return next, if it is one."""
+        is_edit = self._cause is not None and bool(self._cause.file)
+        return self._cause if is_edit else None
+
     async def wait(self, limit_s: float) -> Trigger:
         """Return the most important trigger since the last call; the timer itself after
         ``limit_s``.

@@ -1,8 +1,8 @@
 """The swarm through Docker's SDK: the real adapter behind ``ports.swarm.Swarm``.
 
 The SDK is synchronous, so each call runs in a worker thread under this adapter's own limiter and
-with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm; what they answer
-is decoded in such a thread, too.
+with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm; what they
+answer is decoded in such a thread, too.
 """
 
 from __future__ import annotations

@@ -224,9 +224,9 @@ def read_template(data: bytes) -> Template | None:
 
 
 def loader_for(data: bytes) -> type[Any]:
-    """Return the safe loader in C, which is ten times as fast, for a text that is not deep: it calls
-    itself for each level, and would end the process on thousands of them. Else that in Python. A
-    level takes one of these characters, or a line that is indented deeper."""
+    """Return the safe loader in C, which is ten times as fast, for a text that is not deep: it
+    calls itself for each level, and would end the process on thousands of them. Else that in
+    Python. A level takes one of these characters, or a line that is indented deeper."""
     openings = sum(data.count(character) for character in (b"[", b"{", b"-", b"?"))
     return yaml.SafeLoader if openings > MOST_OPENINGS else FAST_LOADER
 
