@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 
-from queenright.adapters.garbage_collector import THRESHOLDS, collect_rarely
+from queenright.adapters.garbage_collector import (
+    THRESHOLDS,
+    collect_rarely,
+    spare_present_objects,
+)
 
 
 def test_garbage_is_looked_for_rarely_and_still_looked_for() -> None:
@@ -16,3 +20,11 @@ def test_garbage_is_looked_for_rarely_and_still_looked_for() -> None:
         assert gc.isenabled()
     finally:
         gc.set_threshold(*before)
+
+
+def test_present_objects_are_left_out_of_later_searches() -> None:
+    try:
+        spare_present_objects()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import yaml
 
 from queenright.core.actions import PatchSettings, UpdateService
 from queenright.core.kinds.postgres_cluster.deployed import (
+    FAST_LOADER,
     Access,
     access_to,
+    loader_for,
     port_in,
     read_template,
     template_of,
 )
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import Way
+from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
 from queenright.core.kinds.postgres_cluster.planner import expand_here
 from queenright.core.observed import Live, Observed
 from queenright.core.planning.plan import Plan
@@ -22,6 +26,7 @@ from queenright.core.swarm.objects import Config, Port
 from tests.golden.messages import assert_words
 from tests.support.builders import (
     LONG_AGO,
+    MANIFEST,
     NOW,
     desired,
     document,
@@ -184,3 +189,15 @@ def test_a_template_that_is_none_tells_nothing(data: bytes) -> None:
 def test_ports_are_read_strictly() -> None:
     texts = ("1.2.3.4:5010", "5010", ":70000", "x:-1", "", "a:٣", "a:999999999999")
     assert [port_in(text) for text in texts] == [5010, 5010, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("text", ["[" * 131_000, "- " * 65_000, "{a: " * 30_000, "? " * 65_000])
+def test_a_deep_text_is_no_template_and_ends_no_process(text: str) -> None:
+    assert loader_for(text.encode()) is yaml.SafeLoader
+    assert read_template(text.encode()) is None
+
+
+def test_a_template_is_read_by_the_fast_loader() -> None:
+    text = render_patroni_template(document(MANIFEST).resource).encode()
+    assert loader_for(text) is FAST_LOADER
+    assert read_template(text) is not None

@@ -1,5 +1,6 @@
 """Patroni's template: every key of the contract, and nothing that a person wrote can escape."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queenright.core.kinds.load import load
+from queenright.core.kinds.postgres_cluster.desired import patroni_yml
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import (
     dynamic_configuration,
     local_part,
@@ -171,3 +173,28 @@ def test_whatever_a_person_writes_reaches_patroni_as_it_is(text: str) -> None:
     config = filled(template)
     assert config["bootstrap"]["dcs"]["postgresql"]["parameters"]["log_line_prefix"] == text
     assert local_part(template) == local_part(render_patroni_template(base))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("plain", "yes", "1", "1e3", " a", "a: b", "# no", "- x", "%", "@x", "`", "!", "~", "{}"),
+        *('"quoted"', "back\\slash", "two\nlines", "é", "\t", "x" * 300, "'", "0.0.0.0:8008", "="),
+    ],
+)
+def test_the_text_does_not_depend_on_the_dumper(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"key": value, "list": [value, {"a": value, "b": [value]}, [], {}, True, None, 1.5]}
+    texts = []
+    for written in (values, {value: 1}, {"key": {value: [1]}}, {"": 1}, {"k" * 200: 1}):
+        sections = json.dumps(written)
+        both = []
+        for dumper in (patroni_yml.FAST_DUMPER, yaml.SafeDumper):
+            monkeypatch.setattr(patroni_yml, "FAST_DUMPER", dumper)
+            patroni_yml._written.cache_clear()
+            both.append(patroni_yml._written(sections))
+        texts.append(both)
+        monkeypatch.undo()
+    assert all(fast == slow for fast, slow in texts)
+    patroni_yml._written.cache_clear()
