@@ -121,7 +121,8 @@ class Bench:
             return [0.0]
         found: list[float] = []
         rng = random.Random(self.clusters)
-        loop = Loop(self.ports, DesiredState(self.ports), Tempo(resync_s=RESYNC_S))
+        tempo, state = Tempo(resync_s=RESYNC_S), DesiredState(self.ports)
+        loop = Loop(self.ports, state, tempo, settled=spare_present_objects)
         async with anyio.create_task_group() as group:
             group.start_soon(loop.run)
             while loop.passes < 2:  # noqa: ASYNC110  # it tells nobody

@@ -12,12 +12,14 @@ from datetime import datetime
 
 import anyio
 import structlog
+from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.postgres_cluster.annotations import Annotations
 from queenright.core.kinds.postgres_cluster.canary.canary import leader_change
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
+from queenright.core.observed import Known
 from queenright.core.observed.readiness import ReadinessTarget
 from queenright.engine.canary import Canaries
 from queenright.engine.document_store import DesiredState
@@ -30,6 +32,7 @@ from queenright.engine.followed import (
 )
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
+from queenright.engine.limited import NotAskedError
 from queenright.engine.observe_readiness import watch_replicas
 from queenright.engine.part import Edits, reconcile_part
 from queenright.engine.pass_lines import tell_part, tell_pass
@@ -63,8 +66,8 @@ class Loop:
         lease: LeaseKeeper | None = None,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without ``lease`` it always acts. ``settled`` is called once, after the first whole
-        pass."""
+        """Without ``lease`` it always acts. ``settled`` is called once, after the first pass
+        that could read the swarm."""
         self._ports = ports
         self._state = state
         self._tempo = tempo
@@ -170,7 +173,7 @@ class Loop:
         try:
             result = await reconcile_part(self._ports, documents, part, self._memory, terms)
             tell_part(part, result, began)
-        except Exception:  # as in a full pass, which follows
+        except (Exception, NotAskedError):  # as in a full pass, which follows
             log.exception("edit", broken=True)
 
     def _is_over(self, documents: Sequence[Document]) -> Callable[[], bool]:
@@ -204,14 +207,14 @@ class Loop:
                 return result
             if result.is_converged:
                 self._edit = None
-            self._follow(result, is_standby=not permission.holds())
+            await self._follow(result, is_standby=not permission.holds())
             calls = self._ports.swarm.api_calls - calls
             tell_pass(result, trigger, self._state.problems, began, calls)
             end = (result.survey, self._memory.refused, self._state.problems)
             self._lines.note(*end, self._canaries.measured() if self._canaries else {})
             if self._sight is not None:
                 self._sight.note(*end)
-            if not self._has_settled:
+            if not self._has_settled and isinstance(result.survey.observed.swarm, Known):
                 self._has_settled = True
                 self._settled()
         except Exception:  # a broken pass must not end a level-triggered operator
@@ -219,24 +222,30 @@ class Loop:
             return None
         return result
 
-    def _follow(self, result: PassResult, *, is_standby: bool) -> None:
-        """Update watchers and canaries for the next pass; a document's fault stays its own."""
+    async def _follow(self, result: PassResult, *, is_standby: bool) -> None:
+        """Update watchers and canaries for the next pass; a document's fault stays its own. Between
+        two steps the event loop runs whatever else is due."""
         faults = self._memory.faults
+        await checkpoint()
         self._members = deployed_members(result, faults)
+        await checkpoint()
         self._replicas = running_replicas(result, faults)
+        await checkpoint()
         if is_standby and self._canaries is not None:
             self._canaries.keep({})
         else:
-            self._keep_canaries(result)
+            await self._keep_canaries(result)
 
-    def _keep_canaries(self, result: PassResult) -> None:
+    async def _keep_canaries(self, result: PassResult) -> None:
         """Run the canaries of the files, and inform them of the leaders that have changed since."""
         if self._canaries is None:
             return
         now = self._ports.clock.now()
         faults = self._memory.faults
         leaders = leader_annotations(result.survey, faults)
+        await checkpoint()
         places = canary_places(result.survey, leaders, now, faults)
+        await checkpoint()
         self._canaries.keep(places, undecided(result.survey))
         for name, seen in leaders.items():
             if (before := self._notes.get(name)) and (change := leader_change(name, before, seen)):
