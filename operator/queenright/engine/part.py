@@ -30,7 +30,7 @@ MOST_EDITED = 8
 
 @dataclass
 class Edits:
-    """The documents of the last full pass, from which edited ones are told."""
+    """The documents of the last full pass, to find the edited ones."""
 
     _planned: tuple[Document, ...] = field(default=(), init=False)
 
