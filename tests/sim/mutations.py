@@ -37,7 +37,6 @@ from tests.sim.mutated_states import (
     Wishful,
     seen_as,
 )
-from tests.sim.mutated_states import plain as plain  # noqa: PLC0414  # test_drills has it here
 from tests.sim.script import Script, make_script
 
 Step = AnyAction | Hold

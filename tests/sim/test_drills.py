@@ -25,7 +25,8 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.history import LEISURELY
-from tests.sim.mutations import Step, plain, ruleset_with, seeing
+from tests.sim.mutated_states import plain
+from tests.sim.mutations import Step, ruleset_with, seeing
 from tests.sim.test_base_backups import REPOSITORY, Scene
 from tests.support.builders import FILE, NODE_OF, manifest
 
@@ -160,7 +161,7 @@ def test_a_node_that_is_lost_in_the_middle_is_told_and_the_drill_begun_again() -
     assert (scene.note.failures, scene.is_gone()) == (0, True)
 
 
-FEW = 3
+FEW = 1
 """Histories in `make check`; `make test` has all."""
 STEPS = ("ask", "ask", "kill", "away", "missing", "well", "move", "edit", "power", "spare")
 
@@ -236,6 +237,7 @@ async def drills_begun(ruleset: Ruleset) -> int:
     return sum(write.kind == "create-service" and write.name == DRILL for write in writes)
 
 
+@pytest.mark.slow
 def test_an_operator_that_forgets_its_drills_is_caught() -> None:
     assert run_virtual(lambda: drills_begun(RULESET)) == 1
     assert run_virtual(lambda: drills_begun(seeing(Forgetful))) > 2
@@ -269,6 +271,7 @@ async def beside(ruleset: Ruleset) -> int:
     return scene.world.drills.beside
 
 
+@pytest.mark.slow
 def test_an_operator_that_backs_up_beside_a_drill_is_caught_and_stopped_by_the_guard() -> None:
     assert run_virtual(lambda: beside(RULESET)) == 0
     assert run_virtual(lambda: beside(inconsiderate(guarded=False))) > 0
@@ -296,6 +299,7 @@ async def is_left(ruleset: Ruleset) -> bool:
     return not scene.is_gone()
 
 
+@pytest.mark.slow
 def test_an_operator_that_leaves_a_drill_behind_is_caught() -> None:
     assert not run_virtual(lambda: is_left(RULESET))
     assert run_virtual(lambda: is_left(untidy()))
