@@ -1,7 +1,6 @@
 /** The network and the store, as a session uses them; a test gives it others. */
 import type { Edits, LiveView } from "../api/types";
-import type { Batch, Keeping } from "../sync/drafts";
-import type { Session } from "./session";
+import type { Batch, Keeping } from "../sync/stored";
 
 /** What a session needs of the world around it. */
 export interface Outside {
@@ -11,5 +10,4 @@ export interface Outside {
   /** Stores the state of a session; false if its user is not signed in any more. */
   keep(keeping: Keeping): Promise<boolean>;
   pause(ms: number): Promise<void>;
-  changed(session: Session): void;
 }
