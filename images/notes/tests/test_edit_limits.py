@@ -13,9 +13,9 @@ from notes.jobs import housekeeping
 from notes.steps.model import StepError
 from notes.steps.reading import document
 from notes.steps.step_json import apply_all, step_from
+from tests.editing import HELLO, Editor, saved, typed
 from tests.postgres import Postgres
 from tests.replica import Client
-from tests.test_edits import HELLO, Editor, saved, typed
 from tests.workspace import page, space
 
 ADDRESS = "https://example.org/" + "a" * 3900

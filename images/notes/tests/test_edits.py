@@ -1,82 +1,15 @@
 """Tests of the edit log on two replicas: order, repeats, conflicts, saves, kills."""
 
-import itertools
-import random
-import threading
-import time
 from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 
-import httpx
-import pytest
-
-from notes.doc.attributes import Json
-from notes.doc.schema import normalise
-from notes.steps.model import StepError
-from notes.steps.reading import document
-from notes.steps.step_json import apply_all, step_from
+from tests.editing import HELLO, Editor, saved, typed
 from tests.postgres import Postgres
-from tests.random_steps import Chance
 from tests.replica import Client, Replica
 from tests.workspace import grant, page, space
 
 Person = Callable[[str], Client]
 Start = Callable[..., Replica]
-LINE = {"type": "paragraph", "content": [{"type": "text", "text": "hello"}]}
-HELLO = {"type": "doc", "content": [LINE]}
-
-
-def typed(text: str, at: int = 1, **marks: Any) -> Json:
-    node = {"type": "text", "text": text, **marks}
-    return {"stepType": "replace", "from": at, "to": at, "slice": {"content": [node]}}
-
-
-class Editor:
-    """An editor of one page: its document and its place in the log."""
-
-    def __init__(self, client: Client, node: str) -> None:
-        self.client, self.url = client, f"/api/v1/nodes/{node}"
-        self.name = str(uuid4())
-        self.numbers = itertools.count(1)
-        self.read()
-
-    def read(self) -> None:
-        live = self.client.ok("GET", f"{self.url}/live")
-        self.seq, self.id, self.doc = live["seq"], live["id"], document(live["doc"])
-
-    def body(self, *steps: Json, **more: Any) -> Json:
-        return {"client": self.name, "n": next(self.numbers), "base_seq": self.seq,
-                "base_id": self.id, "steps": list(steps), **more}  # fmt: skip
-
-    def send(self, body: Json) -> httpx.Response:
-        return self.client.post(f"{self.url}/edits", json=body)
-
-    def take(self, edits: list[Json]) -> None:
-        """Applies the edits of others."""
-        for edit in edits:
-            if edit["steps"] is not None:
-                steps = [step_from(one, "step") for one in edit["steps"]]
-                self.doc = apply_all(self.doc, steps)
-            self.seq, self.id = edit["seq"], edit["id"]
-
-    def write(self, *steps: Json, **more: Any) -> Json:
-        """Sends steps that must be accepted."""
-        answer = self.send(self.body(*steps, **more))
-        assert answer.status_code == 200, answer.text
-        made: Json = answer.json()
-        self.doc = apply_all(self.doc, [step_from(one, "step") for one in steps])
-        self.seq, self.id = made["seq"], made["id"]
-        return made
-
-
-def saved(client: Client, node: str, version: int) -> Json:
-    """The page when it has reached a version."""
-    deadline = time.monotonic() + 60
-    while (found := client.ok("GET", f"/api/v1/nodes/{node}"))["version"] < version:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.2)
-    return dict(found)
 
 
 def test_an_edit_is_stored_once_and_saved_as_a_version(admin: Client) -> None:
@@ -197,106 +130,3 @@ def test_hostile_edits_change_nothing(admin: Client, person: Person) -> None:
     assert editor.send(taken).status_code == 409
     admin.ok("DELETE", editor.url)
     admin.problem(404, "POST", f"{editor.url}/edits", json=editor.body(typed("x")))
-
-
-class Writer(threading.Thread):
-    """Writes random steps through any replica until `stop` is set; keeps what was accepted."""
-
-    def __init__(self, replicas: list[Replica], jar: dict[str, str], node: str, seed: int) -> None:
-        super().__init__()
-        self.replicas, self.jar, self.node = replicas, jar, node
-        self.chance, self.random = Chance(seed), random.Random(seed)
-        self.stop, self.accepted = threading.Event(), dict[int, str]()
-        self.errors = list[str]()
-
-    def run(self) -> None:
-        try:
-            clients = [replica.client() for replica in self.replicas]
-            for client in clients:
-                client.jar.update(self.jar)
-            editor = Editor(clients[0], self.node)
-            while not self.stop.is_set():
-                self._write(editor, clients)
-        except Exception as error:  # noqa: BLE001 - shown by the test
-            self.errors.append(repr(error))
-
-    def _write(self, editor: Editor, clients: list[Client]) -> None:
-        sent = self.chance.step(editor.doc)
-        try:
-            apply_all(editor.doc, [step_from(sent, "step")])
-        except StepError:
-            return
-        body = editor.body(sent)
-        while not self.stop.is_set():
-            editor.client = self.random.choice(clients)
-            try:
-                answer = editor.send(body)
-            except httpx.HTTPError:
-                time.sleep(0.1)
-                continue
-            if answer.status_code == 200:
-                made = answer.json()
-                self.accepted[made["seq"]] = made["id"]
-                self._catch_up(editor, clients)
-                return
-            if answer.status_code == 409:
-                editor.take(answer.json()["current"]["edits"])
-                return  # drops its step: this test does not rebase
-            assert answer.status_code == 503, answer.text
-            time.sleep(0.1)
-
-    def _catch_up(self, editor: Editor, clients: list[Client]) -> None:
-        """Takes the edits that it missed, from whichever replica answers."""
-        while True:
-            try:
-                missed = editor.client.ok("GET", f"{editor.url}/edits?since={editor.seq}")
-            except httpx.HTTPError:
-                time.sleep(0.1)
-                editor.client = self.random.choice(clients)
-            else:
-                editor.take(missed["edits"])
-                return
-
-
-@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.slow)])
-def test_what_is_accepted_is_found_after_replicas_are_killed(
-    own_replica: Start, seconds: int
-) -> None:
-    one = own_replica()
-    two = own_replica(one.database_url)
-    with one.client() as client:
-        client.set_up().log_in()
-        node = page(client, space(client), doc=HELLO)
-        writers = [Writer([one, two], dict(client.jar), node, seed) for seed in range(4)]
-        for writer in writers:
-            writer.start()
-        time.sleep(seconds / 2)
-        assert one.process is not None
-        one.process.kill()
-        one.process.wait()
-        one.start()
-        time.sleep(seconds / 2)
-        for writer in writers:
-            writer.stop.set()
-        for writer in writers:
-            writer.join(60)
-            assert not writer.errors, writer.errors
-        edits = dict[int, str]()
-        at = 0
-        while rows := client.ok("GET", f"/api/v1/nodes/{node}/edits?since={at}")["edits"]:
-            edits |= {edit["seq"]: edit["id"] for edit in rows}
-            at = rows[-1]["seq"]
-        assert list(edits) == list(range(1, len(edits) + 1))
-        accepted = [pair for writer in writers for pair in writer.accepted.items()]
-        assert len(accepted) >= 5
-        assert len(dict(accepted)) == len(accepted), "two edits have one place"
-        assert set(accepted) <= set(edits.items()), "an accepted edit is lost"
-        with two.client() as other:
-            other.jar.update(client.jar)
-            lives = [c.ok("GET", f"/api/v1/nodes/{node}/live") for c in (client, other)]
-        assert lives[0] == lives[1]
-        wanted = normalise(lives[0]["doc"])
-        deadline = time.monotonic() + 90
-        while client.ok("GET", f"/api/v1/nodes/{node}")["doc"] != wanted:
-            assert time.monotonic() < deadline, "the last edits were not saved"
-            time.sleep(0.5)

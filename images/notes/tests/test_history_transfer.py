@@ -10,7 +10,7 @@ from typing import Any
 from notes.transfer.export_plan import _unused
 from tests.postgres import Postgres
 from tests.replica import Client
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 from tests.zips import exported, imported, tree, zipped
 

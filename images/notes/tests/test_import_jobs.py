@@ -10,7 +10,7 @@ import pytest
 
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 from tests.zips import finished, imported, tree, zipped
 

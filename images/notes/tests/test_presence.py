@@ -15,8 +15,8 @@ from notes.events.inboxes import Inboxes
 from notes.presence.meeting import Sign
 from notes.presence.pace import BURST, PER_S, Pace
 from notes.presence.seats import CARETS, FORGOTTEN_S, SEATS, Caret, Place, Seats
+from tests.editing import Editor, typed
 from tests.replica import PASSWORD, Client, Replica
-from tests.test_edits import Editor, typed
 from tests.test_events import Stream, listening
 from tests.workspace import grant, page, space
 

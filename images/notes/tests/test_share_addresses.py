@@ -7,7 +7,7 @@ import pytest
 from notes.doc.html_writer import html
 from notes.doc.markdown_parser import parse
 from tests.replica import Client
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 
 ID = UUID("0b8f9c2e-1111-4222-8333-944444444444")

@@ -17,7 +17,7 @@ from notes.transfer.export_plan import _unused
 from notes.transfer.zip_write import Entry, zip_stream
 from tests.postgres import Postgres
 from tests.replica import Client
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 from tests.zips import exported, finished, imported, left_behind, tree, zipped
 

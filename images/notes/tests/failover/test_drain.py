@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.replica import Client, Replica
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]

@@ -12,7 +12,7 @@ import httpx
 
 from notes.files.chunks import CHUNK_BYTES
 from tests.replica import Client, Replica, get
-from tests.test_files import pieces, send
+from tests.uploads import pieces, send
 
 
 class Worker(threading.Thread):

@@ -1,7 +1,7 @@
 // Rounds of the loss test: two people, each with a browser, write words into shared pages while the world fails.
 // After each round everything heals: each word that a person saw accepted is in the page, or in that person's list
 // of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON.
-import { changesOf } from './loss_log.mjs';
+import { changesOf, wordsIn } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
 
 const { fronts, control, people: users, token, home, rounds, seconds, seed } = given;
@@ -33,7 +33,6 @@ async function api(method, path, body) {
 }
 /** Twice the time after which a tab looks for edits of tabs that are gone, and a lease of one of these. */
 const MOST_MS = 80_000;
-const WORD = /[ab]q\d+z/g;
 const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join('');
 const blocks = async (id) => (await api('GET', `/nodes/${id}/live`)).doc.content.map(textOf);
 
@@ -245,14 +244,7 @@ async function counted(pages) {
   const text = [];
   for (const page of pages) text.push(...await blocks(page));
   const all = text.join('\n');
-  // Two who write at the same place may write, or break a line, within each other's words; no character is lost by that.
-  const there = new Set();
-  let [rest, words] = [all.replaceAll(/\s/g, ''), []];
-  do {
-    words = rest.match(WORD) ?? [];
-    for (const word of words) there.add(word);
-    rest = rest.replaceAll(WORD, '');
-  } while (words.length);
+  const there = wordsIn(all);
   const lists = new Map();
   for (const person of people) lists.set(person, (await person.lists()).doubts);
   const found = { there: 0, listed: 0, deleted: 0, lost: [] };

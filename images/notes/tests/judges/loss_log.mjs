@@ -1,10 +1,22 @@
-// What the log of a page tells of words that are missing: who wrote them, and which edit took them away.
+// The words in a text, and what the log of a page has of missing ones: who wrote them, which edit took them away.
 import { readFileSync } from 'node:fs';
 import { Node, Schema } from 'prosemirror-model';
 import { Step } from 'prosemirror-transform';
 
 const schema = new Schema(JSON.parse(readFileSync(new URL('../../web/src/doc/schema.json', import.meta.url))));
 const textOf = (doc) => doc.content.content.map((one) => one.textContent).join('\n');
+
+const WORD = /[ab]q\d+z/g;
+
+/** The words in a text. Two who write at one place may write, or break a line, within each other's words. */
+export function wordsIn(text) {
+  const found = new Set();
+  for (let rest = text.replaceAll(/\s/g, ''), words = ['']; words.length; rest = rest.replaceAll(WORD, '')) {
+    words = rest.match(WORD) ?? [];
+    for (const word of words) found.add(word);
+  }
+  return found;
+}
 
 /** One line for each edit of the log that changes how much of a word there is. */
 export async function changesOf(api, page, first, words) {

@@ -6,7 +6,7 @@ import pytest
 
 from tests.judges.programs import front, node
 from tests.replica import Client, Replica
-from tests.test_files import attach
+from tests.uploads import attach
 from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge

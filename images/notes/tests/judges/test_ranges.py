@@ -16,7 +16,7 @@ from notes.files.chunks import CHUNK_BYTES
 from tests.judges.programs import answers, process
 from tests.postgres import free_port
 from tests.replica import Client, Replica, get
-from tests.test_files import opened, pieces, send
+from tests.uploads import opened, pieces, send
 from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge

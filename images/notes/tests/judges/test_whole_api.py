@@ -21,7 +21,7 @@ from notes.edits.live import first_id
 from tests.judges.programs import HERE
 from tests.postgres import Postgres, versions
 from tests.replica import ADMIN, PASSWORD, Client, Replica
-from tests.test_files import attach, opened
+from tests.uploads import attach, opened
 from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
