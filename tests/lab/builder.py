@@ -108,7 +108,8 @@ def running_builder(settings: LabSettings) -> Iterator[Builder]:
     (builder.directory / "client").mkdir(parents=True, exist_ok=True)
     with (builder.directory / "users.lock").open("w") as users:
         with _exclusive(builder):
-            if not _answers(builder):
+            # One that runs may take long on a busy machine, and a second one could not start.
+            if not _answers(builder, timeout_s=_START_TIMEOUT_S):
                 _start(builder)
             fcntl.flock(users, fcntl.LOCK_SH)
         try:
@@ -185,5 +186,10 @@ def stop(builder: Builder) -> None:
     end(_record(builder), _STOP_TIMEOUT_S)
 
 
-def _answers(builder: Builder) -> bool:
-    return builder.socket.exists() and builder.attempt("version", timeout_s=10).returncode == 0
+def _answers(builder: Builder, timeout_s: float = 10) -> bool:
+    """Return True if the builder's dockerd answers within a time."""
+    try:
+        said = builder.socket.exists() and builder.attempt("version", timeout_s=timeout_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return said is not False and said.returncode == 0
