@@ -5,113 +5,54 @@ The archiving begins on one timeline and goes on on the next; the base backup is
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import json
 import os
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from images.member.queenright_member.backup.repository import system_identifier
+from tests.contract.backup_places import (
+    archived,
+    initialise,
+    passable,
+    programs_in,
+    server_in,
+    store_with_tls,
+)
 from tests.contract.postgres_server import Server
-from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
+from tests.contract.real_postgres import NOBODY
 from tests.support.member_programs import MemberPrograms
-from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
-from tests.support.ports import free_port
+from tests.support.object_store import SECRET_KEY, ObjectStore
 
 pytestmark = pytest.mark.lab
 
 BUCKET = "backups"
 
 
-def certificate(file: Path, last_year: int) -> None:
-    """Write a key and a certificate signed with it, for 127.0.0.1, valid from 2020 on."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "object store")])
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
-        .not_valid_after(datetime.datetime(last_year, 12, 31, tzinfo=datetime.UTC))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-
-
-def only_certificate(file: Path) -> str:
-    text = file.read_text()
-    return text[text.index("-----BEGIN CERTIFICATE-----") :]
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
-    home = tmp_path_factory.mktemp("store")
-    good = home / "good.pem"
-    certificate(good, 2090)
-    found = ObjectStore(home / "swift", good)
-    try:
-        yield found.start()
-    finally:
-        found.stop()
+    with store_with_tls(tmp_path_factory.mktemp("store")) as found:
+        yield found
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A directory that PostgreSQL's user may pass, as pytest's own is not."""
-    with tempfile.TemporaryDirectory(prefix="backup-") as found:
-        Path(found).chmod(0o755)
-        yield Path(found)
+    with passable("backup-") as found:
+        yield found
 
 
 @pytest.fixture
 def programs(store: ObjectStore, place: Path) -> MemberPrograms:
-    variables = {
-        "BACKUP_URL": f"s3://{BUCKET}/some/folder/main",
-        "BACKUP_ENDPOINT": store.endpoint,
-    }
-    home = place / "programs"
-    home.mkdir()
-    found = MemberPrograms(home, variables).lay_out()
-    found.write_credentials(ACCESS_KEY, SECRET_KEY)
-    assert store.certificate is not None
-    (found.secrets / "backup_ca").write_text(only_certificate(store.certificate))
-    (found.secrets / "pg_superuser_pw").write_text(SUPERUSER_PASSWORD)
-    for secret in found.secrets.iterdir():
-        os.chown(secret, NOBODY, NOBODY)
-        secret.chmod(0o400)
-    return found
+    return programs_in(place, store, f"{BUCKET}/some/folder/main")
 
 
 @pytest.fixture
 def servers(place: Path) -> Iterator[dict[str, Server]]:
-    found = {}
-    for name in ("first", "second", "restored"):
-        home = place / name
-        home.mkdir()
-        os.chown(home, NOBODY, NOBODY)
-        found[name] = Server(home)
+    found = {name: server_in(place, name) for name in ("first", "second", "restored")}
     try:
         yield found
     finally:
@@ -129,11 +70,7 @@ def pair(programs: MemberPrograms, servers: dict[str, Server]) -> tuple[Server, 
     left, and not at all while there is a file `stuck`."""
     programs.make_bucket(BUCKET)
     first, second = servers["first"], servers["second"]
-    (first.home / "pw").write_text(SUPERUSER_PASSWORD)
-    first.program(
-        "initdb", f"--pgdata={first.data}", "-U", "postgres", "-A", "scram-sha-256",
-        "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={first.home / 'pw'}",
-    )  # fmt: skip
+    initialise(first)
     archiving = {"archive_mode": "on", "wal_level": "replica"}
     command = programs.command("wal-archive", "%p")
     first.start(archive_command=f"test ! -e {first.home / 'stuck'} && {command}", **archiving)
@@ -145,18 +82,6 @@ def pair(programs: MemberPrograms, servers: dict[str, Server]) -> tuple[Server, 
     )  # fmt: skip
     second.start(archive_command=command, **archiving)
     return first, second
-
-
-def archived(server: Server) -> None:
-    """Wait until everything that the server has written is archived."""
-    (name,) = server.sql("SELECT pg_walfile_name(pg_switch_wal())")[0]
-    deadline = time.monotonic() + 600
-    while True:
-        last, _ = server.sql("SELECT last_archived_wal, failed_count FROM pg_stat_archiver")[0]
-        if last is not None and str(last)[:24] >= str(name):
-            return
-        assert time.monotonic() < deadline, (server.home / "log").read_text()[-3000:]
-        time.sleep(0.5)
 
 
 @pytest.mark.timeout(1800)
@@ -336,84 +261,3 @@ def assert_nothing_told(*servers: Server) -> None:
     """No credential is in a server's log or in its parameters."""
     for server in servers:
         assert SECRET_KEY not in (server.home / "log").read_text()
-
-
-def wal_file(programs: MemberPrograms, tmp_path: Path) -> Path:
-    """A data directory with what `wal-archive` reads of one; returns it."""
-    data = tmp_path / "small"
-    (data / "global").mkdir(parents=True)
-    (data / "global/pg_control").write_bytes(bytes(range(8)) * 4)
-    (data / "pg_wal").mkdir()
-    (data / "pg_wal/000000010000000000000001").write_bytes(b"WAL")
-    return data
-
-
-def failure(programs: MemberPrograms, data: Path, **variables: str) -> str:
-    """Return the one line with which the archiving of a file fails."""
-    found = programs.run("wal-archive", "pg_wal/000000010000000000000001", cwd=data, **variables)
-    assert (found.returncode, found.stdout) == (1, "")
-    (line,) = found.stderr.splitlines()
-    return line.removeprefix("WAL 000000010000000000000001: is not archived: ")
-
-
-@pytest.mark.timeout(1800)
-def test_each_failure_is_one_line(
-    programs: MemberPrograms, store: ObjectStore, tmp_path: Path
-) -> None:
-    data, end = wal_file(programs, tmp_path), store.endpoint
-    assert failure(programs, data, BACKUP_URL="s3://nowhere/x") == (
-        f"there is no bucket nowhere at {end}; create the bucket or correct its name"
-    )
-    programs.make_bucket(BUCKET)
-    programs.write_credentials(ACCESS_KEY, "another key")
-    assert failure(programs, data) == f"{end} does not accept the credentials; correct the secret"
-    (programs.secrets / "backup_credentials").write_text("no such format")
-    assert failure(programs, data) == (
-        "the secret is not a credentials file with aws_access_key_id and aws_secret_access_key; "
-        "correct the secret"
-    )
-    programs.write_credentials(ACCESS_KEY, SECRET_KEY)
-    (programs.secrets / "backup_ca").unlink()
-    assert failure(programs, data) == (
-        f"the certificate of {end} is not trusted; give the CA that signed it, and the name that "
-        "it is for"
-    )
-    good, expired = store.certificate, tmp_path / "expired.pem"
-    certificate(expired, 2020)
-    (programs.secrets / "backup_ca").write_text(only_certificate(expired))
-    store.stop_proxy()
-    assert failure(programs, data) == (
-        f"{end} does not answer; see that it runs and is reached from this node"
-    )
-    try:
-        store.certificate = expired
-        store.start_proxy()
-        assert failure(programs, data) == f"the certificate of {end} has expired; renew it"
-    finally:
-        store.stop_proxy()
-        store.certificate = good
-        store.start_proxy()
-
-
-@pytest.mark.timeout(1800)
-def test_a_recovery_goes_on_only_when_the_file_is_not_there(
-    programs: MemberPrograms, tmp_path: Path
-) -> None:
-    programs.make_bucket(BUCKET)
-    data, name = wal_file(programs, tmp_path), "000000010000000000000001"
-    sent = programs.run("wal-archive", f"pg_wal/{name}", cwd=data)
-    assert (sent.returncode, sent.stderr) == (0, "")
-    assert programs.run("wal-restore", name, "pg_wal/back", cwd=data).returncode == 0
-    assert (data / "pg_wal/back").read_bytes() == b"WAL"
-    # Patroni names what a former leader has left in full, and runs the command elsewhere.
-    elsewhere = programs.run("wal-archive", str(data / "pg_wal" / name), cwd=tmp_path)
-    assert (elsewhere.returncode, elsewhere.stderr) == (0, "")
-    absent = programs.run("wal-restore", "000000010000000000000002", "pg_wal/next", cwd=data)
-    assert (absent.returncode, absent.stderr) == (1, "")
-    away = f"http://127.0.0.1:{free_port()}"
-    lost = programs.run("wal-restore", name, "pg_wal/again", cwd=data, BACKUP_ENDPOINT=away)
-    assert lost.returncode == 255
-    assert lost.stderr == (
-        f"WAL {name}: is not restored: {away} does not answer; see that it runs and is reached "
-        "from this node\n"
-    )

@@ -6,16 +6,22 @@ import os
 import re
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.contract.backup_places import (
+    archived,
+    initialise,
+    passable,
+    programs_in,
+    server_in,
+)
 from tests.contract.postgres_server import Server
-from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD, binaries
+from tests.contract.real_postgres import NOBODY, binaries
 from tests.support.member_programs import MemberPrograms
-from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore, object_store
+from tests.support.object_store import SECRET_KEY, ObjectStore, object_store
 
 pytestmark = pytest.mark.lab
 
@@ -35,39 +41,21 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A directory that PostgreSQL's user may pass, as pytest's own is not."""
-    with tempfile.TemporaryDirectory(prefix="drill-") as found:
-        Path(found).chmod(0o755)
-        yield Path(found)
+    with passable("drill-") as found:
+        yield found
 
 
 @pytest.fixture
 def programs(store: ObjectStore, place: Path) -> MemberPrograms:
-    home = place / "programs"
-    home.mkdir()
-    variables = {"BACKUP_URL": f"s3://{BUCKET}/main", "BACKUP_ENDPOINT": store.endpoint}
-    found = MemberPrograms(home, variables).lay_out()
-    found.write_credentials(ACCESS_KEY, SECRET_KEY)
-    (found.secrets / "pg_superuser_pw").write_text(SUPERUSER_PASSWORD)
-    for secret in found.secrets.iterdir():
-        os.chown(secret, NOBODY, NOBODY)
-        secret.chmod(0o400)
-    return found
+    return programs_in(place, store, f"{BUCKET}/main")
 
 
 @pytest.fixture
 def server(programs: MemberPrograms, place: Path) -> Iterator[Server]:
     """A server that archives, with a canary's table."""
     programs.make_bucket(BUCKET)
-    home = place / "server"
-    home.mkdir()
-    os.chown(home, NOBODY, NOBODY)
-    found = Server(home)
-    (home / "pw").write_text(SUPERUSER_PASSWORD)
-    found.program(
-        "initdb", f"--pgdata={found.data}", "-U", "postgres", "-A", "scram-sha-256",
-        "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={home / 'pw'}",
-    )  # fmt: skip
+    found = server_in(place, "server")
+    initialise(found)
     found.start(
         archive_mode="on",
         archive_command=programs.command("wal-archive", "%p"),
@@ -90,18 +78,6 @@ def beat(server: Server) -> None:
         "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "postgres", "-d", CANARY,
         "-c", statement,
     )  # fmt: skip
-
-
-def archived(server: Server) -> str:
-    """Finish the WAL file in hand, and return its name once it is in the repository."""
-    (name,) = server.sql("SELECT pg_walfile_name(pg_switch_wal())")[0]
-    deadline = time.monotonic() + 300
-    while True:
-        (last,) = server.sql("SELECT last_archived_wal FROM pg_stat_archiver")[0]
-        if last is not None and str(last)[:24] >= str(name):
-            return str(name)
-        assert time.monotonic() < deadline, (server.home / "log").read_text()[-3000:]
-        time.sleep(0.3)
 
 
 def made(programs: MemberPrograms, server: Server) -> str:
