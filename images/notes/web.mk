@@ -16,7 +16,7 @@ $(NOTES_WEB)/node_modules/.installed: $(NOTES_WEB)/package-lock.json $(NOTES_STA
 $(NOTES_WEB_STATIC)/manifest.json: $(NOTES_WEB_FILES) $(NOTES_WEB)/node_modules/.installed
 	@cd $(NOTES_WEB) && $(NOTES_NODE) node build.mjs
 
-notes-web-check: notes-web ## notes: check types, format and imports of the workspace, run its unit tests
+notes-web-check: notes-web ## notes: check types and format of the workspace, run its unit tests
 	cd $(NOTES_WEB) && $(NOTES_NODE) node check.mjs
 
 notes-web-sizes: notes-web ## notes: print the bytes of a first visit and their budgets

@@ -1,4 +1,4 @@
-// Checks the workspace: `types`, `format`, `circles` of imports, `unit` tests; all without an argument.
+// Checks the workspace: `types`, `format`, `unit` tests; all of them without an argument.
 // Exits with 1 if anything is wrong.
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { circles } from "./circles.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const tool = (name) => join(HERE, "node_modules/.bin", name);
@@ -45,7 +44,6 @@ async function unitTests() {
 const checks = {
   types: () => run(tool("tsc"), "-p", "."),
   format: () => run(tool("prettier"), "--check", "--log-level=warn", "."),
-  circles: () => circles(join(HERE, "src")),
   unit: unitTests,
 };
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(checks);

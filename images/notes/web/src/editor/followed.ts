@@ -9,7 +9,7 @@ import { EditorState, type Plugin, type Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { ApiError } from "../api/client";
 import type { Edit, Edits, LiveView } from "../api/types";
-import type { Draft } from "../sync/stored";
+import type { Draft } from "../sync/drafts";
 import { lastKnown, lostTitle, placeAt, stepsOf, undone } from "./failover";
 import { Keeper } from "./keeper";
 import type { Outside } from "./outside";

@@ -10,9 +10,14 @@ import { ApiError } from "../api/client";
 import { makeId } from "../app/presence";
 import { notice } from "../app/store";
 import { words } from "../app/words";
-import { forgetUpload, keepFile, keepUpload } from "../sync/kept_files";
-import { take } from "../sync/leases";
-import type { KeptUpload, Place } from "../sync/stored";
+import { take } from "../sync/drafts";
+import {
+  forgetUpload,
+  keepFile,
+  keepUpload,
+  type KeptUpload,
+  type Place,
+} from "../sync/kept_files";
 import { type Begun, FileUpload, type Stored } from "../sync/upload";
 import { mark, node } from "./keys";
 import { schema } from "./schema";

@@ -7,14 +7,14 @@ import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import { doubtsOf, draftsOf, editsOf, keepDraft, unsentPages } from "../sync/drafts";
+import { doubtsOf, draftsOf, editsOf, keepDraft, take, unsentPages } from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
-import { take } from "../sync/leases";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
-import { type Saving, Session, type World } from "./session";
+import type { Outside } from "./outside";
+import { type Saving, Session } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { slash } from "./slash";
 import {
@@ -37,7 +37,7 @@ export const changes = signal(0);
 /** True while the address of a link is asked for. */
 export const isLinking = signal(false);
 
-function outside(isSame: () => boolean): World {
+function outside(isSame: () => boolean): Outside {
   return {
     async send(page, client, batch) {
       // The edits of one person are never sent under another one's name.

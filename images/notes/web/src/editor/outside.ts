@@ -1,6 +1,7 @@
 /** The network and the store, as a session uses them; a test gives it others. */
 import type { Edits, LiveView } from "../api/types";
-import type { Batch, Keeping } from "../sync/stored";
+import type { Batch, Keeping } from "../sync/drafts";
+import type { Session } from "./session";
 
 /** What a session needs of the world around it. */
 export interface Outside {
@@ -10,4 +11,5 @@ export interface Outside {
   /** Stores the state of a session; false if its user is not signed in any more. */
   keep(keeping: Keeping): Promise<boolean>;
   pause(ms: number): Promise<void>;
+  changed(session: Session): void;
 }

@@ -3,24 +3,23 @@
  * database has lost, and end.
  */
 import { isCurrent } from "../api/signed_in";
-import { draftsOf, editsOf, rememberedOf } from "../sync/drafts";
-import { take } from "../sync/leases";
-import type { Draft } from "../sync/stored";
+import { type Draft, draftsOf, editsOf, rememberedOf, take } from "../sync/drafts";
 import { resumeDoubts } from "./decisions";
-import { Session, type World } from "./session";
+import type { Outside } from "./outside";
+import { Session } from "./session";
 
 /** How long the edits of a session that is over are looked after without a new start. */
 export const LOOKED_AFTER_MS = 1_800_000;
 
 const alone = new Map<Session, () => void>();
 
-type MakeWorld = (isSame: () => boolean) => World;
+type MakeOutside = (isSame: () => boolean) => Outside;
 
 /** Goes on with a session, unless another tab does or it is not stored any more. */
 async function goOn(
   { client }: Draft,
   stored: () => Promise<readonly Draft[]>,
-  outside: MakeWorld,
+  outside: MakeOutside,
 ): Promise<Session | undefined> {
   const release = await take(client);
   if (!release) return undefined;
@@ -35,7 +34,7 @@ async function goOn(
 }
 
 /** Asks if the server still has the edits of sessions that are over, and sends those again that it has lost. */
-export async function recover(user: string, outside: MakeWorld, since = 0): Promise<void> {
+export async function recover(user: string, outside: MakeOutside, since = 0): Promise<void> {
   for (const one of await rememberedOf(user)) {
     if (one.at < since) continue;
     const made = await goOn(one, () => rememberedOf(user), outside);
@@ -45,7 +44,7 @@ export async function recover(user: string, outside: MakeWorld, since = 0): Prom
 }
 
 /** Sends the drafts of a page that this tab itself has open. */
-export async function sendAlone(page: string, open: Session, outside: MakeWorld): Promise<void> {
+export async function sendAlone(page: string, open: Session, outside: MakeOutside): Promise<void> {
   const { user, client } = open;
   const stored = async (): Promise<Draft[]> =>
     (await draftsOf(user)).filter((one) => one.page === page && one.client !== client);

@@ -8,7 +8,7 @@ import type { EditorState, Plugin, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
-import type { Batch, Draft, StoredEdit } from "../sync/stored";
+import type { Batch, Draft, StoredEdit } from "../sync/drafts";
 import { Followed } from "./followed";
 import type { Outside } from "./outside";
 import { Past } from "./past";
@@ -22,13 +22,7 @@ const [FIRST_PAUSE, LAST_PAUSE] = [500, 15_000];
 /** Keys that are pressed within this time are sent together. */
 const GATHER_MS = 150;
 
-/** What is around a session, which hears of each of its changes. */
-export interface World extends Outside {
-  changed(session: Session): void;
-}
-
 export class Session extends Followed {
-  declare readonly outside: World;
   saving: Saving = "saved";
   /** The reason of a refusal, in the server's words. */
   reason = "";
@@ -45,7 +39,7 @@ export class Session extends Followed {
   /** The session that a draft continues; `edits` are those that it remembers. */
   static resume(
     draft: Draft,
-    outside: World,
+    outside: Outside,
     plugins: Plugin[] = [],
     edits: readonly StoredEdit[] = [],
   ): Session {

@@ -6,7 +6,7 @@
  */
 import { type EditorState, Plugin, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
-import { take } from "../sync/leases";
+import { take } from "../sync/drafts";
 import { keptFile, keptUploads } from "../sync/kept_files";
 import { type Change, type Held, held, key, placeNow, Upload } from "./one_upload";
 import type { Session } from "./session";

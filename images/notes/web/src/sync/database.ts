@@ -7,15 +7,8 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "idb";
 import { isAnother } from "../api/signed_in";
 import type { Me, PageNode, TreeNode } from "../api/types";
-import type {
-  Draft,
-  KeptFile,
-  KeptUpload,
-  Lease,
-  Remembered,
-  StoredDoubt,
-  StoredEdit,
-} from "./stored";
+import type { Draft, Lease, Remembered, StoredDoubt, StoredEdit } from "./drafts";
+import type { KeptFile, KeptUpload } from "./kept_files";
 
 export interface StoredPage {
   id: string;

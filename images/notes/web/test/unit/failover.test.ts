@@ -4,7 +4,7 @@ import { undo } from "prosemirror-history";
 import { Keeper } from "../../src/editor/keeper";
 import { decided, doubtsOf, mineOf, theirsOf } from "../../src/editor/places";
 import { Session } from "../../src/editor/session";
-import type { Keeping } from "../../src/sync/stored";
+import type { Keeping } from "../../src/sync/drafts";
 import { docWith, open, outside, Server, settled, text, type } from "./log_server";
 
 test("text whose place was deleted by somebody else is a doubtful place, until it is decided", async () => {

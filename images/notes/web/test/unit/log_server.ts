@@ -5,9 +5,10 @@ import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../../src/api/client";
 import type { Edit, Edits } from "../../src/api/types";
 import type { Doc } from "../../src/doc/types";
+import type { Outside } from "../../src/editor/outside";
 import { docOf, nodeFrom, schema } from "../../src/editor/schema";
-import { Session, type World } from "../../src/editor/session";
-import type { Batch, Draft, Keeping, StoredDoubt, StoredEdit } from "../../src/sync/stored";
+import { Session } from "../../src/editor/session";
+import type { Batch, Draft, Keeping, StoredDoubt, StoredEdit } from "../../src/sync/drafts";
 
 const line = (text: string) => ({
   type: "paragraph",
@@ -78,7 +79,7 @@ export class Server {
   }
 }
 
-export function outside(server: Server): World {
+export function outside(server: Server): Outside {
   return {
     async send(_page, client, batch) {
       assert.ok(
