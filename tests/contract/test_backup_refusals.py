@@ -1,4 +1,4 @@
-"""What a real S3 server refuses a member's archiving and recovery: each is one line."""
+"""Refusals of a member's archiving and recovery by a real S3 server: each is one line."""
 
 from __future__ import annotations
 
