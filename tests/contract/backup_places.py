@@ -1,4 +1,4 @@
-"""Where the tests of backups run: a store, the member's programs, servers of PostgreSQL's user."""
+"""Stores, the member's programs and servers of PostgreSQL's user, for the tests of backups."""
 
 from __future__ import annotations
 

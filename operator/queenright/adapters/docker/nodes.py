@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from queenright.core.observed import (
-    Engine,
-    Node,
-)
+from queenright.core.observed import Engine, Node
 
 Json = dict[str, Any]
 

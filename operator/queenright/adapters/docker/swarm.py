@@ -96,7 +96,7 @@ class DockerSwarm:
             if network_id not in self._predefined:
                 network = await self._call(methodcaller("inspect_network", network_id))
                 self._predefined[network_id] = str(network["Name"])
-        return await anyio.to_thread.run_sync(self._decode, engine, found, limiter=self._limiter)
+        return await self._in_thread(lambda: self._decode(engine, found))
 
     def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
         read, raw_services = self._reader.read, found["services"]

@@ -1,4 +1,4 @@
-"""Where commits wait, rules hold back what would stop them, and the guard refuses it."""
+"""Refusals of the guard, and holds of the rules, where a step would make commits wait."""
 
 from __future__ import annotations
 
