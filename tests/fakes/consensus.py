@@ -32,6 +32,8 @@ class Consensus:
     """``leader`` holds the lock until ``lock_until_s``; ``last_location`` is the WAL position that
     it wrote beside it."""
 
+    generation: str = ""
+    """The volumes with Raft's files: those of a restore in place, by its moment."""
     raft: RaftModel = field(default_factory=RaftModel)
     timelines: Timelines = field(default_factory=Timelines)
     initialized_by: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from dataclasses import dataclass, field
 
 from queenright.core.kinds.postgres_cluster.desired.services import OR_STARTING
@@ -18,6 +19,9 @@ from tests.fakes.swarm_store import running_containers
 from tests.fakes.tasks import FakeTask
 from tests.fakes.volumes import Volume
 
+GENERATION = re.compile(r"-([0-9]{8}t[0-9]{6})-data$")
+"""The end of a volume's name that a restore in place gives: its moment."""
+
 
 @dataclass
 class MemberContainers:
@@ -27,6 +31,8 @@ class MemberContainers:
     rng: random.Random = field(default_factory=lambda: random.Random(0))
     volumes: dict[tuple[str, str], Volume] = field(default_factory=dict)
     agreed: dict[str, Consensus] = field(default_factory=dict)
+    left: dict[tuple[str, str], Consensus] = field(default_factory=dict)
+    """The state in Raft's files that lie on volumes of another generation, by cluster and that."""
     instances: dict[str, Instance] = field(default_factory=dict)
     wrong_password: list[str] = field(default_factory=list)
     """Members whose data was made with other passwords than they were started with."""
@@ -52,6 +58,19 @@ class MemberContainers:
         if found is None:
             found = self.agreed[cluster] = Consensus()
         return found
+
+    def take_generation(self, cluster: str, source: str) -> None:
+        """The members that start on volumes of another generation have Raft's files of their own,
+        unless one of the present generation runs: that one is asked first, and has them all."""
+        agreed, found = self.consensus(cluster), GENERATION.search(source)
+        generation = found[1] if found else ""
+        if agreed.generation == generation or any(
+            one.cluster == cluster for one in self.instances.values()
+        ):
+            return
+        self.left[cluster, agreed.generation] = agreed
+        kept = self.left.pop((cluster, generation), None)
+        self.agreed[cluster] = kept or Consensus(generation=generation)
 
     def container_ended(self, task: FakeTask, orderly: bool) -> None:
         """A leader that is stopped in an orderly way gives its lock away at once, unless it is
@@ -93,6 +112,7 @@ class MemberContainers:
     def _instance(self, live: LiveService, task: FakeTask) -> Instance:
         environment = task.template.environment
         source = next(m.source for m in task.template.mounts if "pgdata" in m.target)
+        self.take_generation(live.value.labels.get(CLUSTER_LABEL, ""), source)
         volume = self.volumes.setdefault((task.node_id, source), Volume())
         partners = json.loads(environment.get("RAFT_PARTNERS", "[]"))
         made = Instance(

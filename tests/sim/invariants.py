@@ -49,6 +49,8 @@ class Invariants:
     judged: InitVar[Subject | None] = None
     """The cluster that is judged; the main one where none is given."""
     removal_is_wanted: bool = False
+    restore_is_wanted: bool = False
+    """True if a person has asked to have the cluster restored in place."""
     violations: list[str] = field(default_factory=list)
     disrupted: list[tuple[float, str]] = field(default_factory=list)
     clients: ClientPath = field(init=False)
@@ -154,7 +156,7 @@ class Invariants:
                     self._disrupts(live, ended, forgets=asks_to_forget(live.value, service))
             case "adjust-service", (str(service_id), Service() as service):
                 live = self.world.store.services.get(service_id)
-                if live:
+                if live and not (self.restore_is_wanted and not service.replicas):
                     self._disrupts(live, surplus(self.world.containers(live.value.name), service))
             case "label-node", LabelNode() as action:
                 self._labels(action)
@@ -178,6 +180,7 @@ class Invariants:
             live.value.name == f"{self.subject.cluster}_vip"
             or live.value.mode == "replicated-job"
             or self.subject.has_left(live.value)
+            or (self.restore_is_wanted and not self.world.containers(live.value.name))
         )
 
     def _keeps_nodes_hearing(self, live: LiveService, service: Service) -> None:

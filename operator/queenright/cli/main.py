@@ -57,6 +57,10 @@ COMMANDS = {
         "backup:backup",
         "List the base backups, show one, or ask for one.",
     ),
+    "restore": (
+        "restore:restore",
+        "Restore a cluster in place, from its own backup.",
+    ),
     "edit-config": (
         "edit_config:edit_config",
         "Change Patroni's settings by hand.",

@@ -93,11 +93,13 @@ def name_of(timeline: int, number: int) -> str:
     return f"{timeline:08X}{number // PER_FOLDER:08X}{number % PER_FOLDER:08X}"
 
 
-def archive_end(barman: Barman) -> End | None:
-    """Return how far the archive has come; None where it has no file. BarmanError."""
+def archive_end(barman: Barman, of: int = 0) -> End | None:
+    """Return how far the archive has come, on one timeline where ``of`` is not 0; None where it has
+    no file. BarmanError."""
     last: dict[str, str] = {}
     for timeline, high in _folders(barman):
-        last[timeline] = max(high, last.get(timeline, ""))
+        if of in {0, int(timeline, 16)}:
+            last[timeline] = max(high, last.get(timeline, ""))
     found = _files(barman, [*last.items()])
     if not found:
         return None
@@ -117,7 +119,7 @@ def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
     near = [(t, high) for t, high in folders if int(high, 16) in highs]
     found, lacking = _files(barman, near), list[int]()
     for timeline in sorted({own, *(file.timeline for file in found if file.timeline > own)}):
-        left = {} if timeline == begun else _left(barman, timeline)
+        left = {} if timeline == begun else left_at(barman, timeline)
         if timeline > own and left.get(own, 0) < end:
             continue
         # The file in which a timeline was left has the rest of it on the next one only.
@@ -163,9 +165,14 @@ def switch_wal(
         return
 
 
+def timelines_with_wal(barman: Barman) -> set[int]:
+    """Return the timelines of which the archive has WAL files. BarmanError."""
+    return {int(timeline, 16) for timeline, _ in _folders(barman)}
+
+
 def _folders(barman: Barman) -> list[tuple[str, str]]:
     """Return the timeline and the higher half of the position of each folder, as written."""
-    found = listed(barman.repository, [_place(barman)], barman.programs).folders
+    found = listed(barman.repository, [place_of(barman)], barman.programs).folders
     return [(match[1], match[2]) for match in map(_FOLDER.fullmatch, found) if match]
 
 
@@ -173,7 +180,7 @@ def _files(barman: Barman, folders: list[tuple[str, str]]) -> list[File]:
     """Return the files in some folders."""
     if not folders:
         return []
-    places = [f"{_place(barman)}{timeline}{high}/" for timeline, high in folders]
+    places = [f"{place_of(barman)}{timeline}{high}/" for timeline, high in folders]
     found = listed(barman.repository, places, barman.programs).files
     return [
         File(int(match[1], 16), number_of(name), not match[2], at)
@@ -182,11 +189,12 @@ def _files(barman: Barman, folders: list[tuple[str, str]]) -> list[File]:
     ]
 
 
-def _place(barman: Barman) -> str:
+def place_of(barman: Barman) -> str:
+    """Return the folder of a database system's WAL, in the bucket."""
     return f"{barman.repository.folder}{barman.server}/wals/"
 
 
-def _left(barman: Barman, timeline: int) -> dict[int, int]:
+def left_at(barman: Barman, timeline: int) -> dict[int, int]:
     """Return the positions at which a timeline's former ones were left, as its file in the archive
     has them; empty where that is not there."""
     name = f"{timeline:08X}.history"

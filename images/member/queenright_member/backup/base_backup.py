@@ -120,7 +120,7 @@ def _make(
 ) -> dict[str, Any]:
     """Make a base backup and return what the repository has of it."""
     host, port = _server(environ)
-    with _password_file(places) as environment:
+    with password_file(places.secrets, places.scratch) as environment:
         options = [
             *barman.repository.upload_options,
             "--immediate-checkpoint",
@@ -148,7 +148,7 @@ def _lost_wal(
     one that is not there in time."""
     server = (*_server(environ), SUPERUSER)
     deadline = time.monotonic() + places.archived_s
-    with _password_file(places) as environment:
+    with password_file(places.secrets, places.scratch) as environment:
         while (lacking := missing_wal(barman, backup)) is not None:
             if lacking.is_lost:
                 return lacking.name
@@ -164,12 +164,12 @@ def _lost_wal(
 
 
 @contextmanager
-def _password_file(places: Places) -> Iterator[dict[str, str]]:
+def password_file(secrets: Path, scratch: Path | None) -> Iterator[dict[str, str]]:
     """A file with the superuser's password while it is needed; the variables that name it."""
-    with tempfile.TemporaryDirectory(dir=places.scratch) as scratch:
-        pgpass = Path(scratch) / "pgpass"
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        pgpass = Path(directory) / "pgpass"
         pgpass.touch(mode=0o600)
-        pgpass.write_text(f"*:*:*:*:{_password(places.secrets)}\n", encoding="utf-8")
+        pgpass.write_text(f"*:*:*:*:{_password(secrets)}\n", encoding="utf-8")
         yield {"PGPASSFILE": str(pgpass)}
 
 

@@ -10,6 +10,7 @@ and it is written only where the directory was empty, may these data be removed 
 """
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -24,9 +25,12 @@ from .barman import PROGRAMS, Barman, BarmanError
 from .base_backup import backups
 from .folders import folders_in
 from .repository import DATA, OWN, PARENT, SECRETS, RepositoryError, read_repository
+from .timelines import newest_timeline, reaching, refuse_gaps
 
 SYSTEM_VARIABLE, BACKUP_VARIABLE = "RESTORE_SYSTEM", "RESTORE_BACKUP"
-TARGET_VARIABLE = "RESTORE_TARGET"
+TARGET_VARIABLE, TIMELINE_VARIABLE = "RESTORE_TARGET", "RESTORE_TIMELINE"
+IN_PLACE_VARIABLE = "RESTORE_IN_PLACE"
+"""Set where a cluster begins anew from its own repository, and goes on archiving there."""
 NOTE = Path("/home/postgres/raft/restore")
 LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
 """Files of the parent's that would make another server of it, or another cluster."""
@@ -88,13 +92,12 @@ def restore(environ: Mapping[str, str], places: Places) -> None:
     system = environ.get(SYSTEM_VARIABLE, "") or only_system(
         folders_in(repository, repository.folder, places.programs), repository.url
     )
-    refuse_used_archive(environ, places, system)
     barman = Barman(repository, system, places.programs)
-    found = backups(barman)
-    chosen = choose(
-        found, environ.get(TARGET_VARIABLE, ""), environ.get(BACKUP_VARIABLE, ""), repository.url
-    )
-    refuse_beyond(archive_end(barman), environ.get(TARGET_VARIABLE, ""), repository.url)
+    if environ.get(IN_PLACE_VARIABLE):
+        refuse_gaps(barman)
+    else:
+        refuse_used_archive(environ, places, system)
+    chosen = chosen_backup(environ, barman)
     print(
         f"cluster-restore: restores base backup {chosen['id']}, which ended at {chosen['end']}, "
         f"of {repository.url}",
@@ -105,6 +108,25 @@ def restore(environ: Mapping[str, str], places: Places) -> None:
         (places.data / name).unlink(missing_ok=True)
     places.data.chmod(0o700)
     print(f"cluster-restore: restored base backup {chosen['id']}", flush=True)
+
+
+def chosen_backup(environ: Mapping[str, str], barman: Barman) -> Mapping[str, Any]:
+    """Return the base backup from which the target is reached, along the timeline that is wanted,
+    or else the newest. RepositoryError or BarmanError with the reason."""
+    target, url = environ.get(TARGET_VARIABLE, ""), barman.repository.url
+    wanted = wanted_timeline(environ)
+    fitting = reaching(barman, backups(barman), wanted or newest_timeline(barman))
+    chosen = choose(fitting, target, environ.get(BACKUP_VARIABLE, ""), url)
+    refuse_beyond((wanted and archive_end(barman, wanted)) or archive_end(barman), target, url)
+    return chosen
+
+
+def wanted_timeline(environ: Mapping[str, str]) -> int:
+    """Return the timeline along which to recover; 0 for the newest. RepositoryError."""
+    text = environ.get(TIMELINE_VARIABLE, "") or "0"
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise RepositoryError(f"environment variable {TIMELINE_VARIABLE} is not a timeline")
+    return int(text)
 
 
 def only_system(systems: Sequence[str], url: str) -> str:

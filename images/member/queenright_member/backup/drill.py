@@ -20,6 +20,7 @@ from .base_backup import SYSTEM_VARIABLE, backups
 from .cluster_restore import LEFT_OUT, empty
 from .drill_server import DrillServer, DrillServerError
 from .repository import DATA, SECRETS, RepositoryError, read_repository
+from .timelines import newest_timeline, reaching
 
 BACKUP_VARIABLE = "DRILL_BACKUP"
 """The base backup that was made last: one as new has to be there."""
@@ -90,7 +91,8 @@ def drill(environ: Mapping[str, str], places: Places) -> None:
 def restore_and_check(barman: Barman, environ: Mapping[str, str], places: Places) -> None:
     """Restore into the empty directory, recover, check, and print a line about it."""
     begun = time.monotonic()
-    backup = latest(backups(barman), environ.get(BACKUP_VARIABLE, ""), barman.repository.url)
+    found = reaching(barman, backups(barman), newest_timeline(barman))
+    backup = latest(found, environ.get(BACKUP_VARIABLE, ""), barman.repository.url)
     print(f"backup-drill: restores base backup {backup['id']}", flush=True)
     lay_out(barman, str(backup["id"]), places.data)
     took_s = time.monotonic() - begun

@@ -25,6 +25,7 @@ from queenright.core.kinds.postgres_cluster.desired.services import (
     TEMPLATE_TARGET,
     service_name,
 )
+from queenright.core.kinds.postgres_cluster.in_place.note import RestoreWish, read_restored
 from queenright.core.kinds.postgres_cluster.places import DeployedMember
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.topology.replaced import Nodes
@@ -71,13 +72,15 @@ class Deployed:
     """Facts of a deployed cluster that the desired state depends on.
 
     ``raft_port`` is 0 where it is not known; ``was_whole`` is True if the cluster was healthy once.
-    ``homes`` are the nodes of members that live elsewhere than their lines say.
+    ``homes`` are the nodes of members that live elsewhere than their lines say. ``restore`` is the
+    restore in place with which it begins anew, until it was healthy since.
     """
 
     raft_port: int = 0
     ways: tuple[Way, ...] = ()
     was_whole: bool = False
     homes: Nodes = ()
+    restore: RestoreWish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +136,20 @@ def _deployed_of(swarm: SwarmState, scope: str, places: Sequence[DeployedMember]
         if port := raft_port_of(service):
             ports[port] = ports.get(port, 0) + 1
     found = {t.way for service in services if (t := template_of(service, swarm)) is not None}
+    is_whole = was_whole(scope, places, swarm)
     return Deployed(
         raft_port=min(ports, key=lambda port: (-ports[port], port), default=0),
         ways=tuple(sorted(found)),
-        was_whole=was_whole(scope, places, swarm),
+        was_whole=is_whole,
+        restore=None if is_whole else noted_restore(scope, swarm),
     )
+
+
+def noted_restore(scope: str, swarm: SwarmState) -> RestoreWish | None:
+    """The restore in place with which the present data begin; None where there was none."""
+    state_config = swarm.config(state_config_name(scope))
+    found = read_restored(state_config.value.labels) if state_config is not None else None
+    return found.wish if found is not None else None
 
 
 def was_whole(scope: str, places: Sequence[DeployedMember], swarm: SwarmState) -> bool:
@@ -152,6 +164,8 @@ def was_whole(scope: str, places: Sequence[DeployedMember], swarm: SwarmState) -
         return bool(services)
     if BOOTSTRAPPED_LABEL in state_config.value.labels:
         return True
+    if read_restored(state_config.value.labels) is not None:
+        return False  # the restore in place took the label away itself
     texts = [template_text(service, swarm) for service in services]
     complete = bool(texts) and len(texts) == len(places)
     return complete and not any(text is None or bootstraps(text) for text in texts)

@@ -32,6 +32,12 @@ from queenright.core.kinds.postgres_cluster.drill.note import (
     DrillNote,
     read_drill_note,
 )
+from queenright.core.kinds.postgres_cluster.in_place.note import (
+    Restored,
+    RestoreRequest,
+    read_request,
+    read_restored,
+)
 from queenright.core.kinds.postgres_cluster.replication.settings import (
     Replication,
     read_replication,
@@ -136,6 +142,19 @@ class ClusterFacts:
         state_config = self.swarm.config(self.desired.state_config.name)
         labels = state_config.value.labels if state_config is not None else {}
         return read_backup_request(labels, self.now, REQUEST_LABEL)
+
+    @cached_property
+    def restore_request(self) -> RestoreRequest | None:
+        """The restore in place that a person asked for; None where nobody has."""
+        state_config = self.swarm.config(self.desired.state_config.name)
+        labels = state_config.value.labels if state_config is not None else {}
+        return read_request(labels, self.now)
+
+    @cached_property
+    def restored(self) -> Restored | None:
+        """The restore in place with which the present data begin; None where there was none."""
+        state_config = self.swarm.config(self.desired.state_config.name)
+        return read_restored(state_config.value.labels if state_config is not None else {})
 
     @property
     def is_paused(self) -> bool:

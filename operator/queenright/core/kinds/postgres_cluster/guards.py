@@ -25,6 +25,10 @@ from queenright.core.kinds.postgres_cluster.databases.guards import sql_goes_to_
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import bootstraps
 from queenright.core.kinds.postgres_cluster.desired.services import TEMPLATE_TARGET
 from queenright.core.kinds.postgres_cluster.drill.guard import drills_touch_nothing
+from queenright.core.kinds.postgres_cluster.in_place.guard import (
+    restores_are_asked_for,
+    unasked_disruptions,
+)
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.raft_guards import (
     raft_is_applied,
@@ -48,7 +52,6 @@ from queenright.core.kinds.postgres_cluster.topology.replacing_guard import (
 )
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.disruption import (
-    disrupted_members,
     known_peers,
     peers,
     runs_alone,
@@ -70,7 +73,7 @@ def leader_is_safe(plan: Plan, observed: Observed) -> Refusal | None:
     Also while no member is known to hold it, but for a member that serves nobody
     (``raft_log_is_spared``).
     """
-    for live in disrupted_members(plan, observed):
+    for live in unasked_disruptions(plan, observed):
         if reset_of(plan, live) is not None:
             continue
         match observed.members.get(live.value.name):
@@ -88,7 +91,7 @@ def unknown_is_not_down(plan: Plan, observed: Observed) -> Refusal | None:
 
     One that is to set its Raft log aside can't answer (``raft_log_is_spared`` judges that).
     """
-    for live in disrupted_members(plan, observed):
+    for live in unasked_disruptions(plan, observed):
         if reset_of(plan, live) is not None:
             continue
         for peer in peers(plan, observed):
@@ -107,7 +110,7 @@ def others_are_well(plan: Plan, observed: Observed) -> Refusal | None:
 
     A second member out would cost the quorum. One that is to set its Raft log aside is out already.
     """
-    for live in disrupted_members(plan, observed):
+    for live in unasked_disruptions(plan, observed):
         is_out = reset_of(plan, live) is not None
         for peer in peers(plan, observed):
             match observed.members.get(peer.value.name):
@@ -155,7 +158,7 @@ def quorum_is_certain(plan: Plan, observed: Observed) -> Refusal | None:
 
 def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
     """Each member's service, and True if its Raft node has to report a quorum for this plan."""
-    spared = {live.value.name for live in disrupted_members(plan, observed)}
+    spared = {live.value.name for live in unasked_disruptions(plan, observed)}
     moves = any(
         isinstance(action, Switchover)
         or (isinstance(action, Failover) and action.accepted_timeline is None)
@@ -225,6 +228,7 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     move_is_safe,
     failover_loses_nothing,
     initialised_once,
+    restores_are_asked_for,
     commits_are_confirmed,
     one_member_changes,
     votes_change_safely,

@@ -14,6 +14,7 @@ from queenright.core.kinds.postgres_cluster.checks.placement import check_placem
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, node_labels
 from queenright.core.kinds.postgres_cluster.drill.guard import is_drill_job
 from queenright.core.kinds.postgres_cluster.guards import CLUSTER_GUARDS, is_keepalived
+from queenright.core.kinds.postgres_cluster.in_place.guard import is_stopped_member
 from queenright.core.kinds.postgres_cluster.planner import (
     RULES,
     expand_here,
@@ -43,7 +44,7 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
     noun, plural, label = "cluster", "clusters", CLUSTER_LABEL
     rules = RULES
     guards = CLUSTER_GUARDS
-    removable = (is_keepalived, is_left_member, is_backup_job, is_drill_job)
+    removable = (is_keepalived, is_left_member, is_stopped_member, is_backup_job, is_drill_job)
 
     def check(self, resource: PostgresCluster) -> Iterable[Finding]:
         return check_cluster(resource)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
 from queenright.core.kinds.postgres_cluster.places import (
     VOLUMES,
     DeployedMember,
@@ -49,7 +50,8 @@ def _members_in(swarm: SwarmState, cluster: PostgresCluster) -> tuple[DeployedMe
     annotations = state_config.value.labels if state_config is not None else {}
     recorded = decode_places(annotations.get(MEMBERS_LABEL, ""))
     names = {f"{scope}_{place.name}" for place in recorded}
-    started = BOOTSTRAPPED_LABEL in annotations or any(map(swarm.service, names))
+    noted = BOOTSTRAPPED_LABEL in annotations or RESTORED_LABEL in annotations
+    started = noted or any(map(swarm.service, names))
     if recorded and started:
         return recorded
     found = {}

@@ -27,6 +27,7 @@ from queenright.core.kinds.postgres_cluster.deployed_restore import with_deploye
 from queenright.core.kinds.postgres_cluster.deployed_secrets import with_deployed_secrets
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
+from queenright.core.kinds.postgres_cluster.in_place.beginning import with_noted_restore
 from queenright.core.kinds.postgres_cluster.membership import (
     deployed_members,
     lost_membership,
@@ -43,6 +44,7 @@ from queenright.core.kinds.postgres_cluster.rules.configs import plan_configs
 from queenright.core.kinds.postgres_cluster.rules.databases import plan_databases
 from queenright.core.kinds.postgres_cluster.rules.drills import plan_drills
 from queenright.core.kinds.postgres_cluster.rules.failover import plan_failover
+from queenright.core.kinds.postgres_cluster.rules.in_place import plan_in_place, takes_over
 from queenright.core.kinds.postgres_cluster.rules.losses import plan_losses
 from queenright.core.kinds.postgres_cluster.rules.maintenance import plan_pauses
 from queenright.core.kinds.postgres_cluster.rules.members import plan_members
@@ -91,6 +93,7 @@ RULES: tuple[Rule, ...] = (
     plan_configs,
     plan_members,
     plan_restore,
+    plan_in_place,
     plan_raft,
     plan_losses,
     plan_topology,
@@ -137,7 +140,8 @@ def plan_cluster(
     state = ClusterState(desired, swarm, observed, now)
     held = [] if deployed else list(deployment_holds(state))
     made_by: dict[str, str] = {}
-    ruled = [] if held else drawn(rules, state, made_by)
+    chosen = (plan_in_place,) if plan_in_place in rules and takes_over(state) else rules
+    ruled = [] if held else drawn(chosen, state, made_by)
     steps: list[AnyAction | Hold] = [*held] if held else [*misplaced, *ruled]
     steps += damaged_note_holds(name, swarm)
     if desired.policy.reconcile.is_paused(now):
@@ -274,7 +278,7 @@ def expand_as_before(
     """``expand``, remembered from pass to pass: rendering every configuration file of a cluster and
     digesting it takes milliseconds, and nearly every pass asks for the same again."""
     cluster = with_members_as_before(same, places, deployed.homes)
-    cluster = with_deployed_raft_port(cluster, deployed)
+    cluster = with_noted_restore(with_deployed_raft_port(cluster, deployed), deployed.restore)
     whole, numbers = deployed.was_whole, numbers_of(places)
     volumes = {place.name: place.volumes for place in places if place.volumes}
     ways = deployed.ways

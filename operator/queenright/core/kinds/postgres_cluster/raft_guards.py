@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 
 from queenright.core.actions import Switchover, UpdateService
+from queenright.core.kinds.postgres_cluster.in_place.guard import unasked_disruptions
 from queenright.core.observed import Known, LiveService, Observed, RaftStatus, raft_key
-from queenright.core.planning.disruption import disrupted_members, peers
+from queenright.core.planning.disruption import peers
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 
@@ -24,7 +25,7 @@ def raft_is_applied(plan: Plan, observed: Observed) -> Refusal | None:
 
     Such a node counts for the quorum and can't serve as a member.
     """
-    spared = {live.value.name for live in disrupted_members(plan, observed)}
+    spared = {live.value.name for live in unasked_disruptions(plan, observed)}
     moves = any(isinstance(action, Switchover) for action in plan.actions)
     for peer in peers(plan, observed) if spared or moves else ():
         name = peer.value.name

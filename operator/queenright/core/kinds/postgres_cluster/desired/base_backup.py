@@ -36,6 +36,7 @@ BACKUP_ROLE = "base-backup"
 LIST_ROLE = "backup-list"
 PROGRAM = "base-backup"
 LIST_PROGRAM = "backup-list"
+CHECK_PROGRAM = "restore-check"
 DATA_TARGET = "/home/postgres/pgdata"
 DUE_VARIABLE = "BACKUP_DUE"
 MEMBER_VARIABLE = "BACKUP_MEMBER"
@@ -112,6 +113,22 @@ def list_job(plan: BackupPlan, cluster: str, member: Service) -> Service:
         labels=service_labels(cluster, LIST_ROLE),
         command=(LIST_PROGRAM,),
         secrets=tuple(file for file in member.secrets if file.target in FILES[1:]),
+    )
+
+
+def check_job(
+    cluster: str, member: Service, reach: tuple[str, int] | None, variables: Mapping[str, str]
+) -> Service:
+    """The job beside a member that checks whether the repository covers a restore; ``reach`` is the
+    leader's address and port, where one is known, ``variables`` are the restore's."""
+    server = {"BACKUP_HOST": reach[0], "BACKUP_PORT": str(reach[1])} if reach is not None else {}
+    made = job_beside(cluster, member, {**server, **variables})
+    return replace(
+        made,
+        name=service_name(cluster, "restore_check"),
+        labels=service_labels(cluster, LIST_ROLE),
+        command=(CHECK_PROGRAM,),
+        secrets=tuple(file for file in member.secrets if file.target in FILES),
     )
 
 

@@ -16,6 +16,7 @@ from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluste
 
 PREFIX = "RESTORE_"
 URL_VARIABLE = f"{PREFIX}URL"
+IN_PLACE_VARIABLE = f"{PREFIX}IN_PLACE"
 CREDENTIALS_TARGET = "restore_credentials"
 CA_TARGET = "restore_ca"
 TARGETS = (CREDENTIALS_TARGET, CA_TARGET)
@@ -57,8 +58,18 @@ def restore_environment(cluster: PostgresCluster) -> dict[str, str]:
         "SYSTEM": backup.system or "",
         "BACKUP": backup.base or "",
         "TARGET": " ".join(target) if target is not None else "",
+        "TIMELINE": str(backup.timeline or ""),
+        "IN_PLACE": "yes" if is_in_place(cluster, backup) else "",
     }
     return {f"{PREFIX}{name}": value for name, value in found.items() if value}
+
+
+def is_in_place(cluster: PostgresCluster, backup: RestoredBackup) -> bool:
+    """Return True for a cluster that begins anew from its own backup. The check refuses a file that
+    says so; a noted restore in place does."""
+    own = cluster.spec.backup
+    is_own = own is not None and own.repository == backup.repository
+    return is_own and backup.cluster == cluster.metadata.name
 
 
 def restore_files(cluster: PostgresCluster) -> list[tuple[str, str]]:
@@ -98,7 +109,7 @@ def restore_method(cluster: PostgresCluster) -> dict[str, Any]:
             "no_params": True,
             "recovery_conf": {
                 "restore_command": "parent-wal-restore %f %p",
-                "recovery_target_timeline": "latest",
+                "recovery_target_timeline": str(backup.timeline or "latest"),
                 "recovery_target_action": "promote",
                 **ends,
             },

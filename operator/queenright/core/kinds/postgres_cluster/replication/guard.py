@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from queenright.core.actions import PatchSettings, RaftRemove
+from queenright.core.kinds.postgres_cluster.in_place.guard import unasked_disruptions
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.kinds.postgres_cluster.raft_guards import reset_of
 from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
 from queenright.core.observed import Known, MemberStatus, Observed
-from queenright.core.planning.disruption import disrupted_members, peers
+from queenright.core.planning.disruption import peers
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.label_values import read_whole
 
@@ -32,7 +33,7 @@ def commits_are_confirmed(plan: Plan, observed: Observed) -> Refusal | None:
             pass
         case _:
             return None
-    for live in disrupted_members(plan, observed):
+    for live in unasked_disruptions(plan, observed):
         name = live.value.name
         own = observed.members.get(name)
         is_leader = isinstance(own, Known) and own.value.holds_lock

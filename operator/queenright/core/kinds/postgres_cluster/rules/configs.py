@@ -18,6 +18,7 @@ from queenright.core.kinds.postgres_cluster.backup.run import requested
 from queenright.core.kinds.postgres_cluster.databases.annotations import due_note, with_catalog_note
 from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL, with_drill_note
 from queenright.core.kinds.postgres_cluster.drill.run import drill_requested, due_drill_note
+from queenright.core.kinds.postgres_cluster.in_place.decision import with_noted_request
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.decision import decide_leader
 from queenright.core.kinds.postgres_cluster.topology.noting import without_voters
@@ -64,6 +65,7 @@ def with_notes(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]
     note = due_note(state.desired.catalog, state.catalog, state.catalog_note)
     kept = with_replacements(kept, decide_replacement(state).notes)
     kept = noted_drill(state, noted_backup(state, without_voters(state, kept)))
+    kept = with_noted_request(state, kept)
     return with_catalog_note(with_annotations(kept, decide_leader(state).annotations), note)
 
 

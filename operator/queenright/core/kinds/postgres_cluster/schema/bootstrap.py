@@ -90,6 +90,14 @@ class RestoredBackup(Part):
         "target; for a restore point the oldest.",
         examples=["20260131T120004"],
     )
+    timeline: int | None = Field(
+        default=None,
+        ge=1,
+        le=999_999_999,
+        description="The timeline along which the WAL is replayed. Default: the newest one in the "
+        "archive.",
+        examples=[4],
+    )
     target: RestoreTarget | None = Field(
         default=None,
         description="Where the recovery ends. Default: at the end of the archived WAL.",

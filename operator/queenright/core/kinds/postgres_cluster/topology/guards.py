@@ -18,6 +18,7 @@ from queenright.core.actions import (
     Switchover,
 )
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.in_place.guard import unasked_disruptions
 from queenright.core.kinds.postgres_cluster.places import decode_names, decode_places
 from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     certain_voters,
@@ -29,7 +30,7 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     seatless,
 )
 from queenright.core.observed import Known, Observed, RaftStatus, hung_key, voters_key
-from queenright.core.planning.disruption import disrupted_members, peers, swarm_of
+from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import (
     ADDRESS_LABEL,
@@ -53,7 +54,7 @@ def one_member_changes(plan: Plan, observed: Observed) -> Refusal | None:
     if not changes:
         return None
     names = {a.service.name for a in changes if isinstance(a, CreateService | RestartService)}
-    stopped = {live.value.name for live in disrupted_members(plan, observed)} - names
+    stopped = {live.value.name for live in unasked_disruptions(plan, observed)} - names
     moves = any(isinstance(action, Switchover | Failover) for action in plan.actions)
     if len(changes) > 1 or stopped or moves:
         keys = ", ".join(action.key for action in changes)
