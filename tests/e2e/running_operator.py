@@ -109,7 +109,9 @@ class RunningOperator:
             self._process.send_signal(number)
         return self.wait()
 
-    def command(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    def command(
+        self, *words: str, given: str = "", timeout_s: float = 180
+    ) -> subprocess.CompletedProcess[str]:
         """Run another command of the program beside it, as a person does without a terminal."""
         return subprocess.run(
             [sys.executable, "-m", "queenright", *words],
@@ -119,7 +121,7 @@ class RunningOperator:
             capture_output=True,
             text=True,
             check=False,
-            timeout=180,
+            timeout=timeout_s,
         )
 
     def __enter__(self) -> RunningOperator:

@@ -34,7 +34,7 @@ def is_base_backup(service: Service) -> bool:
 
 
 def is_backup_list(service: Service) -> bool:
-    return service.command == ("backup-list",)
+    return service.command in {("backup-list",), ("restore-check",)}
 
 
 @dataclass
@@ -136,13 +136,36 @@ class BaseBackups:
         leaders = [one for one in ours if one.is_primary and one.task.has_container]
         return not self.lacks_wal and any(can_archive(one) for one in leaders)
 
-    def listed(self, task: FakeTask) -> int:
-        """The end of a job that lists: all that was made, and their number."""
-        if self.archives.away_s is not None:
+    def checked(self, task: FakeTask) -> int:
+        """The end of a job that checks a restore: from the newest backup, if there is one."""
+        if not self.made:
             self.said[task.service_id] = (
-                "backup-list: got no answer: https://s3.example does not answer; see that it runs"
+                "restore-check: s3://backups/main has no whole base backup; nothing can be "
+                "restored without one"
             )
             return 1
+        found = {
+            "system": "7000000000000000001",
+            "base": f"{self.made[-1]:%Y%m%dT%H%M%S}",
+            "ended": f"{self.made[-1] + timedelta(seconds=20):%Y-%m-%dT%H:%M:%SZ}",
+            "timeline": int(task.template.environment.get("RESTORE_TIMELINE", "1")),
+            "archived_to": "0/9000000",
+            "archived_at": "2026-01-01T00:00:00Z",
+        }
+        self.said[task.service_id] = json.dumps(found)
+        return 0
+
+    def listed(self, task: FakeTask) -> int:
+        """The end of a job that lists: all that was made, and their number; or that checks."""
+        is_check = task.template.command == ("restore-check",)
+        if self.archives.away_s is not None:
+            begin = "restore-check: " if is_check else "backup-list: got no answer: "
+            self.said[task.service_id] = (
+                f"{begin}https://s3.example does not answer; see that it runs"
+            )
+            return 1
+        if is_check:
+            return self.checked(task)
         kept = task.template.environment.get("BACKUP_KEEP_COUNT", "")
         kept_from = len(self.made) - int(kept) if kept else 0
         lines = [

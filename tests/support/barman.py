@@ -25,6 +25,12 @@ def barman(tmp_path: Path, command: str, script: str) -> Path:
     return programs
 
 
+NO_HISTORY = (
+    "echo '2026-01-01 00:00:00,000 [1] ERROR: WAL file 00000002.history for server 7 does not "
+    "exist' >&2; exit 1"
+)
+"""The script of an archive that has no file of a timeline's history."""
+
 _PYTHON = """#!{python}
 import json, sys
 from pathlib import Path
@@ -39,6 +45,7 @@ files = {{path.name: path.read_text() for path in (home / "archived").iterdir()}
 for place in words[2:]:
     if place.endswith("/wals/"):
         found = sorted({{place + name[:16] + "/" for name in files if "history" not in name}})
+        found += [place + name + " " + at for name, at in files.items() if "history" in name]
     else:
         folder = place.split("/")[-2]
         found = [place + name + " " + at for name, at in files.items() if name[:16] == folder]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.cluster.repository import backed_up, place, programs, store
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
@@ -23,6 +24,9 @@ from tests.e2e.swarm_facts import (
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 from tests.support.side_by_side import SIDE_BY_SIDE
+
+__all__ = ["backed_up", "place", "programs", "store"]
+"""Fixtures of a cluster with a repository."""
 
 _failed = set[Path]()
 """Files of which a test failed since their lab was last made well: a node may be off, an edit half

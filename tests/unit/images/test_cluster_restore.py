@@ -17,7 +17,7 @@ from images.member.queenright_member.backup import cluster_restore, wal
 from images.member.queenright_member.findings import RESTORE_TAG, with_tag
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.start import start_again, write_private
-from tests.support.barman import barman
+from tests.support.barman import NO_HISTORY, barman
 
 SYSTEM = "7000000000000000001"
 ARCHIVED_AT = "2025-11-22T10:00:00+00:00"
@@ -52,6 +52,7 @@ def places(tmp_path: Path) -> cluster_restore.Places:
     laid_out = (
         "for word; do last=$word; done; echo $2 > $last/PG_VERSION; touch $last/standby.signal"
     )
+    barman(tmp_path, "wal-restore", NO_HISTORY)
     programs = barman(tmp_path, "restore", laid_out)
     listing(tmp_path, f"some/main/{SYSTEM}/")
     return cluster_restore.Places(

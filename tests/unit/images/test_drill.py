@@ -13,7 +13,7 @@ import pytest
 
 from images.member.queenright_member.backup import drill, drill_server
 from images.member.queenright_member.backup.drill_server import DrillServer
-from tests.support.barman import URL, barman
+from tests.support.barman import NO_HISTORY, URL, archive, barman
 from tests.unit.images.test_cluster_restore import stored
 
 SYSTEM = {"BACKUP_SYSTEM": "7000000000000000001"}
@@ -30,7 +30,9 @@ def places(tmp_path: Path, secrets: Path) -> drill.Places:
     laid_out = (
         "for word; do last=$word; done; touch $last/standby.signal $last/postgresql.auto.conf"
     )
-    programs = barman(tmp_path, "restore", laid_out)
+    barman(tmp_path, "wal-restore", NO_HISTORY)
+    barman(tmp_path, "restore", laid_out)
+    programs = archive(tmp_path, "000000020000000000000009.gz")
     for name, script in (
         ("postgres", f"ls {tmp_path}/empty > {tmp_path}/found; exec sleep 60"),
         ("pg_controldata", 'echo "max_connections setting:              120"'),

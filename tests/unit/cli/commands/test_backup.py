@@ -232,7 +232,7 @@ def test_one_list_at_a_time() -> None:
 def test_nothing_is_listed_without_a_repository_or_a_member_that_runs() -> None:
     async def none(stage: Stage) -> None:
         assert await stage.command(everything()) == 1
-        assert "can't be listed: the file has no `backup`" in stage.err
+        assert "was not read: the file has no `backup`" in stage.err
         assert stage.tried() == []
 
     async def dark(stage: Stage) -> None:

@@ -206,6 +206,7 @@ def test_every_guard_is_in_force() -> None:
         "move_is_safe",
         "failover_loses_nothing",
         "initialised_once",
+        "restores_are_asked_for",
         "commits_are_confirmed",
         "one_member_changes",
         "votes_change_safely",

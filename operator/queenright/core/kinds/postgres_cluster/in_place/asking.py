@@ -41,7 +41,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How far a restore is: a line about it; ``is_done`` where all members are well again,
+    """The course of a restore: a line about it; ``is_done`` where all members are well again,
     ``failed`` with the reason where a try came to nothing, ``is_gone`` where nothing was begun."""
 
     line: str = ""

@@ -85,7 +85,7 @@ def noted(state: ClusterState) -> Mapping[str, str]:
 
 
 def with_noted_request(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels with the request as begun, where nothing is in its way; without it where it
+    """Return the labels with the request as begun, where nothing prevents it; without it where it
     is too old or can't be read."""
     request = state.restore_request
     if request is None or request.has_begun or state.is_paused:

@@ -7,7 +7,7 @@ Invariant: unknown values are shown as "unknown"; a pause is shown with its owne
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
 from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text
@@ -17,6 +17,8 @@ from queenright.core.kinds.postgres_cluster.backup.told import base_backup_text
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL, read_drill_note
 from queenright.core.kinds.postgres_cluster.drill.told import drill_text
+from queenright.core.kinds.postgres_cluster.in_place.note import read_restored
+from queenright.core.kinds.postgres_cluster.in_place.told import restored_text
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
 from queenright.core.manifest.moments import Pausing, format_moment
@@ -29,6 +31,8 @@ TOLD_HERE = (
     *("backup", "restore"),
 )
 """Kinds of holds that a status line shows."""
+RESTORED_LASTS = timedelta(days=30)
+"""Time for which the status names the volumes from before a restore in place."""
 
 
 def conditions(
@@ -42,11 +46,20 @@ def conditions(
         *held_lines("Reconcile", "reconcile", plan),
         *replication_lines(desired, plan, observed),
         *held_lines("Restore", "restore", plan),
+        *restored_lines(desired, swarm, now),
         *backup_lines(desired, plan, observed),
         *base_backup_lines(desired, swarm, now),
         *restart_lines(desired, observed),
         *vip_lines(desired, swarm),
     )
+
+
+def restored_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
+    """The last restore in place, and the volumes with the data before it, for a month."""
+    live = swarm.config(desired.state_config.name)
+    found = read_restored(live.value.labels) if live is not None else None
+    if found is not None and now - found.wish.at < RESTORED_LASTS:
+        yield Line("Restored", restored_text(desired.name, found))
 
 
 def vip_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Line]:

@@ -1,0 +1,19 @@
+"""Words for a restore in place that has been carried out."""
+
+from __future__ import annotations
+
+from queenright.core.kinds.postgres_cluster.in_place.note import Restored
+from queenright.core.manifest.moments import format_moment
+
+
+def restored_text(cluster: str, restored: Restored) -> str:
+    """Return when and to which target, and the volumes with the data before it."""
+    wish = restored.wish
+    end = f"to {wish.target}" if wish.target else "to the end of the archived WAL"
+    volumes = ", ".join(
+        f"{place.volumes or f'{cluster}_{place.name}'}-data on {place.node}"
+        for place in restored.former
+    )
+    text = f"in place at {format_moment(wish.at)}, {end}"
+    back = f"(`queenright restore {cluster} --former` goes back to them)"
+    return f"{text}; the other data are in {volumes} {back}" if volumes else text
