@@ -107,6 +107,8 @@ def bad_edit(world: World, rng: random.Random) -> str:
 
 
 def vanish(world: World, rng: random.Random) -> str:
+    if "deletionPolicy: remove" in world.manifests.files.get(FILE, ""):
+        return "the file stays: without it for a minute the cluster would be removed, as it asks"
     world.manifests.remove(FILE)
     return "the file vanishes"
 

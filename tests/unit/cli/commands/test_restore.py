@@ -19,6 +19,9 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     RESTORED_LABEL,
     RestoreWish,
 )
+from queenright.core.kinds.postgres_cluster.status.conditions import restored_lines
+from queenright.core.planning.status import Line
+from tests.support.builders import desired
 from tests.support.simulated_commands import Act, Stage
 from tests.unit.cli.commands.test_backup import staged
 
@@ -38,6 +41,11 @@ def restore(target: str = "", *, is_checked: bool = True, timeline: int = 0) -> 
         )
 
     return act
+
+
+def lines_of(stage: Stage) -> tuple[Line, ...]:
+    swarm = stage.world.store.state()
+    return tuple(restored_lines(desired(), swarm, stage.world.clock.now()))
 
 
 def labels(stage: Stage) -> dict[str, str]:
@@ -71,6 +79,8 @@ def test_a_cluster_is_restored_and_goes_back() -> None:
             "main_member-1-data",
             "main_member-1-raft",
         }
+        (line,) = (line for line in lines_of(stage) if line.about == "Restored")
+        assert ", and left again; the other data are in main_member-1-2" in line.text
 
     with_a_backup(play)
 

@@ -34,9 +34,10 @@ def test_a_request_is_read_as_it_was_written(wish: RestoreWish, *, begun: bool) 
     assert with_request(labels, None) == {"a": "b"}
 
 
-def test_a_note_is_read_as_it_was_written() -> None:
-    labels = with_restored({"a": "b"}, Restored(WISH, PLACES))
-    assert read_restored(labels) == Restored(WISH, PLACES)
+@pytest.mark.parametrize("left", [True, False])
+def test_a_note_is_read_as_it_was_written(*, left: bool) -> None:
+    labels = with_restored({"a": "b"}, Restored(WISH, PLACES, left))
+    assert read_restored(labels) == Restored(WISH, PLACES, left)
     assert with_restored(labels, None) == {"a": "b"}
 
 

@@ -65,7 +65,7 @@ def why_not_asked(state: ClusterState, wish: RestoreWish) -> str | None:
 def why_left(state: ClusterState, wish: RestoreWish) -> str | None:
     """Reason why a moment is not on the present timeline: the last restore went back behind it."""
     kind, _, value = wish.target.partition(" ")
-    if state.restored is None or kind != "time" or wish.timeline:
+    if state.restored is None or state.restored.is_left or kind != "time" or wish.timeline:
         return None
     last, wanted = state.restored.wish, datetime.fromisoformat(value)
     before, _, end = last.target.partition(" ")

@@ -111,8 +111,9 @@ def labels_anew(cluster: str, labels: Mapping[str, str], request: RestoreRequest
     was_whole = BOOTSTRAPPED_LABEL in labels
     if wish.target == FORMER and before is not None:
         kept = {**kept, MEMBERS_LABEL: encode_places(before.former), BOOTSTRAPPED_LABEL: "true"}
-        # The restored data stay too: with them the same way leads forth again.
-        return with_restored(kept, replace(before, former=present) if was_whole else None)
+        # The restored data stay too: the same command goes forth to them again.
+        left = replace(before, former=present, is_left=not before.is_left)
+        return with_restored(kept, left if was_whole else None)
     kept = {**kept, MEMBERS_LABEL: encode_places(with_new_volumes(cluster, present, wish))}
     former = present if was_whole or before is None else before.former
     return with_backup_request(with_restored(kept, Restored(wish, former)), wish.at)

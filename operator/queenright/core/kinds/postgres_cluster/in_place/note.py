@@ -30,7 +30,7 @@ from queenright.core.swarm.label_values import read_json, read_moment, read_whol
 RESTORE_REQUEST_LABEL = "queenright.restore-request"
 """Label of the state config: the restore that a person asked for, and whether it has begun."""
 RESTORED_LABEL = "queenright.restored"
-"""Label of the state config: the restore with which the present data begin."""
+"""Label of the state config: the last restore in place."""
 LASTS = timedelta(minutes=15)
 """Time in which a request is begun, or not at all."""
 FORMER = "former"
@@ -69,11 +69,12 @@ class RestoreRequest:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The restore with which the present data begin. ``former`` are the places of the members, with
-    the volumes that keep the data before it."""
+    """The last restore. ``former`` are the places of the members, with the volumes that keep the
+    data before it. Where ``is_left``, the cluster went back since: these are the restored data."""
 
     wish: RestoreWish
     former: tuple[DeployedMember, ...] = ()
+    is_left: bool = False
 
 
 def read_request(labels: Mapping[str, str], now: datetime) -> RestoreRequest | None:
@@ -90,7 +91,7 @@ def read_restored(labels: Mapping[str, str]) -> Restored | None:
     """Return the restore with which the present data begin; None where there was none."""
     match read_json(labels.get(RESTORED_LABEL, "")):
         case {"former": str(former), **rest} if (wish := read_wish({**rest})) is not None:
-            return Restored(wish, decode_places(former))
+            return Restored(wish, decode_places(former), rest.get("left") is True)
         case _:
             return None
 
@@ -134,7 +135,8 @@ def with_restored(labels: Mapping[str, str], restored: Restored | None) -> dict[
     kept = {name: value for name, value in labels.items() if name != RESTORED_LABEL}
     if restored is None:
         return kept
-    found = {**written(restored.wish), "former": encode_places(restored.former)}
+    left = {"left": True} if restored.is_left else {}
+    found = {**written(restored.wish), "former": encode_places(restored.former), **left}
     return {**kept, RESTORED_LABEL: json.dumps(found)}
 
 

@@ -14,6 +14,7 @@ def restored_text(cluster: str, restored: Restored) -> str:
         f"{place.volumes or f'{cluster}_{place.name}'}-data on {place.node}"
         for place in restored.former
     )
-    text = f"in place at {format_moment(wish.at)}, {end}"
+    left = ", and left again" if restored.is_left else ""
+    text = f"in place at {format_moment(wish.at)}, {end}{left}"
     back = f"(`queenright restore {cluster} --former` goes back to them)"
     return f"{text}; the other data are in {volumes} {back}" if volumes else text
