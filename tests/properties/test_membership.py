@@ -255,7 +255,7 @@ def test_the_others_keep_their_numbers(places: tuple[DeployedMember, ...], gone:
     assert decode_places(encode_places(left)) == left
     kept = dict(zip((place.name for place in left), numbers_of(left), strict=True))
     assert kept == {other: number for other, number in numbers.items() if other != name}
-    again = with_place(left, "new-one", "node9", "10.77.0.99")
+    again = with_place(left, "new-one", "node9", "10.77.0.99", "main")
     assert [*numbers_of(again)] == sorted({*numbers_of(again)})
     assert {place.name for place in again} == {*kept, "new-one"}
 

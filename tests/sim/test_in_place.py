@@ -180,6 +180,33 @@ def test_it_ends_well_whatever_ends_in_between(seed: int) -> None:
     assert all("t" in volume.removeprefix("main_member-") for volume in volumes)
 
 
+async def removed_and_added() -> tuple[Scene, str]:
+    """A member goes after a restore, and comes again; return its volume."""
+    scene = await whole()
+    ask(scene)
+    await until_restored(scene)
+    assert scene.invariants.violations == []  # which knows the file's first members only
+    line = next(line for line in WITH_BACKUP.splitlines(keepends=True) if "member-3" in line)
+    alone = WITH_BACKUP.replace(line, "") + "  acknowledge: [noFailover, evenMembers]\n"
+    scene.world.manifests.write(FILE, alone)
+    with anyio.fail_after(1800):
+        while scene.world.store.service_named("main_member-3"):  # noqa: ASYNC110  # virtual time
+            await anyio.sleep(5)
+    scene.world.manifests.write(FILE, WITH_BACKUP)
+    with anyio.fail_after(1800):
+        while not scene.world.store.service_named("main_member-3"):  # noqa: ASYNC110
+            await anyio.sleep(5)
+    await scene.world.until_whole()
+    return scene, data_volume(scene.world.service("main_member-3").value)
+
+
+def test_a_member_that_comes_again_gets_no_volume_from_before_the_restore() -> None:
+    scene, volume = run_virtual(removed_and_added)
+    own = data_volume(scene.world.service("main_member-1").value)
+    assert volume.removeprefix("main_member-3") == own.removeprefix("main_member-1")
+    assert volume != "main_member-3-data"
+
+
 async def not_while(node: str) -> tuple[Scene, list[str]]:
     """A restore that is asked for while a node is down: nothing is stopped."""
     scene = await whole()

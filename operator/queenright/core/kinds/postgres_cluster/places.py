@@ -33,6 +33,8 @@ class DeployedMember:
 
 VOLUMES = re.compile(r"[a-z0-9][a-z0-9_-]{0,126}")
 """A service's name, after which volumes may be named."""
+GENERATION = re.compile(r"-[0-9]{8}t[0-9]{6}$")
+"""The end of the name of volumes that a restore in place gave: its moment."""
 MOST_MEMBERS = 999
 """The highest number that an annotation may give a member."""
 
@@ -43,13 +45,18 @@ def numbers_of(places: Sequence[DeployedMember]) -> tuple[int, ...]:
 
 
 def with_place(
-    places: Sequence[DeployedMember], name: str, node: str, address: str
+    places: Sequence[DeployedMember], name: str, node: str, address: str, scope: str
 ) -> tuple[DeployedMember, ...]:
-    """Return the places with one more, which gets the lowest free number."""
+    """Return the places with one more, which gets the lowest free number. After a restore in place
+    its volumes are of the others' generation: those of its bare name may have the former data, and
+    Raft's former log."""
     taken = {*numbers_of(places)}
     number = next(n for n in range(1, len(taken) + 2) if n not in taken)
     found = dict(zip(numbers_of(places), places, strict=True))
-    return numbered({**found, number: DeployedMember(name, node, address)})
+    stamps = (GENERATION.search(place.volumes) for place in places)
+    stamp = next((found[0] for found in stamps if found is not None), "")
+    volumes = f"{scope}_{name}{stamp}" if stamp else ""
+    return numbered({**found, number: DeployedMember(name, node, address, volumes=volumes)})
 
 
 def without_place(places: Sequence[DeployedMember], name: str) -> tuple[DeployedMember, ...]:

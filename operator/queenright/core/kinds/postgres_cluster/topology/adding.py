@@ -63,7 +63,13 @@ def begin_joining(state: ClusterState, arrival: Arrival) -> AnyAction | Hold:
         reason = f"member {arrival.name}: is added when all members are well ({obstacle})"
         return Hold(key, reason, state.now + SETTLES)
     before = len(state.desired.members)
-    places = with_place(state.desired.topology.places, arrival.name, arrival.node, arrival.address)
+    places = with_place(
+        state.desired.topology.places,
+        arrival.name,
+        arrival.node,
+        arrival.address,
+        state.desired.name,
+    )
     for_whom = f" to stand for {arrival.stands_for}" if arrival.stands_for else ""
     reason = (
         f"member {arrival.name} is added on {arrival.node}{for_whom}: its place is noted before "

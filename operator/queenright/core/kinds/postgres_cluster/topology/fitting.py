@@ -63,7 +63,8 @@ def label_misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
     key, places = state.desired.member_label, state.desired.topology.places
     own = {place.name: str(n) for n, place in zip(numbers_of(places), places, strict=True)}
     left = without_place(places, arrival.name)
-    after = with_place(left, arrival.name, arrival.node, arrival.address)
+    scope = state.desired.name
+    after = with_place(left, arrival.name, arrival.node, arrival.address, scope)
     numbers = {place.name: n for n, place in zip(numbers_of(after), after, strict=True)}
     number = str(numbers[arrival.name])
     for node in state.swarm.nodes:
