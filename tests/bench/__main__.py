@@ -1,4 +1,4 @@
-"""Speed and memory, measured on the lab (``polling`` and ``scale`` need none).
+"""Speed and memory, measured on the lab (but ``polling``, ``scale`` and ``backup``).
 
 Ratios come from runs in turn.
 ``python -m tests.bench [NAME …]``: all of them by default, or those of ``BENCHES``.
@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.bench.backup import bench_backup
 from tests.bench.failover import bench_failover
 from tests.bench.first_deployment import bench_first_deployment
 from tests.bench.polling import bench_polling
@@ -35,7 +36,11 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "vip-fine": bench_vip_fine,
 }
 
-WITHOUT_LAB: dict[str, Callable[[], None]] = {"polling": bench_polling, "scale": bench_scale}
+WITHOUT_LAB: dict[str, Callable[[], None]] = {
+    "polling": bench_polling,
+    "scale": bench_scale,
+    "backup": bench_backup,
+}
 
 
 def main(names: list[str]) -> int:
