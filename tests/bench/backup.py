@@ -28,8 +28,8 @@ MEBI = 1 << 20
 FILL = (
     "CREATE TABLE plain AS SELECT n, repeat('x', 120) AS text FROM generate_series(1, %s) n",
     (
-        "CREATE TABLE mixed AS SELECT n, md5(n::text) || md5((n + 1)::text) || md5((n + 2)::text) AS "
-        "text FROM generate_series(1, %s) n"
+        "CREATE TABLE mixed AS SELECT n, md5(n::text) || md5((n + 1)::text) || md5((n + 2)::text) "
+        "AS text FROM generate_series(1, %s) n"
     ),
 )
 
