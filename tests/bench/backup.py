@@ -68,7 +68,7 @@ def measure(programs: MemberPrograms, server: Server) -> None:
 
 
 def works(programs: MemberPrograms, server: Server) -> dict[str, Callable[[], None]]:
-    """What is measured, by name, in turn."""
+    """Return what is measured, by name, in turn."""
 
     def plain() -> None:
         target = server.home / "plain"
