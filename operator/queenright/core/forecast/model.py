@@ -1,0 +1,212 @@
+"""The modelled swarm at one moment: its plans, and the next moment.
+
+Pure. Invariant: a plan rests on the whole modelled observation, as a pass's on the real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from queenright.core.actions import AnyAction, CreateService, Reinitialize
+from queenright.core.forecast.members import Members
+from queenright.core.forecast.tasks import Change
+from queenright.core.kinds.claims import claimed_by_others, claimed_labels, claims_of
+from queenright.core.kinds.kind import Context, Desired, Surroundings
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.rules.base_backups import plan_base_backups
+from queenright.core.kinds.postgres_cluster.rules.drills import plan_drills
+from queenright.core.kinds.registry import KINDS, key_of, kind_of, of_kind
+from queenright.core.kinds.ruleset import RULESET, Ruleset
+from queenright.core.manifest.document import Document
+from queenright.core.observed import (
+    ImageFound,
+    Known,
+    Observed,
+    SwarmState,
+    voters_key,
+)
+from queenright.core.planning.deletion import NO_LABELS
+from queenright.core.planning.faults import DocumentKey
+from queenright.core.planning.images import images_needed
+from queenright.core.planning.plan import Hold, Plan
+from queenright.core.planning.preflight import swarm_or_hold
+from queenright.core.swarm.objects import IMAGE_LABEL
+
+BESIDE = (plan_base_backups, plan_drills)
+"""Rules that are no part of a forecast: they run by a schedule, beside everything else."""
+LONG_AGO = timedelta(hours=1)
+"""The age of what was observed at the beginning, of which the model knows no beginning."""
+NOT_LOOKED_UP = f"sha256:{'0' * 64}"
+"""Digest of an image that the first observation did not need."""
+Effect: TypeAlias = Callable[[AnyAction, Observed, Mapping[DocumentKey, Desired], Change], Observed]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One document (None where none describes what is deployed), and its plan on this
+    observation."""
+
+    key: DocumentKey
+    document: Document | None
+    plan: Plan
+    observed: Observed
+
+
+@dataclass(frozen=True)
+class Model:
+    """The modelled observation at a moment. ``voters_since`` has since when each Raft node lists
+    its voters."""
+
+    documents: Sequence[Document]
+    observed: Observed
+    began: datetime
+    now: datetime
+    ruleset: Ruleset = RULESET
+    left_out: Collection[DocumentKey] = ()
+    changes: int = 0
+    voters_since: Mapping[str, tuple[frozenset[str], datetime]] = field(default_factory=dict)
+
+    @staticmethod
+    def begun(
+        documents: Sequence[Document],
+        observed: Observed,
+        now: datetime,
+        ruleset: Ruleset,
+        left_out: Collection[DocumentKey],
+    ) -> Model:
+        """Return the model as it was observed; documents that are ``left_out`` are not planned."""
+        rules = {
+            name: tuple(rule for rule in found if rule not in BESIDE)
+            for name, found in ruleset.rules.items()
+        }
+        kept = replace(ruleset, rules=rules)
+        model = Model(documents, observed, now, now, kept, frozenset(left_out))
+        return model.with_ages(now - LONG_AGO)
+
+    def after(self, wait: timedelta) -> Model:
+        """Return the model after a time in which nothing else happens."""
+        return replace(self, now=self.now + wait).with_ages(self.now + wait)
+
+    def with_effect(self, action: AnyAction, effect: Effect) -> Model:
+        """Return the model after the full effect of an action."""
+        change = Change(self.now, 1_000_000 + self.changes)
+        observed = effect(action, self.observed, self.desired(), change)
+        return replace(self, observed=observed, changes=self.changes + 1)
+
+    def with_ages(self, since: datetime) -> Model:
+        """Return the model with the age of each list of voters; one that differs from the former
+        is there ``since``."""
+        found: dict[str, tuple[frozenset[str], datetime]] = {}
+        for service, raft in self.observed.raft.items():
+            if isinstance(raft, Known):
+                former = self.voters_since.get(service)
+                same = former is not None and former[0] == raft.value.voters
+                found[service] = former if former and same else (raft.value.voters, since)
+        ages = {
+            voters_key(name): (self.now - at).total_seconds() for name, (_, at) in found.items()
+        }
+        gone = (self.now - self.began).total_seconds()
+        described = {document.name for document in self.documents}
+        absent = {name: gone for kind in KINDS.values() for name in self._owned(kind.name)}
+        observed = replace(
+            self.observed,
+            seen_s_ago=ages,
+            touched_s_ago={},
+            attempts={},
+            absent_s={name: age for name, age in absent.items() if name not in described},
+        )
+        return replace(self, observed=observed, voters_since=found)
+
+    # Plans
+
+    @property
+    def swarm(self) -> SwarmState | Hold:
+        return swarm_or_hold(self.observed)
+
+    def desired(self) -> dict[DocumentKey, Desired]:
+        """Return what each document asks of the modelled swarm; one that can't be expanded is not
+        there."""
+        swarm = self.swarm
+        if isinstance(swarm, Hold):
+            return {}
+        around = Surroundings(swarm, self.documents, claims_of(self.documents))
+        found = (
+            (key_of(one), kind_of(one).expand(one, around))
+            for one in self.documents
+            if key_of(one) not in self.left_out
+        )
+        return {key: one for key, one in found if one is not None}
+
+    def planned(self) -> Iterator[Planned]:
+        """Yield the plans of all documents, then of what is deployed without one, as a pass makes
+        them."""
+        swarm = self.swarm
+        if isinstance(swarm, Hold):
+            for document in self.documents:
+                plan = Plan(document.name, "", holds=(swarm,))
+                yield Planned(key_of(document), document, plan, self.observed)
+            return
+        desired = self.desired()
+        observed = with_images(self.observed, swarm, desired)
+        others, all_labels = claimed_by_others(self.documents), claimed_labels(self.documents)
+        context = Context(swarm, observed, self.now, self.documents, desired)
+        for kind in KINDS.values():
+            for document in of_kind(kind, self.documents):
+                key = key_of(document)
+                if key in self.left_out:
+                    continue
+                within = replace(context, claimed=others.get(key, NO_LABELS))
+                rules = self.ruleset.rules[kind.name]
+                plan = kind.plan(document, desired.get(key), within, rules)
+                yield Planned(key, document, plan, observed)
+            for name in self._orphans(kind.name):
+                plan = kind.plan_deletion(name, replace(context, claimed=all_labels))
+                yield Planned(DocumentKey(kind.name, name), None, plan, observed)
+
+    def _orphans(self, kind: str) -> list[str]:
+        """Return the names of what is deployed and no document describes; what can't be read stays
+        as it is."""
+        described = {document.name for document in of_kind(KINDS[kind], self.documents)}
+        swarm = self.swarm
+        odd = set() if isinstance(swarm, Hold) else {one.owner for one in swarm.unreadable}
+        return sorted(self._owned(kind) - described - odd)
+
+    def _owned(self, kind: str) -> frozenset[str]:
+        swarm = self.swarm
+        return frozenset() if isinstance(swarm, Hold) else KINDS[kind].owned(swarm)
+
+    def source_of(self, action: AnyAction) -> str:
+        """Return the member from which an action has data copied; empty where it has none."""
+        for cluster in self.desired().values():
+            if not isinstance(cluster, DesiredCluster):
+                continue
+            members = Members(cluster, self.observed)
+            leader = next((m.name for m in cluster.members if m.service.name == members.leader), "")
+            if isinstance(action, Reinitialize) and action.cluster == cluster.name:
+                return leader
+            if not isinstance(action, CreateService) or action.service.name not in members.services:
+                continue
+            voters = frozenset[str]().union(*(raft.voters for raft in members.rafts))
+            is_new = action.service.environment.get("RAFT_SELF", "") not in voters
+            return leader if is_new else ""
+        return ""
+
+
+def with_images(
+    observed: Observed, swarm: SwarmState, desired: Mapping[DocumentKey, Desired]
+) -> Observed:
+    """Return the observation with the images that only later steps need: as they are deployed
+    already, or as if the registry had them."""
+    needed = frozenset[str]().union(
+        *(images_needed(one.services, swarm) for one in desired.values())
+    )
+    missing = needed - observed.images.keys()
+    if not missing:
+        return observed
+    deployed = (live.value.labels.get(IMAGE_LABEL, "") for live in swarm.services)
+    digests = {name: digest for name, _, digest in (text.partition("@") for text in deployed)}
+    found = {name: Known(ImageFound(digests.get(name) or NOT_LOOKED_UP)) for name in missing}
+    return replace(observed, images={**observed.images, **found})
