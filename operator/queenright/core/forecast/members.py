@@ -129,7 +129,7 @@ def remaining(members: Members, service: str, before: MemberStatus | None) -> Pe
     return {
         name: values
         for name, values in before.pending_changes.items()
-        if name in HOT_STANDBY and name in ahead.pending_changes and is_lowered(*values)
+        if name in ahead.pending_changes and is_standby_bound(name, values)
     }
 
 
@@ -145,7 +145,12 @@ HOT_STANDBY = frozenset(
 """Parameters of which a standby never has less than its primary (PostgreSQL: "Hot Standby")."""
 
 
-def is_lowered(present: str, future: str) -> bool:
+def is_standby_bound(name: str, values: tuple[str, str]) -> bool:
+    """Return True for a parameter that is lowered, and that no replica applies before its
+    leader."""
+    present, future = values
+    if name not in HOT_STANDBY:
+        return False
     return present.isdecimal() and future.isdecimal() and int(future) < int(present)
 
 
@@ -211,7 +216,7 @@ def led(members: Members, service: str) -> Members:
         waiting = {
             name: values
             for name, values in old.pending_changes.items()
-            if name in HOT_STANDBY and name in chosen.pending_changes and is_lowered(*values)
+            if name in chosen.pending_changes and is_standby_bound(name, values)
         }
         demoted = replace(
             old,

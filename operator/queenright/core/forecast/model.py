@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from queenright.core.actions import AnyAction, CreateService, Reinitialize
-from queenright.core.forecast.members import Members
+from queenright.core.actions import AnyAction, CreateService, PatchSettings, Reinitialize
+from queenright.core.forecast.effects import running
+from queenright.core.forecast.members import Members, is_standby_bound
 from queenright.core.forecast.tasks import Change
 from queenright.core.kinds.claims import claimed_by_others, claimed_labels, claims_of
 from queenright.core.kinds.kind import Context, Desired, Surroundings
@@ -24,6 +25,7 @@ from queenright.core.manifest.document import Document
 from queenright.core.observed import (
     ImageFound,
     Known,
+    MemberStatus,
     Observed,
     SwarmState,
     voters_key,
@@ -39,6 +41,8 @@ BESIDE = (plan_base_backups, plan_drills)
 """Rules that are no part of a forecast: they run by a schedule, beside everything else."""
 LONG_AGO = timedelta(hours=1)
 """The age of what was observed at the beginning, of which the model knows no beginning."""
+HEARD = timedelta(seconds=1)
+"""The time after which members report what a write of Patroni's settings means for them."""
 NOT_LOOKED_UP = f"sha256:{'0' * 64}"
 """Digest of an image that the first observation did not need."""
 Effect: TypeAlias = Callable[[AnyAction, Observed, Mapping[DocumentKey, Desired], Change], Observed]
@@ -56,6 +60,49 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class Late:
+    """Answers of members that come ``due`` after a write of Patroni's settings: ``before`` and
+    ``after`` it by service, and the tasks that ran then. One that has started since has found the
+    settings at its start."""
+
+    due: datetime
+    before: Mapping[str, MemberStatus]
+    after: Mapping[str, MemberStatus]
+    tasks: Mapping[str, frozenset[str]]
+
+    def applied(self, observed: Observed, swarm: SwarmState) -> Observed:
+        """Return the observation with the answers."""
+        found = dict(observed.members)
+        for service, later in self.after.items():
+            reading = found.get(service)
+            if not isinstance(reading, Known):
+                continue
+            status, former = reading.value, self.before[service]
+            waiting = {**status.pending_changes, **self._new(service)}
+            is_same = running(swarm, service) == self.tasks[service]
+            if not is_same or (former.is_leader and not status.is_leader):
+                waiting = {
+                    name: two for name, two in waiting.items() if is_standby_bound(name, two)
+                }
+            found[service] = Known(
+                replace(
+                    status,
+                    paused=later.paused,
+                    synchronous="" if status.is_leader else later.synchronous,
+                    pending_restart=bool(waiting),
+                    pending_changes=waiting,
+                )
+            )
+        return replace(observed, members=found)
+
+    def _new(self, service: str) -> dict[str, tuple[str, str]]:
+        """Return the parameters that wait since the write."""
+        former = self.before[service].pending_changes
+        later = self.after[service].pending_changes
+        return {name: two for name, two in later.items() if former.get(name) != two}
+
+
+@dataclass(frozen=True)
 class Model:
     """The modelled observation at a moment. ``voters_since`` has since when each Raft node lists
     its voters."""
@@ -68,6 +115,7 @@ class Model:
     left_out: Collection[DocumentKey] = ()
     changes: int = 0
     voters_since: Mapping[str, tuple[frozenset[str], datetime]] = field(default_factory=dict)
+    late: tuple[Late, ...] = ()
 
     @staticmethod
     def begun(
@@ -88,13 +136,30 @@ class Model:
 
     def after(self, wait: timedelta) -> Model:
         """Return the model after a time in which nothing else happens."""
-        return replace(self, now=self.now + wait).with_ages(self.now + wait)
+        now, observed = self.now + wait, self.observed
+        for one in self.late:
+            if one.due <= now and not isinstance(self.swarm, Hold):
+                observed = one.applied(observed, self.swarm)
+        late = tuple(one for one in self.late if one.due > now)
+        return replace(self, now=now, observed=observed, late=late).with_ages(now)
 
     def with_effect(self, action: AnyAction, effect: Effect) -> Model:
         """Return the model after the full effect of an action."""
         change = Change(self.now, 1_000_000 + self.changes)
         observed = effect(action, self.observed, self.desired(), change)
-        return replace(self, observed=observed, changes=self.changes + 1)
+        made = replace(self, observed=observed, changes=self.changes + 1)
+        return made.until_heard(self.observed) if isinstance(action, PatchSettings) else made
+
+    def until_heard(self, before: Observed) -> Model:
+        """Return the model with the members' former answers, until they have heard of a write."""
+        swarm = self.swarm
+        if isinstance(swarm, Hold):
+            return self
+        old, new = (statuses(one) for one in (before, self.observed))
+        tasks = {service: running(swarm, service) for service in new}
+        late = Late(self.now + HEARD, old, new, tasks)
+        observed = replace(self.observed, members=before.members)
+        return replace(self, observed=observed, late=(*self.late, late))
 
     def with_ages(self, since: datetime) -> Model:
         """Return the model with the age of each list of voters; one that differs from the former
@@ -193,6 +258,12 @@ class Model:
             is_new = action.service.environment.get("RAFT_SELF", "") not in voters
             return leader if is_new else ""
         return ""
+
+
+def statuses(observed: Observed) -> dict[str, MemberStatus]:
+    """Return the answers of the members that answer, by service."""
+    found = observed.members.items()
+    return {name: reading.value for name, reading in found if isinstance(reading, Known)}
 
 
 def with_images(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from queenright.core.actions import AnyAction
+from queenright.core.actions import AnyAction, CreateService, PatchSettings, UpdateService
 from queenright.core.forecast.effects import after
 from queenright.core.forecast.model import Effect, Model, Planned
 from queenright.core.kinds.registry import needed_by
@@ -25,7 +25,10 @@ from queenright.core.planning.guards import refusal_by
 from queenright.core.planning.plan import Hold, Plan, Refusal
 
 STEP = timedelta(seconds=6)
-"""The time between two rounds: longer than the state of a changed service is not final."""
+"""The time from a disruption to the next round: longer than the state of a changed service is not
+final."""
+AT_ONCE = timedelta(seconds=0.5)
+"""The time from any other round: the operator looks again at once."""
 MOST_ROUNDS = 400
 MOST_SAME = 4
 """The number of times for which one action may be planned with the same values."""
@@ -127,7 +130,7 @@ class Forecast:
         courses: dict[DocumentKey, _Course] = {}
         idle = 0
         for number in range(1, MOST_ROUNDS + 1):
-            done = 0
+            done, is_disrupted = 0, False
             changed: set[DocumentKey] = set()
             views = [*model.planned()]
             for view in views:
@@ -142,15 +145,17 @@ class Forecast:
                     done += 1
                     if any(action.disrupts for action in view.plan.actions):
                         changed.add(view.key)
+                    is_disrupted |= any(map(takes_time, view.plan.actions))
                 else:
                     course.note_wait(model.now)
             idle = 0 if done else idle + 1
-            model = model.after(STEP) if done else model
-            if not done:
-                later = next_moment(views, model.now, idle)
-                if later is None:
-                    break
-                model = model.after(later - model.now)
+            if done:
+                model = model.after(STEP if is_disrupted else AT_ONCE)
+                continue
+            later = next_moment(views, model, idle)
+            if later is None:
+                break
+            model = model.after(later - model.now)
         else:
             for course in courses.values():
                 course.ends = course.ends or f"it takes more than {MOST_ROUNDS} passes"
@@ -160,8 +165,10 @@ class Forecast:
 
     def _done(self, model: Model, view: Planned, course: _Course, number: int) -> Model:
         """Return the model after a plan was carried out, up to an action that comes again and
-        again."""
+        again. A container that is started in the same pass as Patroni's settings are written finds
+        them: they are there long before."""
         course.end_wait(model.now)
+        done: list[AnyAction] = []
         for action in view.plan.actions:
             name = attempt_key(action)
             course.times[name] += 1
@@ -170,21 +177,30 @@ class Forecast:
                 course.ends = f"{action.key} comes again and again: its effect is not modelled"
                 break
             made = sum(isinstance(step, Step) for step in course.steps) + 1
-            copies = model.source_of(action)
-            course.steps.append(Step(made, number, action, copies))
+            course.steps.append(Step(made, number, action, model.source_of(action)))
+            done.append(action)
+        for action in sorted(done, key=lambda one: not isinstance(one, PatchSettings)):
             model = model.with_effect(action, self.effect)
         return model
 
 
-def next_moment(views: Sequence[Planned], now: datetime, idle: int) -> datetime | None:
+def takes_time(action: AnyAction) -> bool:
+    """Return True for an action after which the operator waits for what it changed."""
+    return bool(action.disrupts) or isinstance(action, CreateService | UpdateService)
+
+
+def next_moment(views: Sequence[Planned], model: Model, idle: int) -> datetime | None:
     """Return when to look again after a round in which nothing was done; None where nothing waits,
     or all waits were in vain: after short ones, only a moment that a hold names is waited for."""
+    now = model.now
     held = [hold for view in views for hold in view.plan.held]
+    heard = [one.due for one in model.late]
     named = sorted(hold.recheck_at for hold in held if hold.recheck_at is not None)
     if not held:
-        return None
+        return min(heard, default=None)
     if idle <= SHORT_WAITS:
-        return max(now + SHORT, min((at for at in named if at > now), default=now))
+        soon = [at for at in (*named, *heard) if at >= now + AT_ONCE]
+        return min((*soon, now + SHORT))
     if idle <= SHORT_WAITS + LONG_WAITS:
         return now + LONG
     far = (at for at in named if now + LONG < at <= now + FURTHEST)
