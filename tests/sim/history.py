@@ -25,6 +25,7 @@ from tests.fakes.world import World
 from tests.sim.broken_passes import broken_passes
 from tests.sim.documents import IMAGES, LASTING_TEXTS, UNSTARTABLE_IMAGE
 from tests.sim.faults import MEMBERS, heal, power_on
+from tests.sim.forecast_judge import judged_edit
 from tests.sim.invariants import DATA_SECRETS, Invariants
 from tests.sim.operator_processes import Operators
 from tests.sim.script import DEEDS, Script, Step, make_script
@@ -39,6 +40,8 @@ PATIENCE_S = 500.0
 """The time for the operator before a person does what a hold asks for."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
 STRAYED = frozenset(f"update-service/{name}" for name in MEMBERS)
+FORECAST_ONE_IN = 5
+"""Of so many histories one ends with an edit that is forecast: each takes a fifth longer."""
 NOT_FOUGHT = "failback.mode is manual"
 """Words of the one hold that may stand in a world that is as desired."""
 
@@ -100,6 +103,9 @@ async def live_through(
     await operators.calm()
     calm(script, world)
     await settle(world, log, invariants, ruleset)
+    is_usual = ruleset is RULESET and tamper is None and not invariants.violations
+    if is_usual and script.seed % FORECAST_ONE_IN == 0:
+        await one_more_edit(script, world, log, invariants)
     await operators.kill()
     finish(world, invariants)
     return Outcome(script, invariants.violations, tell(log, world))
@@ -148,6 +154,16 @@ def calm(script: Script, world: World) -> None:
         agreed.paused = False
     for last_word in world.when_calm:
         last_word()
+
+
+async def one_more_edit(
+    script: Script, world: World, log: list[str], invariants: Invariants
+) -> None:
+    """An edit once all is calm: what the operator then does is what was forecast."""
+    text = script.rng(Step(-2, 0.0, "forecast")).choice(LASTING_TEXTS)
+    log.append(f"{world.now_s:7.1f} one more edit, which is forecast")
+    for wrong in await judged_edit(world, text):
+        invariants.violated(f"the forecast of the last edit: {wrong}")
 
 
 async def plan_now(world: World, ruleset: Ruleset) -> Plan:

@@ -1,0 +1,121 @@
+"""Forecasts against what then happens: edits of a cluster at rest, and of its members.
+
+Random histories are judged as well: one in ``FORECAST_ONE_IN`` ends with one more edit, which is
+forecast (``history``).
+"""
+
+from __future__ import annotations
+
+import random
+
+import anyio
+import pytest
+
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.documents import LASTING_TEXTS
+from tests.sim.forecast_judge import compare, forecast_of, judged_edit, until_quiet
+from tests.sim.forecast_mutations import MUTATIONS, ForecastMutation
+from tests.sim.history import LEISURELY, prepared_world
+from tests.sim.seeds import first_seed, histories_of
+from tests.sim.topology_world import first_of, text_of, topology_world
+from tests.support.builders import FILE
+
+EDITS = histories_of(12, 10)
+SHARDS = 6
+
+
+async def at_rest(world: World, text: str) -> None:
+    """A cluster as this text says, and an operator that has nothing left to do."""
+    world.manifests.write(FILE, text)
+    world.start_operator(tempo=LEISURELY)
+    await world.until_whole()
+    await until_quiet(world)
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_an_edit_comes_to_what_was_forecast(shard: int) -> None:
+    async def main(seed: int) -> list[str]:
+        world = prepared_world(seed)
+        first, then = random.Random(f"forecast {seed}").sample(LASTING_TEXTS, 2)
+        await at_rest(world, first)
+        return [f"seed {seed}: {text}" for text in await judged_edit(world, then)]
+
+    for number in range(shard, EDITS, SHARDS):
+        found = run_virtual(lambda number=number: main(first_seed() + number))  # type: ignore[misc]
+        assert not found, found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(first_of(3), first_of(5), id="3 to 5"),
+        pytest.param(first_of(5), first_of(3), id="5 to 3", marks=pytest.mark.slow),
+        pytest.param(
+            first_of(3),
+            text_of("member-1", "member-2", "member-3", at={"member-3": "node5"}),
+            id="a member moves",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_change_of_the_members_comes_to_what_was_forecast(before: str, after: str) -> None:
+    async def main() -> list[str]:
+        world = topology_world(1, before)
+        await at_rest(world, before)
+        return await judged_edit(world, after)
+
+    assert run_virtual(main) == []
+
+
+def test_a_first_deployment_comes_to_what_was_forecast() -> None:
+    async def main() -> list[str]:
+        world = World()
+        forecasted = await forecast_of(world)
+        assert all(way.is_whole for way in forecasted.ways)
+        world.start_operator()
+        await anyio.sleep(10)
+        await until_quiet(world)
+        return [*compare(world, forecasted)]
+
+    assert run_virtual(main) == []
+
+
+def test_what_stops_a_forecast_stops_the_operator() -> None:
+    """A member's node is off: nothing is restarted, and the forecast says by whom it is held."""
+
+    async def main() -> None:
+        world = prepared_world(1)
+        await at_rest(world, LASTING_TEXTS[0])
+        world.store.set_node("id-node4", availability="drain")
+        await anyio.sleep(30)
+        edited = {FILE: LASTING_TEXTS[3]}
+        forecasted = await forecast_of(world, edited=edited)
+        (way,) = forecasted.ways
+        assert not way.is_whole
+        assert any(hold.key == "update-service/main_member-1" for hold in way.stops)
+        world.manifests.write(FILE, LASTING_TEXTS[3])
+        await anyio.sleep(300)
+        assert [*compare(world, forecasted)] == []
+
+    run_virtual(main)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_worse_model_is_caught(mutation: ForecastMutation) -> None:
+    async def main() -> list[str]:
+        world = prepared_world(1)
+        await at_rest(world, mutation.before)
+        return await judged_edit(world, mutation.text, mutation.effect)
+
+    assert run_virtual(main) != []
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_the_model_itself_passes_where_a_worse_one_is_caught(mutation: ForecastMutation) -> None:
+    async def main() -> list[str]:
+        world = prepared_world(1)
+        await at_rest(world, mutation.before)
+        return await judged_edit(world, mutation.text)
+
+    assert run_virtual(main) == []
