@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -30,6 +32,7 @@ from queenright.engine.planning import PlannedPass
 MOST_RECORDS = 50_000
 """The number of records of the trail that are read, counted from the newest."""
 INNER = STEP + 3
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 
 def history_of(state_dir: Path | None) -> History:
@@ -54,6 +57,12 @@ def kind_of_action(action: AnyAction) -> str:
     return action.key.partition("/")[0]
 
 
+def without_moments(action: AnyAction) -> AnyAction:
+    """Return the action without fields that have a moment in them: it would be the model's."""
+    kept = tuple(change for change in action.changes if not MOMENT.search(change.new))
+    return replace(action, changes=kept)
+
+
 def moves_leader(action: AnyAction) -> bool:
     return isinstance(action, Switchover | Failover)
 
@@ -65,7 +74,7 @@ def show_way(out: Output, noun: str, way: Way, history: History) -> None:
         if isinstance(step, Wait):
             out.line(wait_text(step), indent=STEP)
             continue
-        show_action(out, step.number, step.action)
+        show_action(out, step.number, without_moments(step.action))
         for text in figure_lines(step, history.of(way.key.name, kind_of_action(step.action))):
             out.line(text, indent=INNER)
     show_end(out, way)
@@ -123,7 +132,7 @@ def figure_lines(step: Step, figures: Figures) -> Sequence[str]:
 def taken(figures: Figures) -> str:
     text = told(figures.duration)
     if figures.until_next is not None:
-        text += f", and the next step began {told(figures.until_next)} after it"
+        text += f"; the next step began {told(figures.until_next)} later"
     return text
 
 
@@ -172,7 +181,7 @@ def step_json(step: Step, figures: Figures) -> dict[str, object]:
     return {
         "number": step.number,
         "pass": step.round,
-        **action_json(step.action),
+        **action_json(without_moments(step.action)),
         "duration": figure_json(figures.duration),
         "until_next": figure_json(figures.until_next),
         "write_gap": figure_json(gap),
