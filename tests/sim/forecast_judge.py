@@ -133,11 +133,13 @@ def compare(world: World, forecasted: Forecasted) -> Iterator[str]:
             yield f"the forecast of {way.key.name} ends: {way.ends or way.refusal}"
 
 
-async def judged_edit(world: World, text: str, effect: Effect = after) -> list[str]:
+async def judged_edit(
+    world: World, text: str, effect: Effect = after, file: str = FILE
+) -> list[str]:
     """Forecast an edit of a world at rest, write it, wait until nothing more is done; return where
     the forecast was wrong."""
-    forecasted = await forecast_of(world, effect, {FILE: text})
-    world.manifests.write(FILE, text)
+    forecasted = await forecast_of(world, effect, {file: text})
+    world.manifests.write(file, text)
     await anyio.sleep(10)
     found = [] if await until_quiet(world) else ["the operator does not come to rest"]
     return [*found, *compare(world, forecasted)]

@@ -11,18 +11,23 @@ import random
 import anyio
 import pytest
 
+from tests.fakes.replicas import Replicas
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.documents import LASTING_TEXTS
 from tests.sim.forecast_judge import compare, forecast_of, judged_edit, until_quiet
 from tests.sim.forecast_mutations import MUTATIONS, ForecastMutation
 from tests.sim.history import LEISURELY, prepared_world
+from tests.sim.one_edit import APP_IMAGES, APP_RICH
 from tests.sim.seeds import first_seed, histories_of
 from tests.sim.topology_world import first_of, text_of, topology_world
+from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
 from tests.support.builders import FILE
 
 EDITS = histories_of(12, 10)
 SHARDS = 6
+PRESENT, NEXT = sorted(APP_DIGESTS)
+NEXT_VERSION = APP_RICH.replace(PRESENT, NEXT)
 
 
 async def at_rest(world: World, text: str) -> None:
@@ -117,5 +122,29 @@ def test_the_model_itself_passes_where_a_worse_one_is_caught(mutation: ForecastM
         world = prepared_world(1)
         await at_rest(world, mutation.before)
         return await judged_edit(world, mutation.text)
+
+    assert run_virtual(main) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("", app_manifest(), id="a new application"),
+        pytest.param(APP_RICH, NEXT_VERSION, id="an upgrade with a dump"),
+        pytest.param(APP_RICH, app_manifest(), id="the edge goes", marks=pytest.mark.slow),
+    ],
+)
+def test_an_application_comes_to_what_was_forecast(before: str, after: str) -> None:
+    async def main() -> list[str]:
+        world = World(1)
+        world.startable |= APP_IMAGES.keys()
+        world.swarm.images |= APP_IMAGES
+        Replicas(world, random.Random(1))
+        if before:
+            world.manifests.write(APP_FILE, before)
+        world.start_operator()
+        await world.until_whole()
+        await until_quiet(world)
+        return await judged_edit(world, after, file=APP_FILE)
 
     assert run_virtual(main) == []
