@@ -18,7 +18,8 @@ from queenright.core.actions import (
     SqlAction,
 )
 from queenright.core.forecast.catalog_effects import catalog_after, with_secret
-from queenright.core.forecast.members import Members, archives, started, stopped
+from queenright.core.forecast.leading import archives, started, stopped
+from queenright.core.forecast.members import Members
 from queenright.core.forecast.patroni_effects import members_after
 from queenright.core.forecast.swarm_effects import swarm_after
 from queenright.core.forecast.tasks import Change

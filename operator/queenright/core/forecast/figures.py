@@ -45,7 +45,7 @@ UNKNOWN = Figures()
 
 @dataclass(frozen=True)
 class History:
-    """What a trail has of the steps that were done; ``steps`` and ``changes`` are newest first."""
+    """Records of what was done, as a trail has them; ``steps`` and ``changes`` are newest first."""
 
     steps: Sequence[Step] = ()
     changes: Sequence[LeaderChange] = ()

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from queenright.core.actions import AnyAction, CreateService, PatchSettings, Reinitialize
 from queenright.core.forecast.effects import running
-from queenright.core.forecast.members import Members, is_standby_bound
+from queenright.core.forecast.leading import is_standby_bound
+from queenright.core.forecast.members import Members
 from queenright.core.forecast.tasks import Change
 from queenright.core.kinds.claims import claimed_by_others, claimed_labels, claims_of
 from queenright.core.kinds.kind import Context, Desired, Surroundings

@@ -20,15 +20,9 @@ from queenright.core.actions import (
     RestartPostgres,
     Switchover,
 )
-from queenright.core.forecast.members import (
-    Members,
-    connected,
-    follows,
-    led,
-    left,
-    remaining,
-    settled,
-)
+from queenright.core.forecast.leading import follows, led, remaining, settled
+from queenright.core.forecast.members import Members
+from queenright.core.forecast.votes import connected, left
 from queenright.core.kinds.postgres_cluster.patroni.config_diff import parameters_in
 from queenright.core.observed import MemberStatus
 from queenright.core.postgres.equal_settings import same_parameter
