@@ -132,6 +132,8 @@ class Model:
             for name, found in ruleset.rules.items()
         }
         kept = replace(ruleset, rules=rules)
+        if isinstance(observed.swarm, Known):
+            observed = replace(observed, swarm=Known(observed.swarm.value.in_order()))
         model = Model(documents, observed, now, now, kept, frozenset(left_out))
         return model.with_ages(now - LONG_AGO)
 
@@ -206,9 +208,9 @@ class Model:
         )
         return {key: one for key, one in found if one is not None}
 
-    def planned(self) -> Iterator[Planned]:
+    def planned(self, due: Collection[DocumentKey] | None = None) -> Iterator[Planned]:
         """Yield the plans of all documents, then of what is deployed without one, as a pass makes
-        them."""
+        them; of documents only those that are ``due``, if it is given."""
         swarm = self.swarm
         if isinstance(swarm, Hold):
             for document in self.documents:
@@ -222,7 +224,7 @@ class Model:
         for kind in KINDS.values():
             for document in of_kind(kind, self.documents):
                 key = key_of(document)
-                if key in self.left_out:
+                if key in self.left_out or (due is not None and key not in due):
                     continue
                 within = replace(context, claimed=others.get(key, NO_LABELS))
                 rules = self.ruleset.rules[kind.name]

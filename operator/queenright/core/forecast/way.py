@@ -8,7 +8,7 @@ stops the way; nothing is guessed about it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -43,7 +43,8 @@ LEAST_TOLD = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action of the way. ``number`` counts the document's actions from 1, ``round`` the passes.
+    """An action of the way. ``number`` counts the document's actions from 1, ``round`` the passes
+    in which something is done.
     ``copies_from`` is the member whose data a new member copies; empty where none does."""
 
     number: int
@@ -128,40 +129,61 @@ class Forecast:
         """Return each document's way, in the order in which they are planned."""
         model = Model.begun(self.documents, self.observed, self.now, self.ruleset, {*self.stopped})
         courses: dict[DocumentKey, _Course] = {}
-        idle = 0
-        for number in range(1, MOST_ROUNDS + 1):
-            done, is_disrupted = 0, False
-            changed: set[DocumentKey] = set()
-            views = [*model.planned()]
-            for view in views:
-                course = courses.setdefault(view.key, _Course(view.document))
-                course.plan, course.refusal = view.plan, None
-                if view.document is not None and needed_by(view.document) in changed:
-                    continue
-                if not course.ends:
-                    course.refusal = refusal_by(self.ruleset.guards, view.plan, view.observed)
-                if course.refusal is None and not course.ends and view.plan.actions:
-                    model = self._done(model, view, course, number)
-                    done += 1
-                    if any(action.disrupts for action in view.plan.actions):
-                        changed.add(view.key)
-                    is_disrupted |= any(map(takes_time, view.plan.actions))
-                else:
-                    course.note_wait(model.now)
-            idle = 0 if done else idle + 1
-            if done:
+        due: set[DocumentKey] | None = None
+        idle, passes, is_sure = 0, 1, False
+        for _ in range(MOST_ROUNDS):
+            views = [*model.planned(due)]
+            model, acted, is_disrupted = self._passed(model, views, courses, passes)
+            held = {view.key for view in views if view.plan.held}
+            forget_gone(courses, {view.key for view in views})
+            if acted:
                 model = model.after(STEP if is_disrupted else AT_ONCE)
-                continue
-            later = next_moment(views, model, idle)
-            if later is None:
-                break
-            model = model.after(later - model.now)
+                passes, idle, due, is_sure = passes + 1, 0, acted | held, False
+            elif not is_sure and due is not None:
+                due, is_sure = None, True  # of the others, something may wait for what was done
+            else:
+                idle, due, is_sure = idle + 1, None if model.late else held, True
+                later = next_moment(views, model, idle)
+                if later is None:
+                    break
+                model = model.after(later - model.now)
         else:
             for course in courses.values():
                 course.ends = course.ends or f"it takes more than {MOST_ROUNDS} passes"
         found = {key: course.way(key) for key, course in courses.items()}
-        held = {key: Way(key, None, stops=plan.held) for key, plan in self.stopped.items()}
-        return (*held.values(), *found.values())
+        stopped = (Way(key, None, stops=plan.held) for key, plan in self.stopped.items())
+        return (*stopped, *found.values())
+
+    def _passed(
+        self,
+        model: Model,
+        views: Sequence[Planned],
+        courses: dict[DocumentKey, _Course],
+        number: int,
+    ) -> tuple[Model, set[DocumentKey], bool]:
+        """Return the model after one pass, the documents that did something in it, and True if the
+        operator then waits for what it changed. A document that rests on what was disrupted waits
+        for the next pass."""
+        acted: set[DocumentKey] = set()
+        disrupted: set[DocumentKey] = set()
+        is_disrupted = False
+        for view in views:
+            course = courses.setdefault(view.key, _Course(view.document))
+            course.plan, course.refusal = view.plan, None
+            if view.document is not None and needed_by(view.document) in disrupted:
+                acted.add(view.key)  # it is planned again
+                continue
+            if not course.ends:
+                course.refusal = refusal_by(self.ruleset.guards, view.plan, view.observed)
+            if course.refusal is not None or course.ends or not view.plan.actions:
+                course.note_wait(model.now)
+                continue
+            model = self._done(model, view, course, number)
+            acted.add(view.key)
+            if any(action.disrupts for action in view.plan.actions):
+                disrupted.add(view.key)
+            is_disrupted |= any(map(takes_time, view.plan.actions))
+        return model, acted, is_disrupted
 
     def _done(self, model: Model, view: Planned, course: _Course, number: int) -> Model:
         """Return the model after a plan was carried out, up to an action that comes again and
@@ -182,6 +204,13 @@ class Forecast:
         for action in sorted(done, key=lambda one: not isinstance(one, PatchSettings)):
             model = model.with_effect(action, self.effect)
         return model
+
+
+def forget_gone(courses: Mapping[DocumentKey, _Course], seen: Collection[DocumentKey]) -> None:
+    """Forget the plan of what had no document, and is removed by now."""
+    for key, course in courses.items():
+        if course.document is None and key not in seen:
+            course.plan = None
 
 
 def takes_time(action: AnyAction) -> bool:
