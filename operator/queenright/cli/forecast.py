@@ -18,7 +18,7 @@ from queenright.cli.formatting import (
     show_action,
     show_notes,
 )
-from queenright.core.actions import AnyAction, Failover, Switchover
+from queenright.core.actions import AnyAction, Failover, LabelConfig, Switchover
 from queenright.core.audit.lines import records_to_show
 from queenright.core.audit.reading import read_step
 from queenright.core.forecast.figures import Figure, Figures, History
@@ -58,7 +58,10 @@ def kind_of_action(action: AnyAction) -> str:
 
 
 def without_moments(action: AnyAction) -> AnyAction:
-    """Return the action without fields that have a moment in them: it would be the model's."""
+    """Return the action without the operator's own annotations that have a moment in them: it would
+    be the model's."""
+    if not isinstance(action, LabelConfig):
+        return action
     kept = tuple(change for change in action.changes if not MOMENT.search(change.new))
     return replace(action, changes=kept)
 

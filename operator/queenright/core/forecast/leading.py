@@ -107,7 +107,7 @@ def elected(members: Members) -> Members:
 
 def led(members: Members, service: str) -> Members:
     """Return the members after one was promoted: it is on the next timeline, and all that run
-    follow it. A member without a cluster before begins the database."""
+    follow it. The first leader of a cluster that never was healthy begins the database."""
     chosen = members.status(service)
     if chosen is None:
         return members
@@ -145,7 +145,8 @@ def led(members: Members, service: str) -> Members:
         status = members.status(name)
         if name != service and status is not None and (status.is_running or name == former):
             members = follows(members, name)
-    return settled(begun(members) if timeline == FIRST_TIMELINE else members)
+    is_first = timeline == FIRST_TIMELINE and not members.is_bootstrapped
+    return settled(begun(members) if is_first else members)
 
 
 def begun(members: Members) -> Members:

@@ -11,6 +11,7 @@ from typing import Any
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import Known, MemberStatus, Observed, RaftStatus, Unknown
+from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Members:
         """Service of the member that leads; empty where none does."""
         found = [name for name in self.services if (s := self.status(name)) and s.is_leader]
         return found[0] if len(found) == 1 else ""
+
+    @property
+    def is_bootstrapped(self) -> bool:
+        """True if the cluster was healthy once: its members' volumes have its data."""
+        match self.observed.swarm:
+            case Known(swarm):
+                state_config = swarm.config(self.cluster.state_config.name)
+            case _:
+                return False
+        return state_config is not None and BOOTSTRAPPED_LABEL in state_config.value.labels
 
     @property
     def settings(self) -> Mapping[str, Any]:

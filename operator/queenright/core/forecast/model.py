@@ -214,8 +214,9 @@ class Model:
         swarm = self.swarm
         if isinstance(swarm, Hold):
             for document in self.documents:
-                plan = Plan(document.name, "", holds=(swarm,))
-                yield Planned(key_of(document), document, plan, self.observed)
+                if (key := key_of(document)) not in self.left_out:
+                    plan = Plan(document.name, "", holds=(swarm,))
+                    yield Planned(key, document, plan, self.observed)
             return
         desired = self.desired()
         observed = with_images(self.observed, swarm, desired)

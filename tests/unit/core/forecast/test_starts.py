@@ -13,7 +13,7 @@ from tests.support.effect_worlds import WANTED, done, member, swarm
 
 def test_a_first_start_elects_a_leader_by_majority_and_the_others_copy() -> None:
     seen = three_nodes()
-    bare = dataclasses.replace(swarm(seen), services=(), tasks=())
+    bare = dataclasses.replace(swarm(seen), services=(), tasks=(), configs=())
     empty = dataclasses.replace(
         seen, swarm=Known(bare), members={}, raft={}, settings={}, catalogs={}
     )
@@ -27,6 +27,18 @@ def test_a_first_start_elects_a_leader_by_majority_and_the_others_copy() -> None
     settings = third.settings["main"]
     assert isinstance(settings, Known)
     assert settings.value == WANTED.settings
+
+
+def test_members_that_start_again_on_their_data_have_unknown_roles_and_settings() -> None:
+    seen = three_nodes()
+    bare = dataclasses.replace(swarm(seen), services=(), tasks=())
+    silent = dataclasses.replace(
+        seen, swarm=Known(bare), members={}, raft={}, settings={}, catalogs={}
+    )
+    for one in WANTED.members:
+        silent = done(CreateService(reason="r", service=one.service), silent)
+    assert member(silent, "member-1").is_leader
+    assert (silent.settings, silent.catalogs) == ({}, {})
 
 
 def test_a_swarm_that_was_not_read_stays_so() -> None:
