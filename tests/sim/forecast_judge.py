@@ -52,7 +52,7 @@ DISTURBING = (
 )
 JOBS = ("_dump", "_backup")
 """Parts of the names of jobs' services."""
-QUIET_S = 130.0
+QUIET_S = 100.0
 """The time without a change after which nothing more is done: longer than every rule waits that
 does not name a moment."""
 LONGEST_S = 3000.0

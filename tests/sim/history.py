@@ -40,8 +40,8 @@ PATIENCE_S = 500.0
 """The time for the operator before a person does what a hold asks for."""
 LABEL_ADVICE = re.compile(r"docker node update --label-(add|rm) pg-node(?:=(\d))? (\w+)")
 STRAYED = frozenset(f"update-service/{name}" for name in MEMBERS)
-FORECAST_ONE_IN = 5
-"""Of so many histories one ends with an edit that is forecast: each takes a fifth longer."""
+FORECAST_ONE_IN = 15
+"""Of so many histories one ends with an edit that is forecast; it takes up to twice as long."""
 NOT_FOUGHT = "failback.mode is manual"
 """Words of the one hold that may stand in a world that is as desired."""
 

@@ -11,21 +11,25 @@ import random
 import anyio
 import pytest
 
+from queenright.core.kinds.registry import KINDS
+from queenright.core.swarm.objects import Secret
 from tests.fakes.replicas import Replicas
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.sim.documents import LASTING_TEXTS
+from tests.sim.documents import IMAGES, LASTING_TEXTS
 from tests.sim.forecast_judge import compare, forecast_of, judged_edit, until_quiet
 from tests.sim.forecast_mutations import MUTATIONS, ForecastMutation
 from tests.sim.history import LEISURELY, prepared_world
-from tests.sim.one_edit import APP_IMAGES, APP_RICH
+from tests.sim.one_edit import APP_IMAGES, APP_RICH, OWNERS_SECRETS, draw_valid
+from tests.sim.schema_edits import Edit, fields_of
 from tests.sim.seeds import first_seed, histories_of
 from tests.sim.topology_world import first_of, text_of, topology_world
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
 from tests.support.builders import FILE
 
-EDITS = histories_of(12, 10)
-SHARDS = 6
+EDITS = histories_of(8, 10)
+SHARDS = 4
+FIELD_ONE_IN = 3
 PRESENT, NEXT = sorted(APP_DIGESTS)
 NEXT_VERSION = APP_RICH.replace(PRESENT, NEXT)
 
@@ -116,6 +120,7 @@ def test_a_worse_model_is_caught(mutation: ForecastMutation) -> None:
     assert run_virtual(main) != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_the_model_itself_passes_where_a_worse_one_is_caught(mutation: ForecastMutation) -> None:
     async def main() -> list[str]:
@@ -148,3 +153,31 @@ def test_an_application_comes_to_what_was_forecast(before: str, after: str) -> N
         return await judged_edit(world, after, file=APP_FILE)
 
     assert run_virtual(main) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_an_edit_of_any_field_comes_to_what_was_forecast(shard: int) -> None:
+    """One field in ``FIELD_ONE_IN`` of every kind's schema; others for another commit."""
+    seed = first_seed()
+
+    async def main(text: str, edit: Edit) -> list[str]:
+        world = World(seed)
+        world.startable = frozenset(IMAGES) | APP_IMAGES.keys()
+        world.swarm.images |= IMAGES | APP_IMAGES
+        world.manifests.files[edit.file] = text
+        if edit.file == APP_FILE:
+            Replicas(world, random.Random(seed))
+        for name in OWNERS_SECRETS:
+            world.store.create_secret(Secret(name))
+        world.start_operator(tempo=LEISURELY)
+        await world.until_whole()
+        await until_quiet(world)
+        return await judged_edit(world, edit.text, file=edit.file)
+
+    every = [(kind, one) for kind in KINDS for one in fields_of(kind)]
+    for kind, one in every[seed % FIELD_ONE_IN :: FIELD_ONE_IN][shard::SHARDS]:
+        drawn = draw_valid(kind, one, random.Random(f"{seed}/{kind}/{one}"))
+        if drawn is not None:
+            found = run_virtual(lambda drawn=drawn: main(*drawn))  # type: ignore[misc]
+            assert not found, f"{drawn[1]}: {found}"
