@@ -28,7 +28,7 @@ def joined(members: Members, service: str) -> Members:
 
 
 def partners_of(members: Members, service: str) -> frozenset[str]:
-    """Return the Raft addresses that a member is told at its first start."""
+    """Return the Raft addresses in a member's list of partners."""
     found = (m.service for m in members.cluster.members if m.service.name == service)
     text = next((one.environment.get(PARTNERS_VARIABLE, "") for one in found), "")
     listed = read_json(text)
