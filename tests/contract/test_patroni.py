@@ -27,6 +27,7 @@ def test_each_member_tells_its_part(stage: Stage) -> None:
             assert status.state in {"running", "streaming"}
             assert status.timeline == found[leader].timeline
             assert status.location
+            assert status.name == name
             assert status.server_version // 10_000 == 16
             assert status.version.startswith("4.")
             assert (status.role, status.holds_lock) == (

@@ -6,6 +6,7 @@ A request takes effect in the model even if its caller is killed before the answ
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tests.fakes.member_status import status_of
 from tests.fakes.patroni_model import PatroniModel
 from tests.fakes.verbs import Verb, VerbFaults
 
+VIP_ADDRESS = "10.77.0.100"
 ANSWER_S = 0.003
 TIMEOUT_S = 2.0
 PATCH_S = 5.0
@@ -51,15 +53,26 @@ class FakePatroni:
     verbs: list[tuple[float, str]] = field(default_factory=list)
     changes: list[TimelineEnd] = field(default_factory=list)
     """The answer of ``/history`` beside the model's own changes."""
+    virtual: dict[str, str] = field(default_factory=lambda: {VIP_ADDRESS: ""})
+    """The address of the node that has each virtual address; empty where nobody has it."""
 
     # Reads
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
+        if address in self.virtual:
+            holder = self.model.at_address(self.virtual[address])
+            if holder is None:
+                return Unknown(f"http://{address}:{port} does not answer: no route to host")
+            return Known(self._status(holder))
         await self.boundary(f"status of {address}")
         found = await self.ask(address, port)
         noted = self.silent_s if isinstance(found, Unknown) else self.answered_s
         noted[address] = asyncio.get_running_loop().time()
-        return found if isinstance(found, Unknown) else Known(status_of(self.model, found))
+        return found if isinstance(found, Unknown) else Known(self._status(found))
+
+    def _status(self, instance: Instance) -> MemberStatus:
+        found = status_of(self.model, instance)
+        return dataclasses.replace(found, scope=instance.cluster, name=instance.name)
 
     async def ask(self, address: str, port: int, *, of_raft: bool = False) -> Instance | Unknown:
         """The member that hears a question on this port, after the time that takes."""

@@ -131,6 +131,7 @@ async def observe(
         readiness=readiness,
         outputs=outputs,
         history=into.history,
+        holders=into.holders,
     )
     return Look(observed, desired)
 
@@ -172,6 +173,7 @@ async def observe_anew(
         raft=into.raft,
         readiness=readiness,
         history=into.history,
+        holders=into.holders,
     )
     return Look(observed, desired)
 

@@ -26,6 +26,7 @@ from queenright.core.observed import (
 )
 from queenright.engine.archiving import ArchivingReading, observe_archiving
 from queenright.engine.catalogs import CatalogReading, observe_catalog
+from queenright.engine.observe_holder import HolderReading, observe_holder
 from queenright.engine.password_checks import Judging
 from queenright.engine.world import Ports
 
@@ -46,6 +47,7 @@ class Readings:
     raft: dict[str, RaftReading] = field(default_factory=dict)
     history: dict[str, HistoryReading] = field(default_factory=dict)
     archiving: dict[str, ArchivingReading] = field(default_factory=dict)
+    holders: dict[str, HolderReading] = field(default_factory=dict)
 
 
 async def observe_cluster(
@@ -63,6 +65,8 @@ async def observe_cluster(
             group.start_soon(ask_raft, ports, name, access, into.raft)
         for arrival in cluster.topology.asked:
             group.start_soon(ask_beforehand, ports, cluster, arrival, swarm, into.raft)
+        if cluster.vip is not None:
+            group.start_soon(observe_holder, ports, cluster, cluster.vip, swarm, into.holders)
         readings = with_lags(await observe_members(ports, cluster, swarm))
         into.members.update(readings)
 

@@ -17,13 +17,14 @@ from queenright.core.planning.plan import Refusal
 from queenright.engine.state_lines import PERIOD_S, StateLines
 from tests.fakes.virtual_loop import run_virtual
 from tests.support.app_builders import known, replica, served, with_readiness
-from tests.support.builders import BACKUP, NOW, manifest, status, swarm_of, three_nodes
+from tests.support.builders import BACKUP, NOW, VIP, manifest, status, swarm_of, three_nodes
 from tests.support.changed import with_config_labels, with_member, with_raft
 from tests.support.log_lines import Line, state_lines
 from tests.support.sights import StillTime, cluster_pass, pass_with_app
 
 MANUAL = Path(__file__).parents[3] / "docs" / "monitoring.md"
 ADDED_BY_LOGGING = {"timestamp", "level", "event"}
+WITH_VIP = manifest(vip=VIP)
 ARCHIVING = manifest(backup=BACKUP[:-1] + ", drill: {node: node4}}")
 
 
@@ -80,7 +81,7 @@ def test_a_healthy_cluster() -> None:
         "proxies_down": 0,
     }
     assert {key: line[key] for key in expected} == expected
-    assert not {"archived_s_ago", "backup_s_ago", "write_gap_ms"} & line.keys()
+    assert not {"archived_s_ago", "backup_s_ago", "write_gap_ms", "vip_node"} & line.keys()
 
 
 def test_silence_is_not_well_and_has_no_figures() -> None:
@@ -139,6 +140,13 @@ def test_a_canary_s_measurement_and_a_refusal() -> None:
     assert (line["refused_by"], line["condition"]) == ("quorum", "needs you")
 
 
+def test_who_has_the_virtual_address() -> None:
+    seen = three_nodes(text=WITH_VIP)
+    assert cluster_line(seen, WITH_VIP)["vip_node"] is None
+    held = dataclasses.replace(seen, holders={"main": Known("member-2")})
+    assert cluster_line(held, WITH_VIP)["vip_node"] == "node3"
+
+
 def test_an_application() -> None:
     seen = with_readiness(known(served()), 1, Unknown("no answer"))
     line = next(one for one in state_lines(pass_with_app(seen)) if one.get("kind") == "application")
@@ -162,6 +170,7 @@ def test_every_key_is_in_the_manual_and_no_other() -> None:
     written = [
         *state_lines(cluster_pass(seen, text=ARCHIVING), measured=measured),
         *state_lines(pass_with_app()),
+        *state_lines(cluster_pass(three_nodes(text=WITH_VIP), text=WITH_VIP)),
     ]
     keys = {key for line in written for key in line} - ADDED_BY_LOGGING
     rows = re.findall(r"^\| (`[^|]+) \|", MANUAL.read_text(), re.MULTILINE)

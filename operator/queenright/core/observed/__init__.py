@@ -143,3 +143,6 @@ class Observed:
     history: Mapping[str, Known[Sequence[TimelineEnd]] | Unknown] = field(default_factory=dict)
     """Patroni's history of timelines, by cluster name; only for clusters of which no member proved
     the leader lock in this observation."""
+    holders: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
+    """The name of the member that answers at the virtual address, by cluster name: the one on the
+    node which has the address. Only for clusters with one."""

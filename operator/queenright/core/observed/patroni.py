@@ -38,6 +38,9 @@ class MemberStatus:
     version: str = ""
     server_version: int = 0
     tags: Mapping[str, object] = field(default_factory=dict)
+    scope: str = ""
+    name: str = ""
+    """The names of the cluster and of the member, as the one that answers has them."""
 
     @property
     def is_running(self) -> bool:

@@ -14,7 +14,7 @@ LEADER = {
     "timeline": 3,
     "server_version": 160014,
     "xlog": {"location": 67108960},
-    "patroni": {"version": "4.0.4", "scope": "main"},
+    "patroni": {"version": "4.0.4", "scope": "main", "name": "member-1"},
     "pending_restart": True,
     "tags": {"failover_priority": 2},
 }
@@ -45,6 +45,8 @@ async def test_a_member_says_how_it_is(lock: int, *, holds_lock: bool) -> None:
             version="4.0.4",
             server_version=160014,
             tags={"failover_priority": 2},
+            scope="main",
+            name="member-1",
         )
     )
 

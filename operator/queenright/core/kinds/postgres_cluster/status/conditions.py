@@ -50,7 +50,7 @@ def conditions(
         *backup_lines(desired, plan, observed),
         *base_backup_lines(desired, swarm, now),
         *restart_lines(desired, observed),
-        *vip_lines(desired, swarm),
+        *vip_lines(desired, observed, swarm),
     )
 
 
@@ -62,16 +62,28 @@ def restored_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) ->
         yield Line("Restored", restored_text(desired.name, found))
 
 
-def vip_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Line]:
-    """On which nodes keepalived runs. Which of them has the address, only they know."""
+def vip_lines(desired: DesiredCluster, observed: Observed, swarm: SwarmState) -> Iterator[Line]:
+    """The node that has the address, and those on which keepalived runs."""
     if desired.vip is None:
         return
+    holder = vip_holder(desired, observed)
+    held = f"on {holder}" if holder else "its node is unknown"
     live = swarm.service(desired.vip.service.name)
     tasks = swarm.tasks_of(live.id) if live else ()
     up = {t.node_id for t in tasks if t.state == "running" and swarm.runs(t)}
     names = sorted(node.name for node in swarm.nodes if node.id in up)
     text = f"keepalived runs on {', '.join(names)}" if names else "keepalived runs on no node"
-    yield Line("Virtual IP", f"{desired.vip.address}, {text}", wants_attention=not names)
+    yield Line("Virtual IP", f"{desired.vip.address}, {held}; {text}", wants_attention=not names)
+
+
+def vip_holder(desired: DesiredCluster, observed: Observed) -> str:
+    """Return the node that has the virtual address, by the member that answers there; empty where
+    it is not known."""
+    match observed.holders.get(desired.name):
+        case Known(name):
+            return next((member.node for member in desired.members if member.name == name), "")
+        case _:
+            return ""
 
 
 def told_here(key: str) -> bool:

@@ -13,6 +13,7 @@ from queenright.core.kinds.postgres_cluster.annotations import read_annotations
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.drill.note import read_drill_note
+from queenright.core.kinds.postgres_cluster.status.conditions import vip_holder
 from queenright.core.kinds.postgres_cluster.status.rows import proxy_rows
 from queenright.core.observed import Archiving, Known, MemberStatus, Observed, SwarmState
 
@@ -51,6 +52,7 @@ def cluster_figures(
         "quorum": has_quorum(desired, observed),
         "proxies": len(rows),
         "proxies_down": len(rows) - running,
+        **({"vip_node": vip_holder(desired, observed) or None} if desired.vip else {}),
         **archive_ages(observed.archiving.get(desired.name)),
         **last_backup(desired, swarm, now),
         **last_drill(desired, swarm, now),

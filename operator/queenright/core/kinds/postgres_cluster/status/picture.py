@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
+from queenright.core.kinds.postgres_cluster.status.conditions import vip_holder
 from queenright.core.kinds.postgres_cluster.status.rows import member_row, proxy_rows
 from queenright.core.observed import Known, Observed, SwarmState
 from queenright.core.planning.picture import Part, Tone
+
+UNKNOWN_HOLDER = "who has the address is unknown"
 
 
 def cluster_parts(desired: DesiredCluster, observed: Observed, swarm: SwarmState) -> Iterator[Part]:
@@ -22,7 +25,7 @@ def cluster_parts(desired: DesiredCluster, observed: Observed, swarm: SwarmState
         tone: Tone = "well" if row.task == "running" and not row.remark else "broken"
         tone = "unknown" if row.task == "unknown" else tone
         yield Part(row.node, "proxy", row.address, tone, (row.task, row.remark))
-    yield from keepalived_parts(desired, swarm)
+    yield from keepalived_parts(desired, observed, swarm)
 
 
 def member_part(member: DesiredMember, observed: Observed) -> Part:
@@ -48,10 +51,13 @@ def tone_of(member: DesiredMember, observed: Observed) -> Tone:
             return "unknown"
 
 
-def keepalived_parts(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Part]:
-    """The nodes on which keepalived may run. Which of them has the address, only they know."""
+def keepalived_parts(
+    desired: DesiredCluster, observed: Observed, swarm: SwarmState
+) -> Iterator[Part]:
+    """The nodes on which keepalived may run, and which of them has the address."""
     if desired.vip is None:
         return
+    holder = vip_holder(desired, observed)
     live = swarm.service(desired.vip.service.name)
     for task in swarm.tasks_of(live.id) if live else ():
         node = swarm.node_by_id(task.node_id)
@@ -60,4 +66,6 @@ def keepalived_parts(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Par
         runs = task.state == "running" and swarm.runs(task)
         tone: Tone = "well" if runs else "waits" if swarm.is_heard(task) else "unknown"
         state = task.state if swarm.is_heard(task) else f"unknown: the node is {node.state}"
-        yield Part(node.name, "keepalived", desired.vip.address, tone, (state, task.error))
+        held = "has the address" if node.name == holder else "" if holder else UNKNOWN_HOLDER
+        words = (held, state, task.error)
+        yield Part(node.name, "keepalived", desired.vip.address, tone, words)

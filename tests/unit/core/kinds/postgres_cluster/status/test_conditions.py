@@ -11,7 +11,7 @@ from queenright.core.kinds.postgres_cluster.annotations import PendingSwitchover
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.kinds.postgres_cluster.status.conditions import conditions
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
-from queenright.core.observed import Observed, Unknown
+from queenright.core.observed import Known, Observed, Unknown
 from tests.golden.messages import Text, assert_words
 from tests.support.builders import (
     MANIFEST,
@@ -124,7 +124,7 @@ def test_a_reconciliation_that_is_paused() -> None:
     assert told(three_nodes(text=text), text) == [("Reconcile", False)]
 
 
-def test_the_status_tells_where_keepalived_runs_and_not_who_has_the_address() -> None:
+def test_the_status_tells_who_has_the_virtual_address_where_that_is_known() -> None:
     observed = three_nodes(text=WITH_VIP, down={"node3"})
 
     def told(seen: Observed) -> list[str]:
@@ -132,7 +132,12 @@ def test_the_status_tells_where_keepalived_runs_and_not_who_has_the_address() ->
         lines = conditions(desired(WITH_VIP), plan, seen, swarm_of(seen), NOW)
         return [line.text for line in lines if line.about == "Virtual IP"]
 
-    assert told(observed) == ["10.77.0.100, keepalived runs on node2, node4"]
-    assert told(without(observed, "main_vip")) == ["10.77.0.100, keepalived runs on no node"]
+    unknown = "10.77.0.100, its node is unknown; keepalived runs on"
+    assert told(observed) == [f"{unknown} node2, node4"]
+    assert told(without(observed, "main_vip")) == [f"{unknown} no node"]
+    silent = dataclasses.replace(observed, holders={"main": Unknown("nobody answered")})
+    assert told(silent) == told(observed)
+    held = dataclasses.replace(observed, holders={"main": Known("member-3")})
+    assert told(held) == ["10.77.0.100, on node4; keepalived runs on node2, node4"]
     plan = plan_for(three_nodes())
     assert conditions(desired(), plan, three_nodes(), swarm_of(three_nodes()), NOW) == ()

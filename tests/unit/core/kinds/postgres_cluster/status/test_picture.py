@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from queenright.core.kinds.postgres_cluster.status.picture import cluster_parts
-from queenright.core.observed import MemberStatus, Observed, Unknown
+from queenright.core.kinds.postgres_cluster.status.picture import UNKNOWN_HOLDER, cluster_parts
+from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.planning.picture import Part, places
 from tests.support.builders import VIP, desired, manifest, status, swarm_of, three_nodes
 from tests.support.changed import with_member, with_tasks, without
@@ -49,6 +49,18 @@ def test_keepalived_is_unknown_on_a_node_that_is_down() -> None:
         "node3": ("10.77.0.100", "well"),
         "node4": ("10.77.0.100", "unknown"),
     }
+
+
+def test_keepalived_has_the_address_where_the_member_answers_at_it() -> None:
+    observed = three_nodes(text=WITH_VIP)
+    held = dataclasses.replace(observed, holders={"main": Known("member-2")})
+    assert {node: part.words[0] for node, part in parts(held, "keepalived").items()} == {
+        "node2": "",
+        "node3": "has the address",
+        "node4": "",
+    }
+    found = parts(observed, "keepalived")
+    assert {part.words[0] for part in found.values()} == {UNKNOWN_HOLDER}
 
 
 def test_a_proxy_without_a_task_is_broken() -> None:
