@@ -15,22 +15,35 @@ ACTION = {"kind": "create-service", "key": "create-service/main_proxy"}
 SAID = "it is missing"
 INTENT = {
     "phase": "intent",
-    "seq": 1,
+    "seq": 5,
     "at": "2026-01-01T11:59:59.000Z",
     "cluster": "main",
     "action": ACTION,
     "reason": SAID,
 }
-OUTCOME = INTENT | {"phase": "outcome", "seq": 2, "intent_seq": 1, "outcome": "done"}
+MOVED = {
+    "phase": "measured",
+    "seq": 4,
+    "at": "2026-01-01T11:58:00.000Z",
+    "cluster": "main",
+    "leader_before": "member-2",
+    "leader": "member-1",
+    "timeline": 2,
+    "cause": "not planned by the operator",
+    "write_gap_ms": 1502,
+    "lost_rows": 0,
+}
+OUTCOME = INTENT | {"phase": "outcome", "seq": 6, "intent_seq": 5, "outcome": "done"}
 
 
 def pages() -> SightPages:
     """A cluster with a silent member, and the application on it."""
     seen = with_member(known(served()), "member-3", Unknown("timed out"))
     sight = sight_of(pass_with_app(dataclasses.replace(seen)), problems=("x.yaml:3: name: twice",))
+    sight.take(MOVED)
     sight.take(INTENT)
     sight.take(OUTCOME)
-    sight.take(INTENT | {"seq": 3, "at": "2026-01-01T12:00:01.000Z"})
+    sight.take(INTENT | {"seq": 7, "at": "2026-01-01T12:00:01.000Z"})
     return SightPages(sight, StillTime())
 
 

@@ -78,8 +78,8 @@ class SightPages:
                 return holds_page([*(await self._sight.entries()).values()], route, basis)
             case Listing():
                 return documents_page([*(await self._sight.entries()).values()], route, basis)
-            case Trail(name):
-                return trail_page(self._sight.trail.records(name), route, basis)
+            case Trail():
+                return trail_page(self._sight.trail.records(route.name), route, basis)
             case OneDocument(plural, name):
                 detail = await self._sight.detail(plural, name)
                 return None if detail is None else document_page(detail, basis)

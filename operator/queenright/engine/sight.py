@@ -180,6 +180,7 @@ class Sight:
             tuple(carried),
             {service: self._lags.of(service) for service in services},
             self.trail.records(view.name),
+            self.trail.leaders(view.name),
         )
 
 

@@ -12,7 +12,8 @@ from queenright.core.audit.lines import cells, records_to_show
 from queenright.core.audit.reading import Record as Raw
 from queenright.core.audit.reading import part, text
 from queenright.core.audit.record import shorten
-from queenright.core.page.values import Record, Running
+from queenright.core.page.values import LeaderMove, Record, Running
+from queenright.engine.leader_memory import LeaderMemory
 
 MOST_RECORDS = 200
 MOST_EACH = 25
@@ -28,6 +29,7 @@ class TrailMemory:
         self._newest: deque[Record] = deque(maxlen=MOST_RECORDS)
         self._by_name: OrderedDict[str, deque[Record]] = OrderedDict()
         self._running: OrderedDict[tuple[str, str], Running] = OrderedDict()
+        self._leaders = LeaderMemory()
 
     def preload(self, newest_first: Iterable[Raw]) -> None:
         """Take the records of earlier processes."""
@@ -59,7 +61,12 @@ class TrailMemory:
         found = self._by_name.get(name, ()) if name else self._newest
         return tuple(reversed(found))
 
+    def leaders(self, name: str) -> tuple[LeaderMove, ...]:
+        """Return the newest changes of leader of a cluster, newest first."""
+        return self._leaders.of(name)
+
     def _keep(self, record: Raw) -> None:
+        self._leaders.note(record)
         line = tuple(shorten(cell, LONGEST_CELL) for cell in cells(record))
         kept = Record(text(record, "cluster"), line)
         self._newest.append(kept)

@@ -40,7 +40,7 @@ for (const colorScheme of ['light', 'dark']) {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       tell({
         colorScheme, width, path, status: response.status(), bytes, overflow,
-        passes: found.passes.length,
+        passes: found.passes.length, words: await page.locator('main').innerText(),
         violations: found.violations.map((one) => [one.id, one.nodes[0].html]),
       });
     }

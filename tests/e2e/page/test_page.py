@@ -32,13 +32,14 @@ CLUSTERS = 1000
 MOST_BYTES = 60_000
 """Of a page with its style and script (docs/page.md)."""
 WORD = "it would lose its quorum"
+GAP_MS = 31_415
 PATHS = (
     "/",
     "/?condition=converged&page=2",
     "/holds",
     f"/clusters/{cluster_name(0)}",
     "/applications/a0000",
-    "/trail",
+    "/trail?q=31415",
     "/nowhere",
 )
 
@@ -61,6 +62,22 @@ class Shown:
         return [line[key] for line in self.said if key in line]
 
 
+def moved(timeline: int) -> dict[str, object]:
+    """A canary's record of a change of leader of the cluster whose page is shown."""
+    return {
+        "phase": "measured",
+        "seq": timeline,
+        "at": f"2026-01-01T12:{timeline:02}:00.000Z",
+        "cluster": cluster_name(0),
+        "leader_before": "member-1",
+        "leader": "member-2",
+        "timeline": timeline,
+        "cause": "not planned by the operator",
+        "write_gap_ms": GAP_MS,
+        "lost_rows": 0,
+    }
+
+
 @asynccontextmanager
 async def page_of(clusters: int) -> AsyncIterator[Shown]:
     texts = texts_of(clusters)
@@ -70,6 +87,8 @@ async def page_of(clusters: int) -> AsyncIterator[Shown]:
     found = await observe_and_plan(ports, documents)
     shown = Shown(Sight(ports.clock), found)
     shown.sight.note(found, {}, ())
+    for timeline in range(2, 12):
+        shown.sight.take(moved(timeline))
     async with anyio.create_task_group() as group:
         server = Server(SightPages(shown.sight, ports.clock), Access())
         shown.port = await group.start(server.serve, "127.0.0.1", 0)
@@ -144,6 +163,12 @@ def test_without_script_the_page_is_whole(seen: Shown) -> None:
     (without,), (before,) = seen.of("withoutScript"), seen.of("before")
     assert without == before
     assert cluster_name(0) in without
+
+
+def test_the_gaps_of_leader_changes_are_on_the_cluster_and_in_the_trail(seen: Shown) -> None:
+    words = {line["path"]: line["words"] for line in seen.said if "words" in line}
+    assert words[f"/clusters/{cluster_name(0)}"].count(f"{GAP_MS} ms") >= 10
+    assert words["/trail?q=31415"].count(f"{GAP_MS} ms") == 10
 
 
 def test_the_next_pass_is_seen_without_loading_again_under_the_page_s_policy(seen: Shown) -> None:

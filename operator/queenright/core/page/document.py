@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from queenright.core.page.chart import lag_chart
 from queenright.core.page.frame import framed, left_out, section, shortened
-from queenright.core.page.html import Html, tag, within
+from queenright.core.page.html import Html, table, tag, within
 from queenright.core.page.lists import badge, link
 from queenright.core.page.routes import Trail
 from queenright.core.page.trail import record_table
-from queenright.core.page.values import Basis, Detail
+from queenright.core.page.values import Basis, Detail, LeaderMove
 from queenright.core.planning.picture import Part, Place
 from queenright.core.planning.plan import Hold
 
@@ -22,6 +22,7 @@ MOST_STEPS_BYTES = 6_000
 MOST_HOLDS_BYTES = 8_000
 MOST_LINES_BYTES = 4_000
 MOST_LAGS_BYTES = 6_000
+MOST_MOVES_BYTES = 4_000
 MOST_RECORDS_BYTES = 6_000
 LONGEST_PART = 200
 
@@ -48,6 +49,7 @@ def document_page(detail: Detail, basis: Basis) -> bytes:
         *holds("Held", entry.holds, f"queenright status --cluster {name}"),
         *lines(detail),
         *lags(detail),
+        *leader_moves(detail),
         *holds("Notes", detail.notes, f"queenright status --cluster {name}"),
         section(
             "Trail",
@@ -182,3 +184,29 @@ def lags(detail: Detail) -> Iterator[Html]:
     if charts:
         shown, left = within(charts, MOST_LAGS_BYTES)
         yield section("Lag in the last hour", *shown, *left_out(left, "too many to draw"))
+
+
+def leader_moves(detail: Detail) -> Iterator[Html]:
+    """The changes of leader that the trail has, each with the time for which nobody could write."""
+    if detail.leaders:
+        shown, left = within(map(leader_row, detail.leaders), MOST_MOVES_BYTES)
+        columns = ("At", "Leader", "Timeline", "No write for", "Rows lost", "Why")
+        body = table(columns, shown, "Leader changes, newest first")
+        where = "queenright explain leader"
+        yield section("Leader changes", body, *left_out(left, where))
+
+
+def leader_row(move: LeaderMove) -> Html:
+    unknown = "unknown" if move.is_measured else "not measured"
+    gap = f"{move.gap_ms} ms" if move.gap_ms is not None else unknown
+    lost = str(move.lost_rows) if move.lost_rows is not None else unknown
+    names = (shortened(name, LONGEST_PART) for name in (move.before, move.leader))
+    return tag(
+        "tr",
+        tag("td", tag("time", shortened(move.at, LONGEST_PART))),
+        tag("td", " → ".join(names)),
+        tag("td", str(move.timeline)),
+        tag("td", gap),
+        tag("td", lost),
+        tag("td", shortened(move.cause)),
+    )

@@ -47,13 +47,17 @@ class OneDocument:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The newest records, of one document if ``name`` is given."""
+    """The newest records: of one document if ``name`` is given, and those that have ``search`` in
+    any cell."""
 
     name: str = ""
+    search: str = ""
 
     @property
     def target(self) -> str:
-        return f"/trail?{urlencode({'cluster': self.name})}" if self.name else "/trail"
+        given = {"cluster": self.name, "q": self.search}
+        fields = {key: value for key, value in given.items() if value}
+        return f"/trail?{urlencode(fields)}" if fields else "/trail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,10 @@ def route_of(target: str) -> Route | None:
     if parts.path in {"/", "/holds"}:
         return listing(parts.path, {key: values[-1] for key, values in fields.items()})
     if parts.path == "/trail":
-        return Trail(fields.get("cluster", [""])[-1].strip()[:LONGEST_NAME])
+        return Trail(
+            fields.get("cluster", [""])[-1].strip()[:LONGEST_NAME],
+            fields.get("q", [""])[-1].strip()[:LONGEST_SEARCH],
+        )
     pieces = parts.path.split("/")
     if len(pieces) == 3 and pieces[2]:
         return OneDocument(unquote(pieces[1]), unquote(pieces[2]))

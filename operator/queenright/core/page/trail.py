@@ -19,18 +19,28 @@ WHOLE = "queenright audit show has the whole trail"
 
 
 def trail_page(records: Sequence[Record], route: Trail, basis: Basis) -> bytes:
-    """Return the page of the trail; ``records`` are newest first."""
+    """Return the page of the trail; ``records`` are newest first, of all that the route names."""
+    words = route.search.lower()
+    found = [one for one in records if any(words in cell.lower() for cell in one.cells)]
     form = tag(
         "form",
         tag(
             "label", "Of ", tag("input", type="search", name="cluster", value=shortened(route.name))
         ),
+        tag("label", "With ", tag("input", type="search", name="q", value=shortened(route.search))),
         tag("button", "Show"),
         action="/trail",
         method="get",
         class_="search",
     )
-    return framed("Trail", "/trail", basis, form, *record_table(records, MOST_ROWS_BYTES))
+    return framed("Trail", "/trail", basis, form, *shown_records(found, records))
+
+
+def shown_records(found: Sequence[Record], records: Sequence[Record]) -> tuple[Html, ...]:
+    """Return the records that were searched for; where none is, how many were looked at."""
+    if found or not records:
+        return record_table(found, MOST_ROWS_BYTES)
+    return (tag("p", f"None of the {len(records)} records here has these words; {WHOLE}."),)
 
 
 def record_table(records: Sequence[Record], most_bytes: int) -> tuple[Html, ...]:

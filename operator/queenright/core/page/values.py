@@ -62,6 +62,25 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaderMove:
+    """One change of leader that the trail has. ``before`` and ``leader`` are members.
+
+    ``is_measured`` is True if the canary was asked; ``gap_ms`` is the time without a write in
+    milliseconds, ``lost_rows`` the number of acknowledged rows that are gone: None where the canary
+    could not tell.
+    """
+
+    at: str
+    before: str
+    leader: str
+    timeline: int
+    cause: str
+    is_measured: bool
+    gap_ms: int | None = None
+    lost_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Running:
     """An action that was begun and has no outcome yet."""
 
@@ -76,7 +95,7 @@ class Detail:
 
     ``lags`` has the lag in MB of each part's service, one value a minute, the newest last; None
     where it was not known. ``rests_on`` and ``carries`` are other documents: a database's cluster,
-    and the applications on it.
+    and the applications on it. ``leaders`` are its changes of leader, the newest first.
     """
 
     entry: Entry
@@ -89,3 +108,4 @@ class Detail:
     carries: tuple[Entry, ...] = ()
     lags: Mapping[str, tuple[int | None, ...]] | None = None
     records: tuple[Record, ...] = ()
+    leaders: tuple[LeaderMove, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from queenright.core.page.document import document_page
 from queenright.core.page.frame import MOST_BYTES, asset
 from queenright.core.page.routes import Trail
 from queenright.core.page.trail import trail_page
-from queenright.core.page.values import Basis, Detail, Entry, Record, Running
+from queenright.core.page.values import Basis, Detail, Entry, LeaderMove, Record, Running
 from queenright.core.planning.picture import Part, Place
 from queenright.core.planning.plan import Hold, Plan
 from queenright.core.planning.status import Line
@@ -41,6 +42,7 @@ def odd(word: str) -> tuple[Detail, tuple[Record, ...]]:
         (entry,) * MANY,
         {word: (1, None, 10**12) * 20},
         records,
+        (LeaderMove(word, word, word, 10**12, word, is_measured=True, gap_ms=10**12),) * MANY,
     )
     return detail, records
 
@@ -65,3 +67,33 @@ def test_a_step_that_was_begun_is_not_shown_as_one_to_do() -> None:
     page = document_page(begun, BASIS).decode()
     assert " begun at noon: it is missing" in page
     assert " to do: it is missing" not in page
+
+
+@pytest.mark.parametrize(
+    ("move", "words"),
+    [
+        ({"is_measured": True, "gap_ms": 1502, "lost_rows": 0}, ["1502 ms", "0"]),
+        ({"is_measured": True}, ["unknown", "unknown"]),
+        ({"is_measured": False}, ["not measured", "not measured"]),
+    ],
+)
+def test_a_change_of_leader_has_its_gap_or_says_that_it_is_not_known(
+    move: dict[str, Any], words: list[str]
+) -> None:
+    entry = Entry("cluster", "clusters", "main", "converged", "converged")
+    changed = LeaderMove("noon", "member-1", "member-2", 6, "a switchover", **move)
+    page = document_page(Detail(entry, Plan("main", ""), leaders=(changed,)), BASIS).decode()
+    cells = "".join(f"<td>{word}</td>" for word in ("member-1 → member-2", "6", *words))
+    assert cells in page
+    assert "Leader changes" not in document_page(Detail(entry, Plan("main", "")), BASIS).decode()
+
+
+def test_the_trail_is_searched_in_every_cell() -> None:
+    records = (
+        Record("a", ("t1", "a", "create/x", "Failed")),
+        Record("b", ("t2", "b", "y", "done")),
+    )
+    page = trail_page(records, Trail(search="failed"), BASIS).decode()
+    assert "create/x" in page
+    assert "t2" not in page
+    assert "None of the 2" in trail_page(records, Trail(search="odd"), BASIS).decode()

@@ -21,6 +21,8 @@ NAMES = st.text(min_size=1, max_size=20).filter(lambda text: max(text) < "\ud800
         ("/?page=999999999999", Listing("/")),
         ("/holds", Listing("/holds")),
         ("/trail?cluster=main", Trail("main")),
+        ("/trail?cluster=main&q=+failed", Trail("main", "failed")),
+        ("/trail?q=" + "x" * 200, Trail("", "x" * 100)),
         ("/clusters/main", OneDocument("clusters", "main")),
         ("/clusters/a%2Fb", OneDocument("clusters", "a/b")),
         ("/style.css", Asset("style.css")),
