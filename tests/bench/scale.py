@@ -8,6 +8,7 @@ in it, which acts; ``held`` the longest time in which the event loop ran nothing
 these passes. ``line`` is what a whole operator, which makes full passes meanwhile, does from the
 writing of a file to the first line of the audit trail: the median and the most. Up to 0.25 s of
 waiting come to that: for a second look at the file, and for further triggers.
+``python -m tests.bench.scale 1000 --stacks`` tells what ran in the longest steps of the loop.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
 import structlog
@@ -32,13 +34,13 @@ from queenright.engine.loop import Loop
 from queenright.engine.part import Edits, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.engine.world import Ports, Tempo
+from tests.bench.held import TICK_S, Held
 from tests.bench.scale_world import StillClock, fill, still_ports
 from tests.fakes.files import FakeAudit, FakeManifests
 from tests.support.many_clusters import cluster_name, cluster_text, deployed, texts_of
 
 CLUSTERS = (1, 10, 100, 300, 1000)
 PASSES = 3
-TICK_S = 0.002
 APART_S = 60.0
 """The time between two passes, by their clock."""
 EDITS = 10
@@ -53,21 +55,6 @@ def bench_scale() -> None:
     for clusters in CLUSTERS:
         command = [sys.executable, "-m", "tests.bench.scale", str(clusters)]
         subprocess.run(command, check=True)
-
-
-@dataclass
-class Held:
-    """Measures, beside what runs on the event loop, how long one step of it takes."""
-
-    longest_s: float = 0.0
-
-    async def watch(self) -> None:
-        before = time.thread_time()
-        while True:
-            await anyio.sleep(TICK_S)
-            now = time.thread_time()
-            self.longest_s = max(self.longest_s, now - before)
-            before = now
 
 
 @dataclass
@@ -140,7 +127,7 @@ class Bench:
         return found
 
 
-async def measure(clusters: int) -> None:
+async def measure(clusters: int, *, stacks: bool = False) -> None:
     audit = FakeAudit()
     texts = texts_of(clusters)
     began = time.process_time()
@@ -151,7 +138,7 @@ async def measure(clusters: int) -> None:
     assert not state.problems, state.problems
     fill(ports, deployed(state.documents))
     bench = Bench(clusters, ports, state, LoopState())
-    held = Held()
+    held = Held(stacks=stacks)
     async with anyio.create_task_group() as group:
         group.start_soon(held.watch)
         began = time.process_time()
@@ -174,13 +161,14 @@ async def measure(clusters: int) -> None:
           f"{pass_s * 1000 / clusters:8.2f} {read_s * 1000:8.0f} {edit_s * 1000:8.0f} "
           f"{held.longest_s * 1000:8.0f} {line_ms} {mebibytes:6.0f}",
           flush=True)  # fmt: skip
+    held.tell()
 
 
-def main(clusters: int, run: Callable[..., None] = anyio.run) -> None:
+def main(clusters: int, run: Callable[..., None] = anyio.run, *, stacks: bool = False) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     collect_rarely()
-    run(measure, clusters)
+    run(partial(measure, stacks=stacks), clusters)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), stacks="--stacks" in sys.argv)
