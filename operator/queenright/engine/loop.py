@@ -12,7 +12,6 @@ from datetime import datetime
 
 import anyio
 import structlog
-from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.postgres_cluster.annotations import Annotations
@@ -30,6 +29,7 @@ from queenright.engine.followed import (
     running_replicas,
     undecided,
 )
+from queenright.engine.give_way import give_way
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
 from queenright.engine.limited import NotAskedError
@@ -226,11 +226,11 @@ class Loop:
         """Update watchers and canaries for the next pass; a document's fault stays its own. Between
         two steps the event loop runs whatever else is due."""
         faults = self._memory.faults
-        await checkpoint()
+        await give_way()
         self._members = deployed_members(result, faults)
-        await checkpoint()
+        await give_way()
         self._replicas = running_replicas(result, faults)
-        await checkpoint()
+        await give_way()
         if is_standby and self._canaries is not None:
             self._canaries.keep({})
         else:
@@ -243,9 +243,9 @@ class Loop:
         now = self._ports.clock.now()
         faults = self._memory.faults
         leaders = leader_annotations(result.survey, faults)
-        await checkpoint()
+        await give_way()
         places = canary_places(result.survey, leaders, now, faults)
-        await checkpoint()
+        await give_way()
         self._canaries.keep(places, undecided(result.survey))
         for name, seen in leaders.items():
             if (before := self._notes.get(name)) and (change := leader_change(name, before, seen)):

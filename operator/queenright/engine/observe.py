@@ -32,6 +32,7 @@ from queenright.core.planning.images import images_needed
 from queenright.core.planning.preflight import engine_hold
 from queenright.engine.execute import is_stale
 from queenright.engine.faults import Faults
+from queenright.engine.give_way import give_way
 from queenright.engine.observe_cluster import (
     Readings,
     observe_cluster,
@@ -99,9 +100,9 @@ async def observe(
         return Look(Observed(Unknown(str(error)), attempts=attempts))
     if engine_hold(swarm.engine):
         return Look(Observed(Known(swarm), attempts=attempts))
-    await checkpoint()
+    await give_way()
     for _ in swarm.index.making():
-        await checkpoint()
+        await give_way()
     desired = await expand_all(documents, swarm, faults, memory, part)
     judging = Judging(ports.secrets) if with_catalogs else None
     images: dict[str, ImageReading] = {}
@@ -154,8 +155,9 @@ async def observe_anew(
         return Look(dataclasses.replace(seen, swarm=Known(swarm)))
     readiness: dict[str, ReadinessReading] = {}
     into = Readings()
+    await give_way()
     for _ in swarm.index.making():
-        await checkpoint()
+        await give_way()
     desired = await expand_all(documents, swarm, faults, memory)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:

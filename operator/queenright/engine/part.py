@@ -18,6 +18,7 @@ from queenright.core.observed import Known
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.planning.preflight import engine_hold
 from queenright.engine.execute import FRESH_S, is_stale
+from queenright.engine.give_way import give_way
 from queenright.engine.limited import Limited, NotAskedError, clusters_in, limited
 from queenright.engine.observe import observe
 from queenright.engine.planning import PlannedObject, PlannedPass, Planning
@@ -77,6 +78,7 @@ async def reconcile_part(
     seen = await memory.with_memory(
         look.observed, ports.clock.monotonic_s(), clusters_in(look.desired)
     )
+    await give_way()
     keys = frozenset(map(key_of, part))
     look = replace(
         look,
@@ -84,6 +86,7 @@ async def reconcile_part(
         desired=Limited(look.desired, keys.__contains__),
         began_s=began_s,
     )
+    await give_way()
     now = ports.clock.now()
     planning = Planning(documents, look, now, terms.ruleset, memory.faults, memory.remembered)
     views = tuple(views_of(planning, part))

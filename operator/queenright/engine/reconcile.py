@@ -22,6 +22,7 @@ from queenright.core.planning.plan import Refusal
 from queenright.engine.absences import Absences
 from queenright.engine.execute import FRESH_S, Result, execute, is_stale
 from queenright.engine.faults import Faults
+from queenright.engine.give_way import give_way
 from queenright.engine.held import HeldSteps
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, Permission
@@ -68,9 +69,9 @@ class LoopState:
         steps the event loop runs whatever else is due. With ``part``, only the members of these
         clusters were asked."""
         for _ in self.sightings.noting(seen, now_s, part):
-            await checkpoint()
+            await give_way()
         ages = self.sightings.ages(now_s)
-        await checkpoint()
+        await give_way()
         return replace(
             seen,
             touched_s_ago=self.touched_s_ago(),
@@ -149,10 +150,10 @@ async def reconcile(
         memory.absences.note(documents, ports.clock.monotonic_s())
         attempts = memory.attempts.as_of(ports.clock.monotonic_s())
         look = await observe_fresh(ports, documents, attempts, memory.faults, memory.remembered)
-        await checkpoint()
+        await give_way()
         seen = await memory.with_memory(look.observed, ports.clock.monotonic_s())
         look = replace(look, observed=seen)
-        await checkpoint()
+        await give_way()
         now = ports.clock.now()
         found = await plan_all(
             documents, look, now, ruleset, memory.faults, remembered=memory.remembered

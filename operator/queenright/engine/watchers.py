@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import anyio
 import structlog
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
 from queenright.core.observed import Known, MemberStatus, Unknown
@@ -28,6 +29,8 @@ LISTEN_AGAIN_S = 5.0
 MEMBER_S = 0.01
 """Seconds per member between two requests to one member, if that is longer than the tempo: it
 limits the CPU time of watching, whatever the number of members."""
+AT_ONCE = 50
+"""Requests that are begun before the event loop runs what else is due."""
 GATHER_S = 0.25
 """Answers that come within this time wake the loop together."""
 
@@ -128,10 +131,12 @@ class MemberWatch:
         self.known = {name: answer for name, answer in self.known.items() if name in names}
         self.failing = {name: error for name, error in self.failing.items() if name in names}
         self.is_gathering = True
-        for member in present:
+        for number, member in enumerate(present):
             if member[0] not in self.asked:
                 self.asked[member[0]] = anyio.Event()
                 group.start_soon(self._ask, *member)
+            if number % AT_ONCE == AT_ONCE - 1:
+                await checkpoint()
         with anyio.move_on_after(GATHER_S):
             for waited in list(self.asked.values()):
                 await waited.wait()

@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from queenright.core.audit.record import Trigger
 from queenright.core.observed import Known, MemberStatus
 from queenright.engine.trigger_queue import Wakeup
-from queenright.engine.watchers import LISTEN_AGAIN_S, watch_files, watch_members, watch_swarm
+from queenright.engine.watchers import (
+    AT_ONCE,
+    LISTEN_AGAIN_S,
+    watch_files,
+    watch_members,
+    watch_swarm,
+)
 from queenright.engine.world import Tempo
 from tests.fakes.virtual_loop import run_virtual
 
@@ -180,6 +188,35 @@ def test_a_silent_member_delays_the_next_question_to_no_other() -> None:
     assert found == [Trigger("member", "b"), Trigger("member", "a")]
     assert len(silent.asked_at_s["10.0.0.2"]) >= 7
     assert len(silent.asked_at_s["10.0.0.1"]) in (3, 4)
+
+
+def test_others_run_while_many_members_begin_to_be_asked() -> None:
+    begun: list[int] = []
+    asked = 0
+    members = [(f"m{number}", f"10.0.1.{number}", 8008) for number in range(20 * AT_ONCE)]
+
+    async def status(address: str, port: int) -> Known[MemberStatus]:
+        nonlocal asked
+        asked += 1
+        return Known(MemberStatus("running", "primary"))
+
+    async def look() -> None:
+        while True:
+            begun.append(asked)
+            await checkpoint()
+
+    async def both() -> None:
+        ports: Any = SimpleNamespace(patroni_watch=SimpleNamespace(status=status))
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch_members, ports, Wakeup(), TEMPO, lambda: members)
+            await anyio.sleep(TEMPO.member_poll_s - 0.001)
+            group.start_soon(look)
+            while asked < len(members):
+                await checkpoint()
+            group.cancel_scope.cancel()
+
+    anyio.run(both)
+    assert max(later - before for before, later in pairwise(begun)) <= 2 * AT_ONCE
 
 
 def test_many_members_are_asked_less_often_than_few() -> None:
