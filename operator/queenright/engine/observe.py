@@ -108,7 +108,7 @@ async def observe(
     images: dict[str, ImageReading] = {}
     readiness: dict[str, ReadinessReading] = {}
     outputs: dict[str, OutputReading] = {}
-    into = Readings()
+    into = Readings(silent_s=memory.silent_s)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:
         await observe_cluster(ports, cluster, swarm, into, judging)
@@ -154,7 +154,7 @@ async def observe_anew(
     if engine_hold(swarm.engine):
         return Look(dataclasses.replace(seen, swarm=Known(swarm)))
     readiness: dict[str, ReadinessReading] = {}
-    into = Readings()
+    into = Readings(silent_s=memory.silent_s)
     await give_way()
     for _ in swarm.index.making():
         await give_way()

@@ -48,6 +48,8 @@ class Readings:
     history: dict[str, HistoryReading] = field(default_factory=dict)
     archiving: dict[str, ArchivingReading] = field(default_factory=dict)
     holders: dict[str, HolderReading] = field(default_factory=dict)
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """When nobody answered at a cluster's virtual address, by a clock that never jumps."""
 
 
 async def observe_cluster(
@@ -66,7 +68,7 @@ async def observe_cluster(
         for arrival in cluster.topology.asked:
             group.start_soon(ask_beforehand, ports, cluster, arrival, swarm, into.raft)
         if cluster.vip is not None:
-            group.start_soon(observe_holder, ports, cluster, cluster.vip, swarm, into.holders)
+            group.start_soon(observe_holder, ports, cluster, swarm, into.holders, into.silent_s)
         readings = with_lags(await observe_members(ports, cluster, swarm))
         into.members.update(readings)
 

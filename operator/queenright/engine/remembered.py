@@ -149,6 +149,8 @@ class Remembered:
     """The last reading of the swarm as it came, and in order."""
     about: tuple[Sequence[Document], LabelsOfOthers, Claims] | None = None
     """The documents, and what they claim of each other."""
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """When nobody answered at a cluster's virtual address (see ``observe_holder``)."""
 
     def in_order(self, swarm: SwarmState) -> SwarmState:
         """Return a reading of the swarm in order: the last one, if every object is the same."""

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from queenright.core.observed import Known, MemberStatus, Unknown
-from queenright.engine.observe_holder import ASK_S, HolderReading, observe_holder
+from queenright.engine.observe_holder import AGAIN_S, HolderReading, observe_holder
 from tests.fakes.fake_patroni import VIP_ADDRESS
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
@@ -16,10 +16,11 @@ from tests.support.builders import VIP, desired, manifest, status, swarm_of, thr
 from tests.support.changed import without
 
 TEXT = manifest(vip=VIP)
+Found = dict[str, HolderReading]
 
 
 class Answering:
-    """What answers at an address, and on which port; everything else is silent for ever."""
+    """What answers at an address, and on which port; on others nobody does."""
 
     def __init__(self, port: int, scope: str, name: str) -> None:
         answer = status("member-1", "member-1")
@@ -29,42 +30,50 @@ class Answering:
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         self.asked.append((address, port))
-        if port != self.port:
-            await anyio.sleep_forever()
-        return Known(self.said)
+        return Known(self.said) if port == self.port else Unknown("nobody")
 
 
-def holder(patroni: Answering, *gone: str) -> tuple[dict[str, HolderReading], float]:
-    """Return what is found, and the time that it took."""
-    cluster, found = desired(TEXT), dict[str, HolderReading]()
+def holders(patroni: Answering, *gone: str, after_s: tuple[float, ...] = (0.0,)) -> list[Found]:
+    """Return what is found in passes after these times, with one memory of silence."""
+    cluster, seen = desired(TEXT), list[Found]()
     swarm = swarm_of(without(three_nodes(text=TEXT), *gone))
 
-    async def main() -> float:
-        began_s = anyio.current_time()
+    async def main() -> None:
         ports = dataclasses.replace(World().ports, patroni=patroni)  # type: ignore[arg-type]
-        assert cluster.vip is not None
-        await observe_holder(ports, cluster, cluster.vip, swarm, found)
-        return anyio.current_time() - began_s
+        silent_s: dict[str, float] = {}
+        for wait_s in after_s:
+            await anyio.sleep(wait_s)
+            found: Found = {}
+            await observe_holder(ports, cluster, swarm, found, silent_s)
+            seen.append(found)
 
-    return found, run_virtual(main)
+    run_virtual(main)
+    return seen
 
 
 def test_the_member_that_answers_at_the_address_is_known() -> None:
     patroni = Answering(8008, "main", "member-2")
-    assert holder(patroni)[0] == {"main": Known("member-2")}
+    assert holders(patroni) == [{"main": Known("member-2")}]
     assert patroni.asked == [(VIP_ADDRESS, 8008)]
 
 
 @pytest.mark.parametrize(("scope", "name"), [("other", "member-2"), ("main", "odd"), ("", "")])
 def test_whoever_else_answers_is_not_taken_for_it(scope: str, name: str) -> None:
-    found, _ = holder(Answering(8008, scope, name))
+    (found,) = holders(Answering(8008, scope, name))
     assert isinstance(found["main"], Unknown)
 
 
-def test_an_address_that_nobody_has_delays_by_its_limit() -> None:
-    found, took_s = holder(Answering(1, "main", "member-2"))
-    assert isinstance(found["main"], Unknown)
-    assert took_s == pytest.approx(ASK_S)
+def test_an_address_that_nobody_has_is_not_asked_in_each_pass() -> None:
+    patroni = Answering(1, "main", "member-2")
+    found = holders(patroni, after_s=(0.0, 1.0, AGAIN_S))
+    assert [isinstance(one["main"], Unknown) for one in found] == [True, True, True]
+    assert len(patroni.asked) == 2
+
+
+def test_an_address_that_somebody_has_is_asked_in_each_pass() -> None:
+    patroni = Answering(8008, "main", "member-2")
+    holders(patroni, after_s=(0.0, 1.0, 1.0))
+    assert len(patroni.asked) == 3
 
 
 @pytest.mark.parametrize(
@@ -72,5 +81,5 @@ def test_an_address_that_nobody_has_delays_by_its_limit() -> None:
 )
 def test_nobody_is_asked_before_keepalived_or_the_members_are_there(gone: tuple[str, ...]) -> None:
     patroni = Answering(8008, "main", "member-2")
-    assert holder(patroni, *gone)[0] == {}
+    assert holders(patroni, *gone) == [{}]
     assert patroni.asked == []

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
-from queenright.core.kinds.postgres_cluster.status.conditions import conditions, told_here
+from queenright.core.kinds.postgres_cluster.status.conditions import (
+    conditions,
+    told_here,
+    vip_holder,
+)
 from queenright.core.observed import (
     Known,
     LiveService,
@@ -107,6 +111,8 @@ class ClusterStatus:
     lines: tuple[Line, ...] = ()
     is_compared: bool = True
     """False where no valid file describes it."""
+    vip: Mapping[str, str | None] | None = None
+    """The virtual address and its node, None where that is not known; None without one."""
 
     @property
     def holds(self) -> tuple[Hold, ...]:
@@ -148,6 +154,7 @@ class ClusterStatus:
         return {
             "members": [row.as_json() for row in self.members],
             "proxies": [row.as_json() for row in self.proxies],
+            **({"virtual_ip": dict(self.vip)} if self.vip else {}),
             "standing": [line.as_json() for line in self.lines],
         }
 
@@ -161,7 +168,10 @@ def cluster_status(
     swarm = observed.swarm.value
     members = tuple(member_row(member, observed) for member in desired.members)
     lines = conditions(desired, plan, observed, swarm, now)
-    return ClusterStatus(name, members, tuple(proxy_rows(desired, swarm)), plan, lines)
+    vip = None
+    if desired.vip is not None:
+        vip = {"address": desired.vip.address, "node": vip_holder(desired, observed) or None}
+    return ClusterStatus(name, members, tuple(proxy_rows(desired, swarm)), plan, lines, vip=vip)
 
 
 def member_row(member: DesiredMember, observed: Observed) -> MemberRow:

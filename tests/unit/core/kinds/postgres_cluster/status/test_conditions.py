@@ -124,6 +124,11 @@ def test_a_reconciliation_that_is_paused() -> None:
     assert told(three_nodes(text=text), text) == [("Reconcile", False)]
 
 
+def in_json(seen: Observed, text: str) -> object:
+    found = cluster_status("main", desired(text), plan_for(seen, text), seen, NOW)
+    return found.details().get("virtual_ip")
+
+
 def test_the_status_tells_who_has_the_virtual_address_where_that_is_known() -> None:
     observed = three_nodes(text=WITH_VIP, down={"node3"})
 
@@ -139,5 +144,8 @@ def test_the_status_tells_who_has_the_virtual_address_where_that_is_known() -> N
     assert told(silent) == told(observed)
     held = dataclasses.replace(observed, holders={"main": Known("member-3")})
     assert told(held) == ["10.77.0.100, on node4; keepalived runs on node2, node4"]
+    assert in_json(observed, WITH_VIP) == {"address": "10.77.0.100", "node": None}
+    assert in_json(held, WITH_VIP) == {"address": "10.77.0.100", "node": "node4"}
+    assert in_json(three_nodes(), MANIFEST) is None
     plan = plan_for(three_nodes())
     assert conditions(desired(), plan, three_nodes(), swarm_of(three_nodes()), NOW) == ()
