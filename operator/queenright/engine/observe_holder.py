@@ -17,7 +17,8 @@ from queenright.engine.world import Ports
 
 HolderReading = Known[str] | Unknown
 
-AGAIN_S = 30.0
+AGAIN_S = 15.0
+"""As long as the address takes to come to another node, several times over."""
 
 
 async def observe_holder(

@@ -35,8 +35,8 @@ def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
         version=str(patroni.get("version", "")),
         server_version=server_version if isinstance(server_version, int) else 0,
         tags=mapping("tags", status.get("tags")),
-        scope=text("scope", patroni.get("scope") or ""),
-        name=text("name", patroni.get("name") or ""),
+        scope=str(patroni.get("scope", "")),
+        name=str(patroni.get("name", "")),
     )
 
 
