@@ -1,9 +1,9 @@
-"""How long one step of the event loop holds it, and the code that ran meanwhile.
+"""The longest time for which the event loop runs nothing else, and the code that ran meanwhile.
 
 A stretch is everything between two wake-ups of a task that asks for one every ``TICK_S``: seconds
 are of the thread's processor time. With ``stacks``, a second thread looks every ``LOOK_S`` at what
-the loop's thread runs, and the longest stretches are told with the functions seen most in them;
-that costs time itself, so figures of such a run are no measurements.
+the loop's thread runs, and the longest stretches are printed with the functions seen most in
+them; that costs time itself, so figures of such a run are no measurements.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import anyio
 TICK_S = 0.002
 LOOK_S = 0.001
 TOLD = 12
-"""The number of stretches that are told."""
+"""The number of stretches that are printed."""
 MOST_STACKS = 4
 DEEPEST = 14
 

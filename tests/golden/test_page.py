@@ -20,6 +20,8 @@ INTENT = {
     "cluster": "main",
     "action": ACTION,
     "reason": SAID,
+    "rule": "proxies",
+    "trigger": {"kind": "docker", "detail": "service main_proxy remove"},
 }
 MOVED = {
     "phase": "measured",

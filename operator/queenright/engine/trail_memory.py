@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
-from queenright.core.audit.lines import cells, records_to_show
+from queenright.core.audit.lines import causes, cells, records_to_show
 from queenright.core.audit.reading import Record as Raw
 from queenright.core.audit.reading import part, text
 from queenright.core.audit.record import shorten
@@ -68,7 +68,8 @@ class TrailMemory:
     def _keep(self, record: Raw) -> None:
         self._leaders.note(record)
         line = tuple(shorten(cell, LONGEST_CELL) for cell in cells(record))
-        kept = Record(text(record, "cluster"), line)
+        behind = shorten(causes(record), LONGEST_CELL)
+        kept = Record(text(record, "cluster"), line, behind)
         self._newest.append(kept)
         if not kept.name:
             return

@@ -1,4 +1,4 @@
-"""Who has the virtual address: the member that answers there, or nobody that is known."""
+"""The holder of the virtual address: the member that answers there, or nobody that is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Found = dict[str, HolderReading]
 
 
 class Answering:
-    """What answers at an address, and on which port; on others nobody does."""
+    """A member that answers at every address, on one port."""
 
     def __init__(self, port: int, scope: str, name: str) -> None:
         answer = status("member-1", "member-1")

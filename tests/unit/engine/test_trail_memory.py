@@ -60,6 +60,20 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(len(cell) < 1_000 for one in memory.records() for cell in one.cells)
 
 
+def test_a_record_has_the_edit_and_the_rule_behind_it() -> None:
+    edits = [{"path": "spec.image", "old": "a", "new": "b"}, {"path": "spec.x"}]
+    trigger = {"kind": "file", "edits": edits, "more_edits": 3}
+    memory = TrailMemory()
+    memory.note(record("outcome", 1, rule="members", trigger=trigger))
+    memory.note(record("refused", 2, guard="quorum", trigger={"kind": "timer"}))
+    memory.note(record("start", 3))
+    assert [one.causes for one in reversed(memory.records())] == [
+        "edit spec.image: a -> b and 4 more; rule members",
+        "pass begun by timer; guard quorum",
+        "",
+    ]
+
+
 def test_hostile_records_are_taken_as_they_are() -> None:
     memory = TrailMemory()
     for odd in ({}, {"phase": 3, "cluster": ["x"], "action": "y"}, {"phase": "held", "holds": 7}):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from queenright.core.audit.reading import Record, parts, text, texts, whole
+from queenright.core.audit.reading import Record, change_of, part, parts, text, texts, whole
 
 COLUMNS = ("At", "Cluster", "Action", "Outcome", "Why")
 
@@ -78,4 +78,18 @@ def why(record: Record) -> str:
         said.append(f"the operator on {record.get('host')} {doing}: {record.get('why')}")
     if not said and record.get("phase") == "start":
         said.append(f"queenright {record.get('version', '')}, process {record.get('pid', '')}")
+    return "; ".join(said)
+
+
+def causes(record: Record) -> str:
+    """Return the edit or what else began the pass, the rule that made the action, and the guard
+    that refused a plan, as far as the record has them."""
+    trigger = part(record, "trigger")
+    edits, said = parts(trigger, "edits"), []
+    if edits:
+        more = len(edits) - 1 + (whole(trigger, "more_edits") or 0)
+        said.append(f"edit {change_of(edits[0])}{f' and {more} more' if more else ''}")
+    elif kind := text(trigger, "kind"):
+        said.append(f"pass begun by {kind}")
+    said += [f"{word} {found}" for word in ("rule", "guard") if (found := text(record, word))]
     return "; ".join(said)

@@ -17,13 +17,14 @@ from queenright.core.page.values import Basis, Detail, LeaderMove
 from queenright.core.planning.picture import Part, Place
 from queenright.core.planning.plan import Hold
 
-MOST_PLACES_BYTES = 12_000
-MOST_STEPS_BYTES = 6_000
-MOST_HOLDS_BYTES = 8_000
-MOST_LINES_BYTES = 4_000
-MOST_LAGS_BYTES = 6_000
-MOST_MOVES_BYTES = 4_000
-MOST_RECORDS_BYTES = 6_000
+MOST_PLACES_BYTES = 11_000
+MOST_STEPS_BYTES = 5_000
+MOST_HOLDS_BYTES = 6_000
+MOST_NOTES_BYTES = 4_000
+MOST_LINES_BYTES = 3_500
+MOST_LAGS_BYTES = 5_000
+MOST_MOVES_BYTES = 3_000
+MOST_RECORDS_BYTES = 5_000
 LONGEST_PART = 200
 
 
@@ -46,11 +47,11 @@ def document_page(detail: Detail, basis: Basis) -> bytes:
         *related(detail),
         *picture(detail.places),
         *steps(detail),
-        *holds("Held", entry.holds, f"queenright status --cluster {name}"),
+        *holds("Held", entry.holds, name, MOST_HOLDS_BYTES),
         *lines(detail),
         *lags(detail),
         *leader_moves(detail),
-        *holds("Notes", detail.notes, f"queenright status --cluster {name}"),
+        *holds("Notes", detail.notes, name, MOST_NOTES_BYTES),
         section(
             "Trail",
             *record_table(detail.records, MOST_RECORDS_BYTES),
@@ -133,7 +134,7 @@ def steps(detail: Detail) -> Iterator[Html]:
         yield section("Steps", tag("ol", *shown), *left_out(left, "queenright plan shows them"))
 
 
-def holds(title: str, found: Sequence[Hold], where: str) -> Iterator[Html]:
+def holds(title: str, found: Sequence[Hold], name: str, most_bytes: int) -> Iterator[Html]:
     """The steps that wait, each with its reason and with what to do."""
     if not found:
         return
@@ -146,7 +147,8 @@ def holds(title: str, found: Sequence[Hold], where: str) -> Iterator[Html]:
         )
         for hold in sorted(found, key=lambda one: not one.wants_attention)
     )
-    shown, left = within(rows, MOST_HOLDS_BYTES)
+    shown, left = within(rows, most_bytes)
+    where = f"queenright status --cluster {name}"
     yield section(title, tag("ul", *shown), *left_out(left, where))
 
 

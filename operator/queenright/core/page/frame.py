@@ -18,7 +18,7 @@ STALE_S = 60.0
 LONGEST_WORD = 600
 """The longest text that is shown of one hold, note or record, in characters."""
 MOST_PROBLEMS = 5
-MOST_BANNERS_BYTES = 8_000
+MOST_BANNERS_BYTES = 4_000
 _DOCTYPE = "<!doctype html>\n"
 PLACES = (("/", "All"), ("/holds", "Holds"), ("/trail", "Trail"))
 

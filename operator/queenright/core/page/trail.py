@@ -21,7 +21,7 @@ WHOLE = "queenright audit show has the whole trail"
 def trail_page(records: Sequence[Record], route: Trail, basis: Basis) -> bytes:
     """Return the page of the trail; ``records`` are newest first, of all that the route names."""
     words = route.search.lower()
-    found = [one for one in records if any(words in cell.lower() for cell in one.cells)]
+    found = [one for one in records if words in " ".join((*one.cells, one.causes)).lower()]
     form = tag(
         "form",
         tag(
@@ -52,5 +52,8 @@ def record_table(records: Sequence[Record], most_bytes: int) -> tuple[Html, ...]
 
 
 def record_row(record: Record) -> Html:
-    at, *others = (shortened(cell, LONGEST_CELL) for cell in record.cells)
-    return tag("tr", tag("td", tag("time", at)), *(tag("td", cell) for cell in others))
+    at, *others, why = (shortened(cell, LONGEST_CELL) for cell in record.cells)
+    causes = shortened(record.causes, LONGEST_CELL)
+    behind = (" ", tag("small", f"({causes})")) if causes else ()
+    cells = (tag("td", cell) for cell in others)
+    return tag("tr", tag("td", tag("time", at)), *cells, tag("td", why, *behind))

@@ -55,10 +55,12 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line of the trail: its cells (see ``core.audit.lines``), and the document's name."""
+    """One line of the trail: its cells and its causes (see ``core.audit.lines``), and the
+    document's name."""
 
     name: str
     cells: tuple[str, ...]
+    causes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

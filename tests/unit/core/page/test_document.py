@@ -29,7 +29,7 @@ def odd(word: str) -> tuple[Detail, tuple[Record, ...]]:
     holds = tuple(Hold(f"{word}/{k}", word, wants_attention=True) for k in range(MANY))
     entry = Entry(word, word, word, "needs you", word, holds, (word,) * MANY, word)
     part = Part(word, word, word, "broken", (word, word), 7, word)
-    records = (Record(word, (word,) * 5),) * MANY
+    records = (Record(word, (word,) * 5, word),) * MANY
     action = CreateService(service=Service(word, word), reason=word, disrupts=word)
     detail = Detail(
         entry,
@@ -51,7 +51,8 @@ def odd(word: str) -> tuple[Detail, tuple[Record, ...]]:
 def test_hostile_values_stay_texts_and_within_the_limit(word: str) -> None:
     assets = len(asset("style.css").encode()) + len(asset("script.js").encode())
     detail, records = odd(word)
-    for page in (document_page(detail, BASIS), trail_page(records, Trail(word), BASIS)):
+    basis = Basis(NOW, waits=word, problems=(word,) * MANY, blind=word)
+    for page in (document_page(detail, basis), trail_page(records, Trail(word), basis)):
         assert len(page) + assets < MOST_BYTES
         assert b"<script>" not in page
         assert b"<img" not in page
@@ -96,4 +97,8 @@ def test_the_trail_is_searched_in_every_cell() -> None:
     page = trail_page(records, Trail(search="failed"), BASIS).decode()
     assert "create/x" in page
     assert "t2" not in page
+    behind = (Record("a", ("t1", "a", "create/x", "done"), "rule members"), *records)
+    found = trail_page(behind, Trail(search="rule"), BASIS).decode()
+    assert "<small>(rule members)</small>" in found
+    assert "t2" not in found
     assert "None of the 2" in trail_page(records, Trail(search="odd"), BASIS).decode()
