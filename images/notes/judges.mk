@@ -1,5 +1,5 @@
 # Judges that were not written here, failovers, and measurements. notes.mk includes this fragment.
-.PHONY: notes-judges notes-judges-install notes-bench notes-loss
+.PHONY: notes-judges notes-judges-install notes-bench notes-loss notes-screenshots
 notes-judges-install: ## notes: install the judges, programs of other projects that check the application
 	@sh $(NOTES_DIR)tests/judges/install.sh
 
@@ -12,3 +12,6 @@ notes-bench: $(NOTES_STAMP) notes-web notes-judges-install ## notes: measure spe
 
 notes-loss: $(NOTES_STAMP) notes-web notes-judges-install ## notes: browsers write while everything fails (ROUNDS=500, SEED)
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.loss $(or $(ROUNDS),500) $(SEED)
+
+notes-screenshots: $(NOTES_STAMP) notes-web notes-judges-install ## notes: take a picture of every screen into docs/screens (SCREENS="home page")
+	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.screenshots $(SCREENS)

@@ -1,8 +1,9 @@
-// Opens pages in Chromium, as somebody signed in, and prints what axe-core finds wrong.
+// Opens screens (JSON) in Chromium, as somebody signed in, and prints what axe-core finds wrong.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { show } from './screen_acts.mjs';
 
-const [base, cookie, ...paths] = process.argv.slice(2);
+const [base, cookie, given] = process.argv.slice(2);
 const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
@@ -15,10 +16,11 @@ for (const colorScheme of ['light', 'dark']) {
   const page = await context.newPage();
   const said = [];
   page.on('pageerror', (error) => said.push(String(error)));
-  for (const path of paths) {
-    if (!path.startsWith('/login')) await context.addCookies([{ name: 'notes', value: cookie, url: base }]);
+  for (const screen of JSON.parse(given)) {
+    if (!screen.isPublic) await context.addCookies([{ name: 'notes', value: cookie, url: base }]);
     else await context.clearCookies();
-    const response = await page.goto(base + path);
+    const response = await show(page, base, screen);
+    const { path } = screen;
     await page.evaluate(axe);
     const found = await page.evaluate(() => globalThis.axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
     for (const violation of found.violations) {

@@ -1,9 +1,10 @@
 // Uses the workspace in Chromium as a person would, and prints a line for each scenario that holds.
-// Arguments: address, the cookie's value, and a JSON object with the ids of the pages and the space.
+// Arguments: address, a person's sign-in, and a JSON object with the screens and the ids of the pages and the space.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { show, signIn } from './screen_acts.mjs';
 
-const [base, cookie, given] = process.argv.slice(2);
+const [base, person, given] = process.argv.slice(2);
 const ids = JSON.parse(given);
 const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -21,7 +22,7 @@ const holds = (name, condition) => {
 async function opened(more = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
   context.setDefaultTimeout(40_000);
-  await context.addCookies([{ name: 'notes', value: cookie, url: base }]);
+  await signIn(context, base, person);
   const page = await context.newPage();
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));
   page.on('console', (message) => {
@@ -40,7 +41,7 @@ async function accessible(page, name) {
 
 async function reading() {
   const { context, page } = await opened();
-  await page.goto(`${base}/w`);
+  await page.goto(`${base}/w/s/${ids.space}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const tree = page.getByRole('tree');
   await tree.getByRole('treeitem').first().waitFor();
@@ -124,14 +125,11 @@ async function screens() {
     const { context, page } = await opened({ colorScheme, bypassCSP: true });
     await context.addInitScript(axe);
     if (language) await context.addInitScript((tag) => localStorage.setItem('notes-preferences', JSON.stringify({ language: tag })), language);
-    for (const path of ['', `/p/${ids.page}`, `/s/${ids.space}`, '/search?q=bold', '/settings', '/nowhere']) {
-      await page.goto(`${base}/w${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await accessible(page, `${colorScheme} ${language ?? ''} ${path.replace(/[0-9a-f-]{36}/, '{id}') || '/'}`);
+    for (const screen of ids.screens.filter((one) => !one.isNarrow)) {
+      await show(page, base, screen);
+      await accessible(page, `${colorScheme} ${language ?? ''} ${screen.name}`);
+      await context.setOffline(false);
     }
-    await page.keyboard.press('Control+k');
-    await page.getByRole('listbox').waitFor();
-    await accessible(page, `${colorScheme} palette`);
     await context.close();
   }
   const { context, page } = await opened({ viewport: { width: 320, height: 640 }, bypassCSP: true, hasTouch: true, isMobile: true });

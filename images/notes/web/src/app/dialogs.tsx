@@ -185,7 +185,7 @@ function NewPage() {
       <form onSubmit={(event) => void make(event)}>
         <label class="field">
           {w.title}
-          <input name="title" required maxLength={300} autocomplete="off" />
+          <input name="title" required maxLength={300} autocomplete="off" autofocus />
         </label>
         {error && <p role="alert">{error}</p>}
         <div class="buttons">

@@ -2,7 +2,7 @@
 import { ApiError, get, request, UnreachableError } from "../api/client";
 import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
 import type { Me, Reference, Site, Space } from "../api/types";
-import { clear, endSession, keepSession, session, value } from "../sync/database";
+import { clear, endSession, keepSession, keepValue, session, value } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
 import { storedTree } from "../sync/offline";
 import {
@@ -63,7 +63,8 @@ function show(who: Me): Promise<void> {
 
 async function fromStore(user: string): Promise<void> {
   const isSame = isCurrent();
-  const [listed, starred, changed, kept, last] = await Promise.all([
+  const [where, listed, starred, changed, kept, last] = await Promise.all([
+    value<Site>("site", user),
     value<Space[]>("spaces", user),
     value<Reference[]>("favourites", user),
     value<Reference[]>("recent", user),
@@ -72,6 +73,7 @@ async function fromStore(user: string): Promise<void> {
   ]);
   const found = await Promise.all((listed ?? []).map((space) => storedTree(space.id, user)));
   if (!isSame()) return;
+  site.value ??= where;
   spaces.value = listed ?? [];
   favourites.value = starred ?? [];
   recent.value = changed ?? [];
@@ -92,6 +94,7 @@ export async function refresh(): Promise<void> {
     ]);
     site.value = where;
     await use(who);
+    await keepValue("site", who.id, where);
     if (spaces.value.length) phase.value = "ready";
     await Promise.all([readSpaces(), readLists()]);
     phase.value = "ready";

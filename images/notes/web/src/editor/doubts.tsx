@@ -5,6 +5,14 @@ import { decide } from "./decisions";
 import { doubtsOf, mineOf, theirsOf } from "./places";
 import type { Session } from "./session";
 
+function Wording({ id, label, text }: { id?: string; label: string; text: string }) {
+  return (
+    <p id={id} dir="auto">
+      <small>{label}</small> {text ? <q>{text}</q> : <i>{words.value.nothingThere}</i>}
+    </p>
+  );
+}
+
 export function Doubts({ session, state }: { session: Session; state: EditorState }) {
   const w = words.value;
   const found = doubtsOf(state);
@@ -17,22 +25,20 @@ export function Doubts({ session, state }: { session: Session; state: EditorStat
       <ul>
         {found.map((one) => (
           <li key={one.id} data-doubt={one.id}>
-            <p id={`mine ${one.id}`.replaceAll(" ", "-")} dir="auto">
-              {w.mine} <q>{mineOf(one) || w.nothingThere}</q>
-            </p>
-            <p dir="auto">
-              {w.theirs} <q>{theirsOf(state, one) || w.nothingThere}</q>
-            </p>
-            {[true, false].map((isMine) => (
-              <button
-                key={String(isMine)}
-                type="button"
-                aria-describedby={`mine ${one.id}`.replaceAll(" ", "-")}
-                onClick={() => void decide(session, one.id, isMine)}
-              >
-                {isMine ? w.keepMine : w.keepTheirs}
-              </button>
-            ))}
+            <Wording id={`mine ${one.id}`.replaceAll(" ", "-")} label={w.mine} text={mineOf(one)} />
+            <Wording label={w.theirs} text={theirsOf(state, one)} />
+            <div class="buttons">
+              {[true, false].map((isMine) => (
+                <button
+                  key={String(isMine)}
+                  type="button"
+                  aria-describedby={`mine ${one.id}`.replaceAll(" ", "-")}
+                  onClick={() => void decide(session, one.id, isMine)}
+                >
+                  {isMine ? w.keepMine : w.keepTheirs}
+                </button>
+              ))}
+            </div>
           </li>
         ))}
       </ul>

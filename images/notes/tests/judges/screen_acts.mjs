@@ -1,0 +1,103 @@
+// What is done on a screen of the workspace before it is checked or its picture is taken, in any language.
+const NOT_STORED = '00000000-0000-4000-8000-000000000000';
+
+const editor = async (page) => {
+  await page.keyboard.press('e');
+  await page.locator('.ProseMirror').waitFor();
+};
+/** Gives the page another text; runs in the browser. */
+async function change(markdown) {
+  const url = `/api/v1/nodes/${location.pathname.split('/').at(-1)}`;
+  const headers = { 'content-type': 'application/json' };
+  const { version } = await (await fetch(url)).json();
+  await fetch(url, { method: 'PUT', headers, body: JSON.stringify({ base_version: version, markdown }) });
+}
+const isOpen = (page) => page.locator('dialog[open]').waitFor();
+const acts = {
+  edit: editor,
+  async menu(page) {
+    await page.locator('.topbar [aria-haspopup=menu]').last().click();
+    await page.getByRole('menu').waitFor();
+  },
+  async slash(page) {
+    await editor(page);
+    await page.locator('.ProseMirror').focus();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('A shorter form for sign-up.');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('/');
+    await page.getByRole('listbox').waitFor();
+  },
+  async palette(page) {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('listbox').waitFor();
+  },
+  async keys(page) {
+    await page.keyboard.press('?');
+    await isOpen(page);
+  },
+  async newPage(page) {
+    await page.keyboard.press('n');
+    await isOpen(page);
+  },
+  async drawer(page) {
+    await page.locator('.topbar [data-first]').click();
+    await page.getByRole('treeitem').first().waitFor();
+  },
+  /** Somebody takes a paragraph away while it is written in, and the edit arrives later. */
+  async doubt(page) {
+    await page.evaluate(change, 'The team meets every Monday.\n\nBring your questions to the kitchen.\n');
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForTimeout(700);
+    await editor(page);
+    await page.route('**/edits', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await page.locator('.ProseMirror > p').last().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' On Fridays at noon.');
+    await page.locator('[data-saving=kept]').waitFor();
+    await page.evaluate(change, 'The team meets every Monday.\n');
+    await page.unroute('**/edits');
+    await page.locator('[data-doubt]').waitFor();
+  },
+  async offline(page) {
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.waitForTimeout(2500);
+    await page.context().setOffline(true);
+    await page.goto(`${new URL(page.url()).origin}/w/p/${NOT_STORED}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  },
+  async signOut(page) {
+    await page.waitForTimeout(500);
+    if (await page.locator('.side[inert]').count()) await acts.drawer(page);
+    await page.locator('.side [aria-haspopup=menu]').last().click();
+    await page.getByRole('menuitem').last().click();
+    await isOpen(page);
+  },
+  async signedOut(page) {
+    await acts.signOut(page);
+    await page.locator('dialog .primary').click();
+    await page.locator('main.alone h1').waitFor();
+  },
+  async plainSignOut(page) {
+    await page.context().addCookies([{ name: 'notes-unsent', value: '2', url: page.url() }]);
+    await Promise.all([page.waitForLoadState('load'), page.locator('form[action="/logout"] button').click()]);
+    await page.locator('form[action="/logout?unsent=keep"]').waitFor();
+  },
+};
+
+/** Opens a screen in a page of a browser that is signed in (or is not, for a public one). */
+export async function show(page, base, { path, act }) {
+  const response = await page.goto(base + path);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  if (path.startsWith('/w')) await page.waitForTimeout(700);
+  if (act) await acts[act](page);
+  return response;
+}
+
+/** Signs a person (e-mail address and password as JSON) in, in a browser's context of its own. */
+export async function signIn(context, base, person) {
+  const headers = { 'content-type': 'application/json', origin: base };
+  const answer = await context.request.post(`${base}/api/v1/session`, { headers, data: person });
+  if (!answer.ok()) throw new Error(`sign-in: ${answer.status()} ${await answer.text()}`);
+}

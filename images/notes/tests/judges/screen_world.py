@@ -1,0 +1,105 @@
+"""A workspace of a small team, with an object of each kind that a screen can show."""
+
+from tests.imported import PNG
+from tests.replica import Client
+from tests.uploads import attach
+from tests.workspace import grant, page, space
+from tests.zips import imported, zipped
+
+WORD = "release"
+PLAN = """We release every second Tuesday. This page says **who does what**, and when; if something
+is missing, write it down here.
+
+# Before the release
+
+- [x] Translations are complete
+- [x] The upgrade from the last release was tried
+- [ ] Screenshots of the guide are new
+
+# Who does what
+
+| Step | Who | When |
+| --- | --- | --- |
+| Freeze the branch | Ada | Thursday |
+| Write the notes | Grace | Friday |
+| Publish | Katherine | Tuesday, 10:00 |
+
+> If the tests of a release fail twice, it waits for the next one.[^1]
+
+# Publish
+
+1. Tag the commit.
+2. Start the pipeline, and wait for the images:
+
+```sh
+make release VERSION=2.4.0
+```
+
+3. Tell the team in the [handbook](https://handbook.example/).
+
+[^1]: Decided in March, after the release that nobody wanted.
+"""
+NOTES = """Ada, Grace and Katherine.
+
+# Decided
+
+- The **release** of June has no new screens.
+- Support answers within a day.
+
+Next meeting in two weeks.
+"""
+PLACE = "The team meets every Monday.\n\nBring your questions to the kitchen.\n"
+TEXT = (
+    "# Heading\n\nSome **bold** [link](https://a.example/) `code`\n\n- [x] done\n\n"
+    "```py\nx = 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n> quoted\n"
+    "\na[^1] <x-y> `z`\n\n<div>\n\n- [ ] a\n- b\n\n# Main\n\n# Files\n\n[^1]: A note.\n\n"
+)
+LONG = "How we write, from the first draft of a text to the day on which everybody has read it"
+
+
+def furnish(client: Client) -> dict[str, str]:
+    """Creates the workspace; returns the ids that the screens' addresses name.
+
+    Grace, a second user, may edit its spaces.
+    """
+    grace = {"email": "grace@example.org", "name": "Grace Hopper", "password": "password of mine"}
+    client.user_id = client.ok("POST", "/api/v1/users", grace)["id"]  # type: ignore[attr-defined]
+    home = space(client, name="Product", description="Plans, releases and what we learned")
+    others = [
+        space(client, name="Handbook", description="How we work together"),
+        space(client, name="Research", description="Interviews and measurements"),
+    ]
+    for one in (home, *others):
+        grant(client, f"/api/v1/spaces/{one}/members", editor=client)
+    ids = {"space": home, "word": WORD}
+    ids["page"] = page(client, home, "Release plan", markdown="We release on Tuesdays.\n")
+    client.ok("PUT", f"/api/v1/nodes/{ids['page']}", {"base_version": 1, "markdown": PLAN})
+    below = page(client, home, "Release 2.4", parent_id=ids["page"], markdown=NOTES)
+    page(client, home, "Screenshots of the guide", parent_id=below, markdown="Since 2.3.\n")
+    page(client, home, "Release 2.3", parent_id=ids["page"], markdown="Released in May.\n")
+    meetings = page(client, home, "Meetings", markdown="Every second Monday.\n")
+    link = f"See the [plan of the release](/p/{ids['page']}).\n"
+    page(client, home, "12 May", parent_id=meetings, markdown=link + "\n" + NOTES)
+    ids["blocks"] = page(client, home, "Every kind of block", markdown=TEXT)
+    ids["draft"] = page(client, home, "Ideas", markdown="A shorter form for sign-up.\n")
+    ids["doubt"] = page(client, home, "Where we meet", markdown=PLACE)
+    ids["empty"] = page(client, home, LONG)
+    for title in ("Writing", "Holidays", "First day"):
+        page(client, others[0], title, markdown="Words.\n")
+    ids["gone"] = page(client, home, "Old roadmap", markdown="Until last year.\n")
+    client.ok("DELETE", f"/api/v1/nodes/{ids['gone']}")
+    attach(client, ids["page"], "checklist.txt", b"Tag, build, publish.\n", "text/plain")
+    attach(client, ids["page"], "logo.png", PNG, "image/png")
+    client.ok("POST", f"/api/v1/nodes/{ids['page']}/comments", {"body": "Who writes the notes?"})
+    for one in (ids["page"], meetings):
+        client.ok("PUT", f"/api/v1/nodes/{one}/favourite")
+    shares = f"/api/v1/nodes/{ids['page']}/shares"
+    ids["share"] = _path(client.ok("POST", shares, {})["url"])
+    ids["guarded"] = _path(client.ok("POST", shares, {"password": "open"})["url"])
+    files = (("Interviews.md", b"# Interviews\n\nFive people.\n"), ("sketch.bin", b"\0"))
+    ids["import"] = imported(client, others[1], zipped(*files))["id"]
+    return ids
+
+
+def _path(url: str) -> str:
+    return url.partition("example.org")[2]

@@ -1,0 +1,85 @@
+"""Every screen of the application: its address, and what is done there.
+
+axe-core checks these screens, and `screenshots.py` takes their pictures. `tests/test_screens.py`
+fails if a template, an address or a dialog of the application has no screen here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """One screen. `act` names a function of `screen_acts.mjs`, run after the address is open."""
+
+    name: str
+    title: str
+    path: str
+    #: The template, or the case of the workspace's code, that draws it.
+    drawn_by: str
+    act: str = ""
+    #: Opened without a sign-in.
+    is_public: bool = False
+    #: Only at the width of a phone.
+    is_narrow: bool = False
+
+    def at(self, ids: Mapping[str, str]) -> dict[str, object]:
+        """The screen as JSON, with its address in a world whose ids are given."""
+        return {
+            "name": self.name,
+            "path": self.path.format_map(ids),
+            "act": self.act,
+            "isPublic": self.is_public,
+            "isNarrow": self.is_narrow,
+        }
+
+
+#: The workspace, which a browser draws.
+WORKSPACE = (
+    Screen("home", "Home", "/w", "screen home"),
+    Screen("space", "A space", "/w/s/{space}", "screen space"),
+    Screen("page", "A page", "/w/p/{page}", "screen page"),
+    Screen("drawer", "The sidebar on a phone", "/w/p/{page}", "sidebar", "drawer", is_narrow=True),
+    Screen("empty-page", "A page without text", "/w/p/{empty}", "screen page"),
+    Screen("page-menu", "The menu of a page", "/w/p/{page}", "menu", "menu"),
+    Screen("editor", "The editor", "/w/p/{page}", "editor", "edit"),
+    Screen("insert", "The editor's blocks to insert", "/w/p/{draft}", "slash menu", "slash"),
+    Screen("doubt", "A doubtful place", "/w/p/{doubt}", "doubts", "doubt"),
+    Screen("palette", "Search and commands", "/w/p/{page}", "dialog palette", "palette"),
+    Screen("keys", "Keyboard shortcuts", "/w/p/{page}", "dialog keys", "keys"),
+    Screen("new-page", "A new page", "/w/p/{page}", "dialog new page", "newPage"),
+    Screen("search", "Search", "/w/search?q={word}", "screen search"),
+    Screen("search-nothing", "Search without hits", "/w/search?q=zyzzyva", "screen search"),
+    Screen("settings", "Settings", "/w/settings", "screen settings"),
+    Screen("trashed-page", "A page in the trash", "/w/p/{gone}", "screen page"),
+    Screen("nowhere", "An unknown address", "/w/nowhere", "screen nowhere"),
+    Screen("offline", "A page that is not stored, offline", "/w", "offline", "offline"),
+    Screen("sign-out", "Sign out", "/w/p/{page}", "dialog sign out", "signOut"),
+    Screen("signed-out", "Signed out", "/w", "signed out", "signedOut"),
+)
+
+#: The plain pages, which work without scripts.
+PLAIN = (
+    Screen("plain-home", "Home", "/", "home.html"),
+    Screen("plain-space", "A space", "/spaces/{space}", "space.html"),
+    Screen("plain-trash", "The trash of a space", "/spaces/{space}/trash", "trash.html"),
+    Screen("plain-page", "A page", "/p/{page}", "page.html"),
+    Screen("plain-edit", "A page's Markdown", "/p/{page}/edit", "edit.html"),
+    Screen("plain-pages", "The pages below a page", "/p/{page}/pages", "pages.html"),
+    Screen("plain-backlinks", "Links to a page", "/p/{page}/backlinks", "backlinks.html"),
+    Screen("plain-move", "Move a page", "/p/{page}/move", "move.html"),
+    Screen("plain-history", "The versions of a page", "/p/{page}/history", "history.html"),
+    Screen("plain-diff", "Differences", "/p/{page}/diff?old=1&new=2", "diff.html"),
+    Screen("plain-trashed", "A page in the trash", "/p/{gone}", "trashed.html"),
+    Screen("plain-search", "Search", "/search?q={word}", "search.html"),
+    Screen("plain-settings", "Settings", "/settings", "settings.html"),
+    Screen("plain-import", "An import", "/imports/{import}", "import.html"),
+    Screen("plain-sign-out", "Sign out", "/", "sign_out.html", "plainSignOut"),
+    Screen("plain-error", "An unknown address", "/nowhere", "error.html"),
+    Screen("share", "A shared page", "{share}", "shared.html", is_public=True),
+    Screen("share-password", "A password", "{guarded}", "share_password.html", is_public=True),
+    Screen("login", "Sign in", "/login", "login.html", is_public=True),
+)
+#: Shown until the first person has an account; then all other addresses lead here.
+SETUP = (Screen("setup", "Set up", "/setup", "setup.html", is_public=True),)
+SCREENS = (*WORKSPACE, *PLAIN, *SETUP)
