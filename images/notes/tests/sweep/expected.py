@@ -33,9 +33,14 @@ _EDIT = {
     "client": "00000000-0000-4000-8000-000000000001",
     "n": 1,
     "base_seq": 0,
-    "base_id": "00000000-0000-0000-0000-000000000002",
     "title": "new",
 }
+
+
+def _edit(_: World, __: Actor, page: Page) -> Sent:
+    return {"json": {**_EDIT, "base_id": page.first}}
+
+
 _FILE: Send = lambda _, __, ___: {"files": {"file": ("n.txt", b"new", "text/plain")}}  # noqa: E731
 _GONE: Send = lambda _, __, ___: {"params": {"forever": "true"}}  # noqa: E731
 
@@ -64,7 +69,7 @@ RULES: dict[str, list[Rule]] = {
     "restore_revision": [Rule("page", EDITOR, json(base_version=2))],
     "get_live": [Rule("page", VIEWER)],
     "list_edits": [Rule("page", VIEWER)],
-    "post_edit": [Rule("page", EDITOR, json(**_EDIT))],
+    "post_edit": [Rule("page", EDITOR, _edit)],
     "post_presence": [
         Rule("page", VIEWER, json(tab="00000000-0000-4000-8000-000000000001"))
     ],

@@ -53,6 +53,8 @@ class Page:
     share: str = ""
     link: str = ""
     upload: str = ""
+    #: The id on which the first edit is based.
+    first: str = ""
     sums: list[str] = field(default_factory=list)
 
     @property
@@ -246,7 +248,8 @@ class World:
         made = self.admin.ok("POST", f"/api/v1/spaces/{space}/nodes", body)["id"]
         change = {"base_version": 1, "markdown": f"words{name}mark common\n"}
         self.admin.ok("PUT", f"/api/v1/nodes/{made}", change)
-        self.pages[name] = Page(name, made, space)
+        first = self.admin.ok("GET", f"/api/v1/nodes/{made}/live")["id"]
+        self.pages[name] = Page(name, made, space, first=first)
 
     def _grant(self, name: str, grants: dict[str | None, str]) -> None:
         body = [{"principal": p, "kind": "user", "role": r} for p, r in grants.items()]

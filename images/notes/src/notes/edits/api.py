@@ -206,7 +206,7 @@ async def _since(
 ) -> Edits:
     """The edits after one. Raises a 410 if they are not kept any more."""
     cursor = await conn.execute(
-        "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, l.base_version,"
+        "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, n.updated_at, l.base_id,"
         " (SELECT min(seq) FROM page_edits WHERE node_id = n.id) AS first,"
         " (SELECT id FROM page_edits WHERE node_id = n.id AND seq = %(since)s) AS base"
         " FROM nodes n LEFT JOIN page_logs l ON l.node_id = n.id WHERE n.id = %(node)s",
@@ -215,7 +215,8 @@ async def _since(
     row = await cursor.fetchone()
     if row is None:
         raise not_found()
-    last, last_id = row["seq"], row["edit_id"] or live.first_id(row["version"])
+    last, last_id = row["seq"], row["edit_id"]
+    last_id = last_id or live.first_id(row["version"], row["updated_at"])
     first, base = row["first"], row["base"]
     if since < last and (first is None or since < first - 1):
         raise Problem(410, f"The edits since {since} are not kept; read the live document.")
@@ -224,7 +225,7 @@ async def _since(
     if since == last:
         base = last_id
     elif since == 0:
-        base = live.first_id(row["base_version"])
+        base = row["base_id"]
     is_known = since <= last and base_id in {None, base}
     # An editor's id would tell a visitor of a public page which edits one person made.
     hidden = {} if named else {"author_id": None, "client": None, "n": None}
@@ -242,7 +243,8 @@ async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored
         "SELECT seq, edit_id FROM page_logs WHERE node_id = %s FOR UPDATE", (draft.node_id,)
     )
     log = await cursor.fetchone()
-    at = (log["seq"], log["edit_id"]) if log else (0, live.first_id(row["version"]))
+    first = live.first_id(row["version"], row["updated_at"])
+    at = (log["seq"], log["edit_id"]) if log else (0, first)
     if at != (state.seq, state.edit_id):
         await _refuse(conn, draft)
     body, seq, made = draft.body, state.seq + 1, uuid4()
@@ -251,11 +253,17 @@ async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored
     async with conn.pipeline():
         await conn.execute(
             "INSERT INTO page_logs"
-            " (node_id, seq, edit_id, saved_seq, version, base_version, since)"
-            " VALUES (%(node)s, %(seq)s, %(id)s, 0, %(version)s, %(version)s, now())"
+            " (node_id, seq, edit_id, saved_seq, version, base_version, base_id, since)"
+            " VALUES (%(node)s, %(seq)s, %(id)s, 0, %(version)s, %(version)s, %(base)s, now())"
             " ON CONFLICT (node_id) DO UPDATE SET seq = excluded.seq,"
             " edit_id = excluded.edit_id, at = now(), since = coalesce(page_logs.since, now())",
-            {"node": draft.node_id, "seq": seq, "id": made, "version": row["version"]},
+            {
+                "node": draft.node_id,
+                "seq": seq,
+                "id": made,
+                "version": row["version"],
+                "base": first,
+            },
         )
         await conn.execute(
             "INSERT INTO page_edits (node_id, seq, id, client, n, author_id, steps, title, digest)"

@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import LiteralString, TypeVar
 from uuid import UUID
 
@@ -24,8 +25,8 @@ HERE_WORK = 20_000  # steps times nodes
 STEP_BYTES = 60  # at least, for a step that looks at the whole page
 
 STATE: LiteralString = (
-    "SELECT n.title, n.version, coalesce(l.doc, n.doc) AS doc, coalesce(l.seq, 0) AS seq,"
-    " l.edit_id, coalesce(l.saved_seq, 0) AS saved_seq"
+    "SELECT n.title, n.version, n.updated_at, coalesce(l.doc, n.doc) AS doc,"
+    " coalesce(l.seq, 0) AS seq, l.edit_id, coalesce(l.saved_seq, 0) AS saved_seq"
     " FROM nodes n LEFT JOIN page_logs l ON l.node_id = n.id WHERE n.id = %s"
 )
 #: Of a list of edits; the first one is listed in any case.
@@ -66,9 +67,13 @@ class State:
         return next((e["title"] for e in reversed(self.edits) if e["title"]), self.title)
 
 
-def first_id(version: int) -> UUID:
-    """The id of the state before the first edit; it changes with each save."""
-    return UUID(int=version)
+def first_id(version: int, updated_at: datetime) -> UUID:
+    """The id of the state before the first edit; it changes with each save.
+
+    The time tells a version from one that a failover has lost, and whose number it got again.
+    """
+    microseconds = (updated_at - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
+    return UUID(int=microseconds << 64 | version)
 
 
 async def read(conn: Conn, node_id: UUID) -> State | None:
@@ -79,7 +84,7 @@ async def read(conn: Conn, node_id: UUID) -> State | None:
             return None
         title, version, doc, saved_seq = row["title"], row["version"], row["doc"], row["saved_seq"]
         if row["seq"] == saved_seq:
-            edit_id = row["edit_id"] or first_id(version)
+            edit_id = row["edit_id"] or first_id(version, row["updated_at"])
             return State(node_id, title, version, bytes(doc), saved_seq, edit_id, saved_seq, ())
         edits = await (await conn.execute(EDITS, (node_id, saved_seq, ALL))).fetchall()
         # Between the two statements a save may have replaced the content: read both again.

@@ -14,8 +14,8 @@ from notes.http.problems import Problem, not_found
 from notes.pages.roles import Role
 
 _PAGE: LiteralString = (
-    "SELECT n.id, n.space_id, n.parent_id, n.position, n.title, n.version, n.is_template,"
-    " n.access_root, n.trashed_at, n.trash_root,"
+    "SELECT n.id, n.space_id, n.parent_id, n.position, n.title, n.version, n.updated_at,"
+    " n.is_template, n.access_root, n.trashed_at, n.trash_root,"
     " page_role(n.space_id, n.access_root, %s, %s, %s) AS role FROM nodes n WHERE n.id = %s"
 )
 

@@ -59,7 +59,8 @@ async def post_presence(call: Call, id: UUID, body: PresenceIn) -> Presence:
         )
         log = await cursor.fetchone()
         if log is None:
-            found = Presence(0, first_id(row["version"]), is_saved=True, people=[], carets=[])
+            first = first_id(row["version"], row["updated_at"])
+            found = Presence(0, first, is_saved=True, people=[], carets=[])
         else:
             seq, edit_id, is_saved = log["seq"], log["edit_id"], log["is_saved"]
             found = Presence(seq, edit_id, is_saved=is_saved, people=[], carets=[])
