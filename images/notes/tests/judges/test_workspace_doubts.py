@@ -12,7 +12,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 11
+SCENARIOS = 13
 
 
 @pytest.mark.timeout(400)

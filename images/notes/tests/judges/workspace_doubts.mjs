@@ -71,6 +71,25 @@ async function decisions() {
   await list(b.page).waitFor();
   holds('a deletion spares what somebody else wrote meanwhile', (await said()).endsWith('f-new-ourth')
     && (await list(b.page).innerText()).includes('f-new-ourth'));
+  // Both wordings are kept: theirs, and mine behind it.
+  const both = b.page.getByRole('button', { name: 'Keep both' });
+  holds('a deletion has nothing to keep beside the other text', await both.count() === 0);
+  await b.page.getByRole('button', { name: 'Keep theirs' }).click();
+  await b.context.setOffline(true);
+  await b.text.locator('p', { hasText: 'f-new-ourth' }).click({ clickCount: 3 });
+  await b.page.keyboard.type('mine');
+  await b.page.locator('[data-saving=kept]').waitFor();
+  await a.text.locator('p', { hasText: 'f-new-ourth' }).click();
+  await a.text.press('Home');
+  await a.text.press('ArrowRight');
+  await a.text.pressSequentially('-theirs');
+  await isSaved(a.page);
+  await b.context.setOffline(false);
+  await both.click();
+  holds('or both wordings stay', await until(async () => {
+    const words = await said();
+    return words.includes('f-theirs-new-ourth') && words.indexOf('mine') > words.indexOf('ourth');
+  }, said) && await list(b.page).count() === 0);
   await a.context.close();
   await b.context.close();
 }

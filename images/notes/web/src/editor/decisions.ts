@@ -19,9 +19,9 @@ export async function resumeDoubts(session: Session): Promise<void> {
   }
 }
 
-/** Decides about a doubtful place: one's own wording, or what is there. */
-export async function decide(session: Session, id: string, isMine: boolean): Promise<void> {
+/** Decides about a doubtful place; another tab may have done so before. */
+export async function decide(session: Session, id: string, choice: doubts.Choice): Promise<void> {
   const isOpen = await removeDoubt(id);
-  session.apply(doubts.decided(session.now(), id, isMine && isOpen));
+  session.apply(doubts.decided(session.now(), id, isOpen ? choice : "theirs"));
   doubted.value = new Set((await doubtsOf(session.user)).map((one) => one.page));
 }

@@ -2,7 +2,7 @@
 import type { EditorState } from "prosemirror-state";
 import { words } from "../app/words";
 import { decide } from "./decisions";
-import { doubtsOf, mineOf, theirsOf } from "./places";
+import { choicesOf, doubtsOf, mineOf, theirsOf } from "./places";
 import type { Session } from "./session";
 
 function Wording({ id, label, text }: { id?: string; label: string; text: string }) {
@@ -28,14 +28,14 @@ export function Doubts({ session, state }: { session: Session; state: EditorStat
             <Wording id={`mine ${one.id}`.replaceAll(" ", "-")} label={w.mine} text={mineOf(one)} />
             <Wording label={w.theirs} text={theirsOf(state, one)} />
             <div class="buttons">
-              {[true, false].map((isMine) => (
+              {choicesOf(state, one).map((choice) => (
                 <button
-                  key={String(isMine)}
+                  key={choice}
                   type="button"
                   aria-describedby={`mine ${one.id}`.replaceAll(" ", "-")}
-                  onClick={() => void decide(session, one.id, isMine)}
+                  onClick={() => void decide(session, one.id, choice)}
                 >
-                  {isMine ? w.keepMine : w.keepTheirs}
+                  {{ mine: w.keepMine, theirs: w.keepTheirs, both: w.keepBoth }[choice]}
                 </button>
               ))}
             </div>

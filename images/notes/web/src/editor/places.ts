@@ -56,18 +56,37 @@ export function theirsOf({ doc }: EditorState, { from, to }: Doubt): string {
   return doc.textBetween(Math.min(from, size), Math.min(to, size), "\n", "▢");
 }
 
-/** The decision of a person: the place gets their own wording, or stays as it is. */
-export function decided(state: EditorState, id: string, isMine: boolean): Transaction {
+/** What the place gets: its person's own wording, what is there, or that and then their own. */
+export type Choice = "mine" | "theirs" | "both";
+
+/** The choices of a place: "both" where both wordings have words. */
+export const choicesOf = (state: EditorState, one: Doubt): readonly Choice[] =>
+  mineOf(one) && theirsOf(state, one) ? ["mine", "theirs", "both"] : ["mine", "theirs"];
+
+/** The decision of a person. */
+export function decided(state: EditorState, id: string, choice: Choice): Transaction {
   const { tr } = state;
   const found = doubtsOf(state).find((one) => one.id === id);
-  if (found && isMine) {
+  if (found && choice !== "theirs") {
     const size = state.doc.content.size;
     const [from, to] = [Math.min(found.from, size), Math.min(found.to, size)];
-    const slice = new Slice(Fragment.from(found.mine), 0, 0);
-    if (slice.size) tr.replaceRange(from, to, slice);
+    const mine = Fragment.from(found.mine);
+    if (choice === "both") addAfter(tr, to, mine);
+    else if (mine.size) tr.replaceRange(from, to, new Slice(mine, 0, 0));
     else tr.delete(from, to);
   }
   return tr.setMeta(key, { removed: id });
+}
+
+/** Inserts blocks behind the block of a position, or behind the first around it that may be followed by them. */
+function addAfter(tr: Transaction, pos: number, blocks: Fragment): void {
+  let at = tr.doc.resolve(pos);
+  if (at.parent.inlineContent && at.depth) at = tr.doc.resolve(at.after());
+  while (at.depth && !at.parent.canReplace(at.index(), at.index(), blocks)) {
+    at = tr.doc.resolve(at.after());
+  }
+  if (at.parent.canReplace(at.index(), at.index(), blocks)) tr.insert(at.pos, blocks);
+  else tr.replaceRange(at.pos, at.pos, new Slice(blocks, 0, 0));
 }
 
 export const nodesOf = (json: readonly unknown[]): Node[] =>

@@ -90,6 +90,7 @@ export const words: Words = {
   nothingThere: "(nichts)",
   keepMine: "Meinen Text behalten",
   keepTheirs: "Den anderen Text behalten",
+  keepBoth: "Beide behalten",
   decide: "Entscheiden",
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
   editorKeys:

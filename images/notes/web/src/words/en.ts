@@ -88,6 +88,7 @@ export const en = {
   nothingThere: "(nothing)",
   keepMine: "Keep mine",
   keepTheirs: "Keep theirs",
+  keepBoth: "Keep both",
   decide: "Decide",
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
   editorKeys:

@@ -1,14 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { undo } from "prosemirror-history";
+import { EditorState } from "prosemirror-state";
 import { Keeper } from "../../src/editor/keeper";
-import { decided, doubtsOf, mineOf, theirsOf } from "../../src/editor/places";
+import {
+  choicesOf,
+  decided,
+  doubts,
+  doubtsOf,
+  mineOf,
+  theirsOf,
+  withDoubts,
+} from "../../src/editor/places";
+import { nodeFrom, schema } from "../../src/editor/schema";
 import { Session } from "../../src/editor/session";
 import type { Keeping } from "../../src/sync/drafts";
 import { docWith, open, outside, Server, settled, text, type } from "./log_server";
 
 test("text whose place was deleted by somebody else is a doubtful place, until it is decided", async () => {
-  for (const isMine of [true, false]) {
+  for (const choice of ["mine", "theirs"] as const) {
     const server = new Server(docWith("one", "two", "three"));
     const [a, b] = [open(server, "a"), open(server, "b")];
     b.apply(b.state.tr.delete(5, 10));
@@ -20,15 +30,51 @@ test("text whose place was deleted by somebody else is a doubtful place, until i
     const [found] = doubtsOf(a.state);
     assert.ok(found);
     assert.deepEqual([mineOf(found), theirsOf(a.state, found)], ["twordswo", ""]);
-    a.apply(decided(a.state, found.id, isMine));
+    assert.deepEqual(choicesOf(a.state, found), ["mine", "theirs"]);
+    a.apply(decided(a.state, found.id, choice));
     await settled(a);
-    assert.equal(text(server.doc), isMine ? "one|twordswo|three" : "one|three");
+    assert.equal(text(server.doc), choice === "mine" ? "one|twordswo|three" : "one|three");
     assert.equal(doubtsOf(a.state).length, 0);
   }
 });
 
+test("both wordings of a doubtful place stay, one behind the other", async () => {
+  const server = new Server(docWith("one", "two", "three"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(a, 8, "-new-");
+  await settled(a);
+  const { tr, schema } = b.state;
+  b.apply(tr.replaceWith(5, 10, schema.node("paragraph", null, schema.text("another"))));
+  await settled(b);
+  const [found] = doubtsOf(b.state);
+  assert.ok(found);
+  assert.deepEqual(choicesOf(b.state, found), ["mine", "theirs", "both"]);
+  b.apply(decided(b.state, found.id, "both"));
+  await settled(b);
+  assert.equal(text(server.doc), "one|tw-new-o|another|three");
+  assert.equal(doubtsOf(b.state).length, 0);
+});
+
+test("both wordings stay also where only one block has room", () => {
+  const cell = (word: string) => ({
+    type: "tableCell",
+    content: [{ type: "paragraph", content: [{ type: "text", text: word }] }],
+  });
+  const row = (...words: string[]) => ({ type: "tableRow", content: words.map(cell) });
+  const doc = nodeFrom({
+    type: "doc",
+    content: [{ type: "table", content: [row("x", "y"), row("z", "w")] }],
+  });
+  const state = EditorState.create({ doc, plugins: [doubts()] });
+  const mine = [schema.node("paragraph", null, schema.text("mine"))];
+  const one = { id: "1", mine, from: 3, to: 6 };
+  const after = state.apply(decided(state.apply(withDoubts(state.tr, [one])), "1", "both"));
+  after.doc.check();
+  assert.equal(text(after.doc).replaceAll("|", ""), "xyzwmine");
+});
+
 test("a deletion spares what somebody else wrote there meanwhile, and is a doubtful place", async () => {
-  for (const isMine of [true, false]) {
+  for (const choice of ["mine", "theirs"] as const) {
     const server = new Server(docWith("one", "two", "three"));
     const [a, b] = [open(server, "a"), open(server, "b")];
     type(a, 7, "words");
@@ -39,9 +85,9 @@ test("a deletion spares what somebody else wrote there meanwhile, and is a doubt
     const [found] = doubtsOf(b.state);
     assert.ok(found);
     assert.deepEqual([mineOf(found), theirsOf(b.state, found)], ["", "twordswo"]);
-    b.apply(decided(b.state, found.id, isMine));
+    b.apply(decided(b.state, found.id, choice));
     await settled(b);
-    assert.equal(text(server.doc), isMine ? "one|three" : "one|twordswo|three");
+    assert.equal(text(server.doc), choice === "mine" ? "one|three" : "one|twordswo|three");
   }
 });
 
