@@ -5,7 +5,6 @@ Invariant: an edit is stored only after the edit that it is based on, and only o
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -13,9 +12,10 @@ from uuid import UUID, uuid4
 import msgspec
 
 from notes.db.connect import Conn
-from notes.edits import live, saving
+from notes.edits import live, saving, turns
 from notes.edits.applying import applied
-from notes.edits.live import HERE_NODES, LISTED_BYTES, State, in_thread_if, is_long, size_of
+from notes.edits.live import HERE_NODES, State, in_thread_if, is_long, size_of
+from notes.edits.missed import Edits, since
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
@@ -26,7 +26,6 @@ from notes.steps.step_json import MAX_STEPS
 
 table = Table("edits")
 
-LISTED = 500
 #: With more edits that wait, the page is saved first: each edit reads all that wait.
 WAITING, WAITING_BYTES = 1_000, 8_000_000
 
@@ -59,36 +58,26 @@ class Accepted(msgspec.Struct, frozen=True):
     id: UUID
 
 
-class Edit(msgspec.Struct, frozen=True):
-    """One edit. Without steps and title the content was replaced: read the live document."""
-
-    seq: int
-    id: UUID
-    client: UUID | None
-    n: int | None
-    author_id: UUID | None
-    at: datetime
-    steps: msgspec.Raw | None
-    title: str | None
-
-
-class Edits(msgspec.Struct, frozen=True):
-    """Edits after a place in the log; `seq` and `id` are those of the last one stored.
-
-    `is_known` is false if the given base is not in the log: go back to an edit that is.
-    """
-
-    seq: int
-    id: UUID
-    is_known: bool
-    edits: list[Edit]
-
-
 class EditsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The edit after which the list begins; with its id, `is_known` tells if it is in the log."""
 
     since: EditNumber = 0
     id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    node_id: UUID
+    author: UUID
+    body: EditIn
+    digest: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    answer: Accepted
+    is_new: bool
 
 
 @table("GET", "/api/v1/nodes/{id}/live")
@@ -114,7 +103,7 @@ async def list_edits(call: Call, id: UUID, query: EditsQuery) -> Edits:
     async def work(conn: Conn) -> Edits:
         row = await access.page(conn, call, id, Role.VIEWER)
         named = await access.is_insider(conn, call, row)
-        return await _since(conn, id, query.since, query.id, named=named)
+        return await since(conn, id, query.since, query.id, named=named)
 
     return await call.app.db.run(work)
 
@@ -128,36 +117,44 @@ async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
     content = msgspec.json.encode((body.base_seq, body.base_id, body.steps, body.title))
     digest = hashlib.sha256(content).digest()
     draft = _Draft(id, call.viewer.person, body, digest, len(content))
+    try:
+        try:
+            return await _try(call, draft)
+        except _EarlyError:
+            await turns.wait(call.app.db, id, body.client)
+            return await _try(call, draft, waits=False)
+    except _BehindError:
+        await turns.take(call.app.db, id, body.client)
+        raise
+
+
+async def _try(call: Call, draft: _Draft, *, waits: bool = True) -> Accepted:
+    """Stores an edit; one that `waits` raises `_EarlyError` in the turn of another editor."""
+    node_id, body = draft.node_id, draft.body
     state, before = await call.app.db.run(partial(_begin, call=call, draft=draft))
     if before is not None:
         return before
     if len(state.edits) >= WAITING or size_of(state.edits) >= WAITING_BYTES:
         # If it cannot be saved, because of a quota for example, the log does not grow either.
-        await call.app.edits.save(id)
+        await call.app.edits.save(node_id)
     doc = await call.app.edits.live.at(state)
     is_slow = is_long(doc.work, draft.size)
     made = await in_thread_if(is_slow, lambda: applied(doc, body.steps))
-    stored = await call.app.db.transact(partial(_store, call=call, draft=draft, state=state))
+    work = partial(_store, call=call, draft=draft, state=state, waits=waits)
+    stored = await call.app.db.transact(work)
     if stored.is_new:
-        call.app.edits.live.keep(id, stored.answer.id, made)
-        call.app.edits.note(id)
-        call.app.meeting.edited(id, stored.answer.seq, stored.answer.id)
+        call.app.edits.live.keep(node_id, stored.answer.id, made)
+        call.app.edits.note(node_id)
+        call.app.meeting.edited(node_id, stored.answer.seq, stored.answer.id)
     return stored.answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    node_id: UUID
-    author: UUID
-    body: EditIn
-    digest: bytes
-    size: int
+class _BehindError(Problem):
+    """The edit is not based on the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    answer: Accepted
-    is_new: bool
+class _EarlyError(Exception):
+    """The next edit is another editor's."""
 
 
 async def _state(conn: Conn, node_id: UUID) -> State:
@@ -192,8 +189,8 @@ async def _repeated(conn: Conn, draft: _Draft) -> Accepted | None:
 
 async def _refuse(conn: Conn, draft: _Draft) -> None:
     body = draft.body
-    missed = await _since(conn, draft.node_id, body.base_seq, body.base_id, named=True)
-    raise Problem(
+    missed = await since(conn, draft.node_id, body.base_seq, body.base_id, named=True)
+    raise _BehindError(
         409,
         f"The page is at edit {missed.seq}, and this one is based on {body.base_seq}.",
         field="base_seq",
@@ -201,52 +198,24 @@ async def _refuse(conn: Conn, draft: _Draft) -> None:
     )
 
 
-async def _since(
-    conn: Conn, node_id: UUID, since: int, base_id: UUID | None, *, named: bool
-) -> Edits:
-    """The edits after one. Raises a 410 if they are not kept any more."""
-    cursor = await conn.execute(
-        "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, n.updated_at, l.base_id,"
-        " (SELECT min(seq) FROM page_edits WHERE node_id = n.id) AS first,"
-        " (SELECT id FROM page_edits WHERE node_id = n.id AND seq = %(since)s) AS base"
-        " FROM nodes n LEFT JOIN page_logs l ON l.node_id = n.id WHERE n.id = %(node)s",
-        {"node": node_id, "since": since},
-    )
-    row = await cursor.fetchone()
-    if row is None:
-        raise not_found()
-    last, last_id = row["seq"], row["edit_id"]
-    last_id = last_id or live.first_id(row["version"], row["updated_at"])
-    first, base = row["first"], row["base"]
-    if since < last and (first is None or since < first - 1):
-        raise Problem(410, f"The edits since {since} are not kept; read the live document.")
-    cursor = await conn.execute(live.LISTED, (node_id, since, LISTED, LISTED_BYTES))
-    rows = await cursor.fetchall()
-    if since == last:
-        base = last_id
-    elif since == 0:
-        base = row["base_id"]
-    is_known = since <= last and base_id in {None, base}
-    # An editor's id would tell a visitor of a public page which edits one person made.
-    hidden = {} if named else {"author_id": None, "client": None, "n": None}
-    edits = [Edit(**{**row, **hidden}) for row in rows]
-    return Edits(last, last_id, is_known, edits)
-
-
-async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored:
+async def _store(conn: Conn, call: Call, draft: _Draft, state: State, *, waits: bool) -> _Stored:
     """Stores the edit if the page is still at its base; the role is checked under the lock."""
     row = await access.page(conn, call, draft.node_id, Role.EDITOR, lock=True)
     before = await _repeated(conn, draft)
     if before is not None:
         return _Stored(before, is_new=False)
     cursor = await conn.execute(
-        "SELECT seq, edit_id FROM page_logs WHERE node_id = %s FOR UPDATE", (draft.node_id,)
+        "SELECT seq, edit_id, turn_of <> %s AND turn_until > now() AS is_early"
+        " FROM page_logs WHERE node_id = %s FOR UPDATE",
+        (draft.body.client, draft.node_id),
     )
     log = await cursor.fetchone()
     first = live.first_id(row["version"], row["updated_at"])
     at = (log["seq"], log["edit_id"]) if log else (0, first)
     if at != (state.seq, state.edit_id):
         await _refuse(conn, draft)
+    if log and log["is_early"] and waits:
+        raise _EarlyError
     body, seq, made = draft.body, state.seq + 1, uuid4()
     if log is None:
         await saving.snapshot(conn, draft.node_id, 0, row["title"], state.doc.decode())
@@ -256,13 +225,15 @@ async def _store(conn: Conn, call: Call, draft: _Draft, state: State) -> _Stored
             " (node_id, seq, edit_id, saved_seq, version, base_version, base_id, since)"
             " VALUES (%(node)s, %(seq)s, %(id)s, 0, %(version)s, %(version)s, %(base)s, now())"
             " ON CONFLICT (node_id) DO UPDATE SET seq = excluded.seq,"
-            " edit_id = excluded.edit_id, at = now(), since = coalesce(page_logs.since, now())",
+            " edit_id = excluded.edit_id, at = now(), since = coalesce(page_logs.since, now()),"
+            " turn_until = CASE WHEN page_logs.turn_of <> %(client)s THEN page_logs.turn_until END",
             {
                 "node": draft.node_id,
                 "seq": seq,
                 "id": made,
                 "version": row["version"],
                 "base": first,
+                "client": body.client,
             },
         )
         await conn.execute(

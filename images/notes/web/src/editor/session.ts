@@ -128,16 +128,20 @@ export class Session extends Followed {
 
   async #send(): Promise<void> {
     let pause = FIRST_PAUSE;
+    let isBehind = false;
     if (this.saving !== "kept") this.#say("saving");
     while (!this.isSent && !this.#isStopped) {
-      if (!this.sending) await this.outside.pause(GATHER_MS);
+      // After a refusal the server lets others wait for this editor.
+      if (!this.sending && !isBehind) await this.outside.pause(GATHER_MS);
       if (this.isSent) break;
       const sending = (this.sending ??= this.#next());
       await this.keep();
+      const { seq } = this;
       try {
         const found = await this.outside.send(this.page, this.client, sending.batch);
         this.took(found.seq, found.id);
         pause = FIRST_PAUSE;
+        isBehind = false;
         this.#most = Math.min(MOST_STEPS, this.#most * 2);
         this.#say("saving");
       } catch (error) {
@@ -147,6 +151,7 @@ export class Session extends Followed {
           pause = Math.min(pause * 2, LAST_PAUSE);
         }
         if (this.saving === "refused") return;
+        isBehind = this.seq !== seq;
       }
     }
     if (this.isSent) {

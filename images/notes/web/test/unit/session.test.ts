@@ -31,6 +31,23 @@ test("two editors type at once, and end with the same document that has every ch
   assert.deepEqual([text(a.state.doc), text(b.state.doc)], ["zyxone|twoXYZ", "zyxone|twoXYZ"]);
 });
 
+test("an edit that was refused is sent again at once, on the edits that it missed", async () => {
+  const server = new Server(docWith("one"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(a, 1, "first ");
+  await settled(a);
+  let pauses = 0;
+  const given = b.outside.pause;
+  b.outside.pause = (ms) => {
+    pauses += 1;
+    return given(ms);
+  };
+  type(b, b.state.doc.content.size - 1, " last");
+  await settled(b);
+  assert.deepEqual([text(server.doc), server.edits.length], ["first one last", 2]);
+  assert.equal(pauses, 1);
+});
+
 test("undo takes back one's own edits, not those of others", async () => {
   const server = new Server(docWith("one"));
   const [a, b] = [open(server, "a"), open(server, "b")];
