@@ -44,7 +44,7 @@ const acts = {
     await page.locator('.topbar [data-first]').click();
     await page.getByRole('treeitem').first().waitFor();
   },
-  /** Somebody takes a paragraph away while it is written in, and the edit arrives later. */
+  /** Somebody replaces a paragraph while it is written in, and the edit arrives later. */
   async doubt(page) {
     await page.evaluate(change, 'The team meets every Monday.\n\nBring your questions to the kitchen.\n');
     await page.reload();
@@ -53,10 +53,11 @@ const acts = {
     await editor(page);
     await page.route('**/edits', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
     await page.locator('.ProseMirror > p').last().click();
-    await page.keyboard.press('End');
-    await page.keyboard.type(' On Fridays at noon.');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Control+ArrowRight');
+    await page.keyboard.type(' all');
     await page.locator('[data-saving=kept]').waitFor();
-    await page.evaluate(change, 'The team meets every Monday.\n');
+    await page.evaluate(change, 'The team meets every Monday.\n\nAsk in the chat!\n');
     await page.unroute('**/edits');
     await page.locator('[data-doubt]').waitFor();
   },
