@@ -201,7 +201,6 @@ def test_schemathesis_finds_no_fault(oldest: Postgres, own_replica: Start, tmp_p
         scopes = {"name": "judge", "scopes": ["read", "write", "admin"]}
         token = client.ok("POST", "/api/v1/tokens", scopes)
         real = make(client)
-        real["first edit"] = client.ok("GET", f"/api/v1/nodes/{real['edited']}/live")["id"]
         spare = disposable(client, real)
         spare["trashed"] = page(client, real["spaces"])
         client.ok("DELETE", f"/api/v1/nodes/{spare['trashed']}")
@@ -209,6 +208,7 @@ def test_schemathesis_finds_no_fault(oldest: Postgres, own_replica: Start, tmp_p
         spared[token["id"]] = spare["tokens"]
         spared[spare["claimed"]] = spare["spaces"]
         spared[client.ok("GET", "/api/v1/me")["id"]] = spare["users"]
+        real["first edit"] = client.ok("GET", f"/api/v1/nodes/{real['edited']}/live")["id"]
         document = known(client.ok("GET", "/api/v1/openapi.json"), real, spare)
     header = f"Authorization: Bearer {token['secret']}"
     got = judge(
