@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -127,6 +128,18 @@ def test_the_address_leads_to_the_leader_and_to_replicas(vip: Vip) -> None:
     eventually(lambda: container_of(vip.lab.node("node2"), "main_proxy"), "a proxy")
     assert asked(vip.lab, 5000) is False
     assert asked(vip.lab, 5001) is True
+
+
+def told_holder(vip: Vip) -> str | None:
+    """Return the node that has the address, as ``queenright status`` says."""
+    shown = vip.operator.command("status", "--json")
+    found: str | None = json.loads(shown.stdout)["clusters"][0]["virtual_ip"]["node"]
+    return found
+
+
+def test_the_status_names_the_node_that_has_the_address(vip: Vip) -> None:
+    vip.settle()
+    eventually(lambda: told_holder(vip) == vip.holder, "the node that has the address", 30)
 
 
 def test_the_password_is_nowhere_but_in_its_secret(vip: Vip) -> None:
