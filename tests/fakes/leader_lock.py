@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tests.fakes.patroni_model import PatroniModel
 
 BOOTSTRAP_S = 4.0
+RESTORE_FAILS_S = 22.0
+"""The time until a restore that can't be made has ended its container."""
 ADOPT_S = 15.0
 RECORDED_S = 10.0
 """The time after a promotion at which the leader writes its timeline into Patroni's history, at the
@@ -168,7 +170,13 @@ def bootstrap(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> N
     first = next((i for i in able if i.name == agreed.initialized_by), None)
     if first is None:
         agreed.initialized_by = ""
+    elif first.task.template.environment.get("RESTORE_TARGET", "") in model.uncovered:
+        if model.now_s - agreed.initialized_at_s >= RESTORE_FAILS_S:
+            first.volume.restore_failed = "the target is not covered; take an earlier one"
+            agreed.initialized_by = ""
+            model.orchestrator.fail(first.task, 1)
     elif model.now_s - agreed.initialized_at_s >= BOOTSTRAP_S:
+        first.volume.restore_failed = ""
         model.initialised(agreed, first)
         first.volume.secrets, first.volume.location = model.secrets_of(first), 1000
         agreed.settings = merged(written_settings(model, first), agreed.settings)

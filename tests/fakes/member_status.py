@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from queenright.core.observed import MemberStatus
-from queenright.core.observed.patroni import FINDING_TAG
+from queenright.core.observed.patroni import FINDING_TAG, RESTORE_TAG
 from tests.fakes import synchronous
 from tests.fakes.instances import CREATING, FAILED, INITIALIZING, RUNNING, STOPPED, Instance
 from tests.fakes.patroni_model import PatroniModel
@@ -19,6 +19,8 @@ def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
     tags: dict[str, object] = {"failover_priority": instance.priority, "clonefrom": True}
     if instance.finding:
         tags[FINDING_TAG] = instance.finding
+    if volume.restore_failed:
+        tags[RESTORE_TAG] = volume.restore_failed
     if volume.is_empty:
         first = agreed.initialized_by == instance.name and agreed.timeline == 0
         hangs = model.clones_hang and volume.is_partial and instance.state != CREATING

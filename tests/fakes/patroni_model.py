@@ -54,6 +54,8 @@ class PatroniModel(MemberContainers):
     """The time that a base backup takes."""
     clones_hang: bool = False
     """True if a member that was killed in a base backup waits for ever, as a real one does."""
+    uncovered: set[str] = field(default_factory=set)
+    """Targets of a restore that the repository does not cover."""
     mends_raft: bool = True
     """True for images whose entry point sets damaged Raft files aside."""
     tells_findings: bool = True

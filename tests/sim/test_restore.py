@@ -97,3 +97,54 @@ def test_a_cluster_with_data_stays_as_it_is_and_says_so() -> None:
     before, after, news = run_virtual(put_in_later)
     assert after == before
     assert news == ["restore/main"]
+
+
+TARGETS = tuple(f"{{lsn: 0/{number}000060}}" for number in (3, 4, 5))
+EDIT_WITHIN_S = 10.0
+"""Shorter than a try that fails: no edit waits until the container ends."""
+
+
+def restored_to(target: str) -> str:
+    return manifest(bootstrap=PARENT.replace("cluster: old", f"cluster: old, target: {target}"))
+
+
+async def corrected_twice() -> tuple[list[float], str, list[str]]:
+    """Targets that are not covered, each corrected while the restore fails; return how long each
+    edit took to reach the member, and which target was restored."""
+    world = World()
+    world.store.create_secret(Secret(SECRET))
+    world.patroni_model.uncovered |= {"lsn 0/3000060", "lsn 0/4000060"}
+    world.manifests.files[FILE] = restored_to(TARGETS[0])
+    invariants = Invariants(world)
+    world.start_operator(RULESET)
+    took = []
+    for target in TARGETS[1:]:
+        await anyio.sleep(70)
+        with anyio.fail_after(120):
+            while "is not covered" not in await held(world):  # noqa: ASYNC110  # virtual time
+                await anyio.sleep(1)
+        world.manifests.write(FILE, restored_to(target))
+        began = world.now_s
+        with anyio.fail_after(600):
+            while target[6:-1] not in wanted_target(world):  # noqa: ASYNC110  # virtual time
+                await anyio.sleep(0.5)
+        took.append(world.now_s - began)
+    await world.until_whole()
+    await anyio.sleep(60)
+    return took, wanted_target(world), invariants.violations
+
+
+async def held(world: World) -> str:
+    holds = (await holds_now(world))[0]
+    return next((hold.reason for hold in holds if hold.key == "restore/main"), "")
+
+
+def wanted_target(world: World) -> str:
+    return world.service("main_member-1").value.environment.get("RESTORE_TARGET", "")
+
+
+def test_the_target_of_a_restore_that_fails_is_corrected_as_often_as_it_takes() -> None:
+    took, target, violations = run_virtual(corrected_twice)
+    assert violations == []
+    assert target == "lsn 0/5000060"
+    assert max(took) < EDIT_WITHIN_S

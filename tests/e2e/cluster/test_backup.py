@@ -176,6 +176,13 @@ def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
         lambda: "is not covered" in operator.holds().get("restore/main", ""), "the hold", 120
     )
     eventually(lambda: len(refusals(lab)) > 1, "the next refusal", 60)
+    # An edit of the target takes effect while the restore fails, as often as it takes.
+    later = quick_manifest(lab) + RESTORED.format(**{**wanted, "target": '"2026-01-02T00:00Z"'})
+    operator.write(later)
+    operator.wait_for(
+        lambda: "2026-01-02" in operator.holds().get("restore/main", ""), "the other target", 30
+    )
+    eventually(lambda: "2026-01-02 00:00:00" in refusals(lab)[-1], "the third refusal", 90)
 
     begun = time.monotonic()
     since = len(list(operator.passes()))

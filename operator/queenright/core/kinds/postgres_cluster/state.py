@@ -125,6 +125,13 @@ class ClusterState(ClusterFacts):
             or self.why_no_standby(without=(member,))
         )
 
+    def may_begin_again(self, member: DesiredMember) -> bool:
+        """True for a member whose last try to restore a cluster that was never whole came to
+        nothing: it has no data, and what the file says now may help it."""
+        status = self.status(member)
+        has_failed = status is not None and bool(status.failed_restore) and not status.is_running
+        return has_failed and not self.is_bootstrapped and not self.claims
+
     def why_no_standby(self, without: Collection[DesiredMember]) -> str | None:
         """Reason why no replica could confirm commits without these members; None when one could,
         or none has to."""

@@ -26,8 +26,13 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     RESTORE_REQUEST_LABEL,
     RESTORED_LABEL,
 )
-from queenright.core.observed import LiveService, Observed, SwarmState
-from queenright.core.planning.disruption import disrupted_members, peers, swarm_of
+from queenright.core.observed import Known, LiveService, Observed, SwarmState
+from queenright.core.planning.disruption import (
+    disrupted_members,
+    known_peers,
+    peers,
+    swarm_of,
+)
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.label_values import read_json
 from queenright.core.swarm.objects import (
@@ -95,7 +100,8 @@ def begins(service: Service, plan: Plan, observed: Observed) -> bool:
 
 def unasked_disruptions(plan: Plan, observed: Observed) -> Iterator[LiveService]:
     """Yield the member services whose running task the plan stops, but for those that a restore in
-    place stops: that one stops them all, the leader too."""
+    place stops: that one stops them all, the leader too. And but for those that have no data yet,
+    because their restore has failed."""
     swarm = swarm_of(observed)
     stopped = {
         action.id
@@ -103,7 +109,26 @@ def unasked_disruptions(plan: Plan, observed: Observed) -> Iterator[LiveService]
         if isinstance(action, AdjustService) and not action.service.replicas
     }
     spared = stopped if swarm is not None and has_begun(plan.cluster, swarm) else set[str]()
-    return (live for live in disrupted_members(plan, observed) if live.id not in spared)
+    return (
+        live
+        for live in disrupted_members(plan, observed)
+        if live.id not in spared and not begins_again(live, plan, observed)
+    )
+
+
+def begins_again(live: LiveService, plan: Plan, observed: Observed) -> bool:
+    """Return True for a member that says that its last try to restore came to nothing, while nobody
+    leads and the cluster was never whole: its container ends by itself, and it has no data."""
+    swarm = swarm_of(observed)
+    if swarm is None or BOOTSTRAPPED_LABEL in noted(plan.cluster, swarm):
+        return False
+    if any(status.holds_lock for status in known_peers(plan, observed)):
+        return False
+    match observed.members.get(live.value.name):
+        case Known(status):
+            return bool(status.failed_restore) and not status.is_running
+        case _:
+            return False
 
 
 def is_stopped_member(action: RemoveService, observed: Observed) -> bool:

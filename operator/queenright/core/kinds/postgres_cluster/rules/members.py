@@ -47,6 +47,8 @@ def plan_members(state: ClusterState) -> Iterator[AnyAction | Hold]:
             or why_not_routed(state, member)
             or why_ports_taken(state, member.service, {member.node})
         )
+        if state.may_begin_again(member):
+            obstacle = None
         yield from plan_service(state, member.service, obstacle)
     for member in desired.members:
         if member.name not in desired.topology.leaving:
