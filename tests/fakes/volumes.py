@@ -42,7 +42,7 @@ class Volume:
     """Raft's files as far as they tell who votes, by the node's own address, which is in their
     names."""
     restore_failed: str = ""
-    """Why the last try to restore the cluster came to nothing, beside Raft's files."""
+    """The reason why the last try to restore the cluster came to nothing, beside Raft's files."""
     raft_obeyed: str = ""
     """The last request to set them aside that was obeyed."""
 

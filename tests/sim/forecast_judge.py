@@ -115,11 +115,11 @@ async def until_quiet(world: World, quiet_s: float = QUIET_S) -> bool:
     return True
 
 
-def compare(world: World, forecasted: Forecasted) -> Iterator[str]:
+def compare(world: World, forecasted: Forecasted, *, with_restarts: bool = True) -> Iterator[str]:
     """Yield where what was done differs from the forecast."""
     done, expected = disturbing(done_since(world, forecasted)), disturbing(forecasted.actions)
     holds = [hold.key for way in forecasted.ways for hold in way.stops]
-    if any(key.startswith("leader-restart/") for key in holds):
+    if not with_restarts or any(key.startswith("leader-restart/") for key in holds):
         for key in [*done, *expected]:
             if key.startswith("restart-postgres/"):
                 done.pop(key, None)
@@ -134,12 +134,13 @@ def compare(world: World, forecasted: Forecasted) -> Iterator[str]:
 
 
 async def judged_edit(
-    world: World, text: str, effect: Effect = after, file: str = FILE
+    world: World, text: str, effect: Effect = after, file: str = FILE, *, with_restarts: bool = True
 ) -> list[str]:
     """Forecast an edit of a world at rest, write it, wait until nothing more is done; return where
-    the forecast was wrong."""
+    the forecast was wrong. Restarts of PostgreSQL alone are a race where an edit also updates the
+    member, or moves the lead from it: it may have started again with the parameter by then."""
     forecasted = await forecast_of(world, effect, {file: text})
     world.manifests.write(file, text)
     await anyio.sleep(10)
     found = [] if await until_quiet(world) else ["the operator does not come to rest"]
-    return [*found, *compare(world, forecasted)]
+    return [*found, *compare(world, forecasted, with_restarts=with_restarts)]

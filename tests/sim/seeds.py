@@ -3,7 +3,9 @@ histories and a failure can be had again from the commit alone. What counts is t
 content: the same files have the same histories, whoever made a commit of them.
 
 ``QUEENRIGHT_SIM_SEED`` sets it by hand. ``QUEENRIGHT_SIM_HISTORIES`` and ``QUEENRIGHT_SIM_FAULTS``
-say how many histories, and how many faults and edits each has.
+say how many histories, and how many faults and edits each has. With ``QUEENRIGHT_SIM_FORECASTS=N``
+one history in N ends with an edit that is forecast; by default none does, because a forecast is no
+promise: of some hundreds one differs from what then happens.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 
-SEED, HISTORIES, FAULTS = (
+SEED, HISTORIES, FAULTS, FORECASTS = (
     "QUEENRIGHT_SIM_SEED",
     "QUEENRIGHT_SIM_HISTORIES",
     "QUEENRIGHT_SIM_FAULTS",
+    "QUEENRIGHT_SIM_FORECASTS",
 )
 FEW_HISTORIES = 150
 """In `make check`; `make test` and `make sim` have more."""
@@ -33,6 +36,17 @@ def first_seed() -> int:
     if given:
         return int(given)
     return int(hashlib.sha256(_origin().encode()).hexdigest(), 16) % SPREAD
+
+
+def given_seed() -> int:
+    """Return the environment's seed, or always the same: for what is judged on known cases."""
+    return int(os.environ.get(SEED) or 0)
+
+
+def ends_with_a_forecast(seed: int) -> bool:
+    """Return True for a history whose last edit is forecast."""
+    one_in = int(os.environ.get(FORECASTS) or 0)
+    return one_in > 0 and seed % one_in == 0
 
 
 def _origin() -> str:
