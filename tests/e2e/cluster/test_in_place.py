@@ -13,6 +13,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
@@ -51,6 +52,20 @@ def restored_note(lab: Lab) -> dict[str, Any]:
     labels = json.loads(asked)[0]["Spec"]["Labels"]
     found: dict[str, Any] = json.loads(labels.get(RESTORED_LABEL, "{}"))
     return found
+
+
+def through_the_proxy(lab: Lab) -> psycopg.Connection[tuple[Any, ...]]:
+    """Connect to the leader, as soon as the proxy has seen it: it checks every other second."""
+    eventually(lambda: answers(lab), "the proxy to know the leader", 30)
+    return connect(lab, MEMBER_NODES[0], 5000)
+
+
+def answers(lab: Lab) -> bool:
+    try:
+        with connect(lab, MEMBER_NODES[0], 5000) as connection:
+            return bool(connection.execute("SELECT 1").fetchall())
+    except psycopg.OperationalError:
+        return False
 
 
 def utc(moment: str) -> datetime:
@@ -100,7 +115,7 @@ def test_a_cluster_goes_back_in_place_and_forth_to_what_it_had(backed_up: Deploy
     )
     print(f"{done.stderr}{done.stdout}in {time.monotonic() - begun:.0f} s: {len(before)} rows")
     assert done.returncode == 0, done.stderr
-    with connect(lab, MEMBER_NODES[0], 5000) as connection:
+    with through_the_proxy(lab) as connection:
         assert rows(connection) == before
         connection.execute("INSERT INTO acknowledged VALUES ('restored', 1)")
         (now,) = connection.execute("SELECT timeline_id FROM pg_control_checkpoint()").fetchall()[0]
@@ -121,7 +136,7 @@ def test_a_cluster_goes_back_in_place_and_forth_to_what_it_had(backed_up: Deploy
     print(back.stderr + back.stdout)
     assert back.returncode == 0, back.stderr
     assert mounted(lab) == former
-    with connect(lab, MEMBER_NODES[0], 5000) as connection:
+    with through_the_proxy(lab) as connection:
         asked = connection.execute("SELECT to_regclass('acknowledged')::text").fetchall()
         assert asked == [(None,)]
     well_again(backed_up)
