@@ -109,10 +109,17 @@ def format_stamp(at: datetime | None) -> str | None:
 
 
 def listing_service(state: ClusterState) -> Service | str:
-    """The job beside a member that runs, a replica by preference; or why there can be none."""
+    """The job beside a member that runs; or why there can be none."""
     plan = state.desired.base_backups
     if plan is None:
         return "the file has no `backup`"
+    beside = member_to_ask(state)
+    return beside if isinstance(beside, str) else list_job(plan, state.desired.name, beside)
+
+
+def member_to_ask(state: ClusterState) -> Service | str:
+    """The service, as it runs, of a member beside which a job can ask the repository, a replica by
+    preference; or why there is none."""
     reasons = []
     for member in sorted(state.desired.members, key=state.is_leader):
         live = state.swarm.service(member.service.name)
@@ -121,7 +128,7 @@ def listing_service(state: ClusterState) -> Service | str:
         elif why := why_no_job(live.value):
             reasons.append(f"{member.name}: {why}")
         else:
-            return list_job(plan, state.desired.name, live.value)
+            return live.value
     return "; ".join(reasons)
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
-from queenright.core.kinds.postgres_cluster.desired.base_backup import check_job, why_no_job
+from queenright.core.kinds.postgres_cluster.backup.listing import member_to_ask
+from queenright.core.kinds.postgres_cluster.desired.base_backup import check_job
 from queenright.core.kinds.postgres_cluster.desired.restore import PREFIX
 from queenright.core.kinds.postgres_cluster.in_place.decision import member_services, why_not_begun
 from queenright.core.kinds.postgres_cluster.in_place.note import (
@@ -85,7 +86,7 @@ def with_present_timeline(state: ClusterState, wish: RestoreWish) -> RestoreWish
 
 
 def checking_service(state: ClusterState, wish: RestoreWish) -> Service | str:
-    """The job beside a member that runs, a replica by preference; or why there can be none."""
+    """The job beside a member that runs; or why there can be none."""
     leader = state.leader
     reach = None
     if leader is not None:
@@ -93,16 +94,10 @@ def checking_service(state: ClusterState, wish: RestoreWish) -> Service | str:
         reach = (access.address, access.postgresql_port)
     found = {"TARGET": wish.target, "BACKUP": wish.base, "TIMELINE": str(wish.timeline or "")}
     variables = {f"{PREFIX}{name}": text for name, text in found.items() if text}
-    reasons = []
-    for member in sorted(state.desired.members, key=state.is_leader):
-        live = state.swarm.service(member.service.name)
-        if live is None or state.swarm.sole_task(live.id) is None:
-            reasons.append(f"{member.name} does not run")
-        elif why := why_no_job(live.value):
-            reasons.append(f"{member.name}: {why}")
-        else:
-            return check_job(state.desired.name, live.value, reach, variables)
-    return "; ".join(reasons)
+    beside = member_to_ask(state)
+    if isinstance(beside, str):
+        return beside
+    return check_job(state.desired.name, beside, reach, variables)
 
 
 def read_coverage(text: str) -> Coverage | None:
