@@ -12,7 +12,7 @@ from datetime import datetime
 import anyio
 import click
 
-from queenright.cli.cluster_session import Session, failed
+from queenright.cli.cluster_session import ClusterAtHand, Session, failed
 from queenright.cli.exit_codes import OK, CommandError
 from queenright.core.actions import AnyAction, LabelConfig
 from queenright.core.audit.record import Conflict, Failed
@@ -88,17 +88,22 @@ async def request(live: Session, asking: Asking) -> datetime:
             raise CommandError(why)
         if (at := asking.open_at(state)) is not None:
             return at
-        result = await live.carry_out(view, list(asking.step(state, live.command)))
-        outcome = result.tried[0][1] if result.tried else None
-        if isinstance(outcome, Failed) and not outcome.transient:
-            raise failed(result) or CommandError("nothing was requested")
-        if outcome is not None and not isinstance(outcome, Failed | Conflict):
+        if await is_written(live, view, asking.step(state, live.command)):
             return asked_at(state)
         await anyio.sleep(LOOK_AGAIN_S)
     raise CommandError(
         f"config {live.document.name}_cluster: no {asking.noun} was requested (another writer "
         "keeps changing it); try again"
     )
+
+
+async def is_written(live: Session, view: ClusterAtHand, steps: Iterable[AnyAction]) -> bool:
+    """Try to write a request; False where another try may help, CommandError where none can."""
+    result = await live.carry_out(view, list(steps))
+    outcome = result.tried[0][1] if result.tried else None
+    if isinstance(outcome, Failed) and not outcome.transient:
+        raise failed(result) or CommandError("nothing was requested")
+    return outcome is not None and not isinstance(outcome, Failed | Conflict)
 
 
 async def until_answered(live: Session, asking: Asking, at: datetime) -> int:

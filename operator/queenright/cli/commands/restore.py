@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import click
 
-from queenright.cli.cluster_session import ClusterAtHand, Session, failed, on_cluster
+from queenright.cli.backup_requests import LOOK_AGAIN_S, ROUNDS, is_written
+from queenright.cli.cluster_session import ClusterAtHand, Session, on_cluster
 from queenright.cli.exit_codes import OK, USAGE, CommandError
 from queenright.cli.options import cluster_argument, force_option, manifests_option
 from queenright.cli.prompts import confirm_by_name
 from queenright.cli.repository_job import Question, answer_of
-from queenright.core.audit.record import Conflict, Failed
 from queenright.core.kinds.postgres_cluster.in_place.asking import (
     Coverage,
     checking_service,
@@ -34,8 +34,6 @@ CHECK = Question(
     prefix="restore-check: ",
     lasts_s=300.0,
 )
-LOOK_AGAIN_S = 1.0
-ROUNDS = 10
 
 EPILOG = """\b
 All members are stopped, and begin anew from a base backup and the archived WAL
@@ -184,11 +182,7 @@ async def request(live: Session, wish: RestoreWish) -> None:
     for _ in range(ROUNDS):
         view = await live.look()
         refuse(view, wish)
-        result = await live.carry_out(view, list(request_step(view.state, wish, live.command)))
-        outcome = result.tried[0][1] if result.tried else None
-        if isinstance(outcome, Failed) and not outcome.transient:
-            raise failed(result) or CommandError("nothing was requested")
-        if outcome is not None and not isinstance(outcome, Failed | Conflict):
+        if await is_written(live, view, request_step(view.state, wish, live.command)):
             return
         await anyio.sleep(LOOK_AGAIN_S)
     raise CommandError(
