@@ -9,7 +9,7 @@ import { EditorState, type Plugin, type Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { ApiError } from "../api/client";
 import type { Edit, Edits, LiveView } from "../api/types";
-import type { Draft } from "../sync/drafts";
+import type { Draft } from "../sync/stored";
 import { lastKnown, lostTitle, placeAt, stepsOf, undone } from "./failover";
 import { Keeper } from "./keeper";
 import type { Outside } from "./outside";
@@ -29,7 +29,7 @@ import {
 /** Word of so many edits may come late. */
 const MOST_IDS = 200;
 
-export abstract class Followed {
+export abstract class Followed<Around extends Outside> {
   state: EditorState;
   seq: number;
   id: string;
@@ -47,7 +47,7 @@ export abstract class Followed {
     readonly user: string,
     readonly client: string,
     live: Omit<LiveView, "version">,
-    readonly outside: Outside,
+    readonly outside: Around,
     plugins: Plugin[] = [],
   ) {
     [this.seq, this.id, this.title, this.accepted] = [live.seq, live.id, live.title, live.doc];

@@ -1,6 +1,7 @@
 /** Stores what a session has not sent, what it remembers, and its doubtful places. */
 import type { EditorState } from "prosemirror-state";
-import type { Draft, Keeping } from "../sync/drafts";
+import type { Keeping } from "../sync/drafts";
+import type { Draft } from "../sync/stored";
 import { Past, storedEdit } from "./past";
 import { doubtsOf } from "./places";
 import { acceptedPos, unsentOf } from "./unsent";

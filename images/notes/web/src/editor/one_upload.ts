@@ -11,13 +11,8 @@ import { makeId } from "../app/presence";
 import { notice } from "../app/store";
 import { words } from "../app/words";
 import { take } from "../sync/drafts";
-import {
-  forgetUpload,
-  keepFile,
-  keepUpload,
-  type KeptUpload,
-  type Place,
-} from "../sync/kept_files";
+import { forgetUpload, keepFile, keepUpload } from "../sync/kept_files";
+import type { KeptUpload, Place } from "../sync/stored";
 import { type Begun, FileUpload, type Stored } from "../sync/upload";
 import { mark, node } from "./keys";
 import { schema } from "./schema";

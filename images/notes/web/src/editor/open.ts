@@ -13,8 +13,7 @@ import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
-import type { Outside } from "./outside";
-import { type Saving, Session } from "./session";
+import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { slash } from "./slash";
 import {
@@ -37,7 +36,7 @@ export const changes = signal(0);
 /** True while the address of a link is asked for. */
 export const isLinking = signal(false);
 
-function outside(isSame: () => boolean): Outside {
+function outside(isSame: () => boolean): SessionOutside {
   return {
     async send(page, client, batch) {
       // The edits of one person are never sent under another one's name.

@@ -1,9 +1,9 @@
-/** The network and the store, as a session uses them; a test gives it others. */
+/** The network and the store, as the document of a page uses them; a test gives it others. */
 import type { Edits, LiveView } from "../api/types";
-import type { Batch, Keeping } from "../sync/drafts";
-import type { Session } from "./session";
+import type { Keeping } from "../sync/drafts";
+import type { Batch } from "../sync/stored";
 
-/** What a session needs of the world around it. */
+/** What the document of a page needs of the world around it. */
 export interface Outside {
   send(page: string, client: string, batch: Batch): Promise<{ seq: number; id: string }>;
   since(page: string, seq: number, id: string): Promise<Edits>;
@@ -11,5 +11,4 @@ export interface Outside {
   /** Stores the state of a session; false if its user is not signed in any more. */
   keep(keeping: Keeping): Promise<boolean>;
   pause(ms: number): Promise<void>;
-  changed(session: Session): void;
 }

@@ -5,7 +5,7 @@
  * still has, and sends its own again. Pure.
  */
 import { Step } from "prosemirror-transform";
-import type { StoredEdit } from "../sync/drafts";
+import type { StoredEdit } from "../sync/stored";
 import { schema } from "./schema";
 import type { Unsent } from "./unsent";
 

@@ -3,17 +3,17 @@
  * database has lost, and end.
  */
 import { isCurrent } from "../api/signed_in";
-import { type Draft, draftsOf, editsOf, rememberedOf, take } from "../sync/drafts";
+import { draftsOf, editsOf, rememberedOf, take } from "../sync/drafts";
+import type { Draft } from "../sync/stored";
 import { resumeDoubts } from "./decisions";
-import type { Outside } from "./outside";
-import { Session } from "./session";
+import { Session, type SessionOutside } from "./session";
 
 /** How long the edits of a session that is over are looked after without a new start. */
 export const LOOKED_AFTER_MS = 1_800_000;
 
 const alone = new Map<Session, () => void>();
 
-type MakeOutside = (isSame: () => boolean) => Outside;
+type MakeOutside = (isSame: () => boolean) => SessionOutside;
 
 /** Goes on with a session, unless another tab does or it is not stored any more. */
 async function goOn(

@@ -8,7 +8,7 @@ import type { EditorState, Plugin, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
-import type { Batch, Draft, StoredEdit } from "../sync/drafts";
+import type { Batch, Draft, StoredEdit } from "../sync/stored";
 import { Followed } from "./followed";
 import type { Outside } from "./outside";
 import { Past } from "./past";
@@ -22,7 +22,12 @@ const [FIRST_PAUSE, LAST_PAUSE] = [500, 15_000];
 /** Keys that are pressed within this time are sent together. */
 const GATHER_MS = 150;
 
-export class Session extends Followed {
+/** What a session needs of the world around it: the network, the store, and who hears of its changes. */
+export interface SessionOutside extends Outside {
+  changed(session: Session): void;
+}
+
+export class Session extends Followed<SessionOutside> {
   saving: Saving = "saved";
   /** The reason of a refusal, in the server's words. */
   reason = "";
@@ -39,7 +44,7 @@ export class Session extends Followed {
   /** The session that a draft continues; `edits` are those that it remembers. */
   static resume(
     draft: Draft,
-    outside: Outside,
+    outside: SessionOutside,
     plugins: Plugin[] = [],
     edits: readonly StoredEdit[] = [],
   ): Session {

@@ -6,39 +6,20 @@
  */
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "idb";
 import { isAnother } from "../api/signed_in";
-import type { Me, PageNode, TreeNode } from "../api/types";
-import type { Draft, Lease, Remembered, StoredDoubt, StoredEdit } from "./drafts";
-import type { KeptFile, KeptUpload } from "./kept_files";
-
-export interface StoredPage {
-  id: string;
-  user: string;
-  space_id: string;
-  node: PageNode;
-  text: string;
-  bytes: number;
-  readAt: number;
-}
-
-export interface StoredTree {
-  space_id: string;
-  user: string;
-  nodes: TreeNode[];
-}
-
-export interface StoredPicture {
-  id: string;
-  user: string;
-  page_id: string;
-  blob: Blob;
-}
-
-/** Values that are needed once: the session, the spaces, favourites, recent pages, settings. */
-export interface StoredValue {
-  name: string;
-  user: string;
-  value: unknown;
-}
+import type { Me } from "../api/types";
+import type {
+  Draft,
+  KeptFile,
+  KeptUpload,
+  Lease,
+  Remembered,
+  StoredDoubt,
+  StoredEdit,
+  StoredPage,
+  StoredPicture,
+  StoredTree,
+  StoredValue,
+} from "./stored";
 
 interface Schema extends DBSchema {
   pages: { key: string; value: StoredPage; indexes: { space_id: string; readAt: number } };

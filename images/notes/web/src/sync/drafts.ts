@@ -4,65 +4,11 @@
  * Invariant: a draft is deleted only after the server has accepted all its edits, by a sign-out that
  * deletes everything, or by its user. Each one belongs to the tab that holds the lock of its name.
  */
-import type { Doc } from "../doc/types";
 import { database, writeFor } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
+import type { Draft, Remembered, StoredDoubt, StoredEdit } from "./stored";
 
-export { type Lease, take } from "./leases";
-
-/** A request that was sent, or is about to be: it is repeated as it is until its outcome is known. */
-export interface Batch {
-  n: number;
-  base_seq: number;
-  base_id: string;
-  steps: unknown[];
-  title?: string;
-}
-
-export interface Draft {
-  client: string;
-  user: string;
-  page: string;
-  seq: number;
-  id: string;
-  title: string;
-  doc: Doc;
-  /** The last number that was used for a batch. */
-  n: number;
-  steps: unknown[];
-  newTitle: string | null;
-  sending: { batch: Batch; count: number } | null;
-}
-
-/** An edit that the server has accepted: with what takes it back, should a failover lose it. */
-export interface StoredEdit {
-  client: string;
-  seq: number;
-  id: string;
-  isOwn: boolean;
-  title: string | null;
-  before: { seq: number; id: string };
-  steps: unknown[];
-  inverted: unknown[];
-}
-
-/** A session of which everything was accepted, at `at` (milliseconds since 1970). */
-export interface Remembered extends Draft {
-  at: number;
-}
-
-/** A doubtful place: what its person wrote, and the range that it is about in the document after an edit. */
-export interface StoredDoubt {
-  id: string;
-  user: string;
-  page: string;
-  mine: unknown[];
-  seq: number;
-  edit: string;
-  from: number;
-  to: number;
-  isExact: boolean;
-}
+export { take } from "./leases";
 
 /** What changes in the browser's store together. */
 export interface Keeping {

@@ -6,33 +6,7 @@
  */
 import { isAnother } from "../api/signed_in";
 import { database, session, writeFor } from "./database";
-
-/** Where a file will be: a position in the page's document after an edit. */
-export interface Place {
-  seq: number;
-  id: string;
-  pos: number;
-  /** False while text before it was not sent yet: it comes after what is inserted at the position. */
-  isExact: boolean;
-}
-
-export interface KeptUpload {
-  id: string;
-  user: string;
-  page: string;
-  name: string;
-  size: number;
-  type: string;
-  place: Place;
-  /** The upload at the server, once it has begun in chunks; "" after a form was tried. */
-  begun?: { id: string; chunk_size: number } | "";
-}
-
-export interface KeptFile {
-  id: string;
-  user: string;
-  file: File;
-}
+import type { KeptUpload } from "./stored";
 
 export const keepUpload = (kept: KeptUpload): Promise<boolean> =>
   writeFor(kept.user, (work) => work.objectStore("uploads").put(kept));

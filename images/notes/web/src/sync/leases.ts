@@ -6,13 +6,6 @@
  */
 import { database } from "./database";
 
-export interface Lease {
-  name: string;
-  holder: string;
-  /** Milliseconds since 1970. */
-  until: number;
-}
-
 const LEASE_MS = 20_000;
 const RENEWAL_MS = 8000;
 /** The timers of a hidden tab may fire once a minute only, but it answers. */

@@ -3,9 +3,10 @@ import { ApiError } from "../api/client";
 import { load } from "../api/signed_in";
 import type { PageNode, TreeNode } from "../api/types";
 import { plainText } from "../doc/text";
-import { database, type StoredPage, type Writing, writeFor } from "./database";
+import { database, type Writing, writeFor } from "./database";
 import { compare, tooMany } from "./limits";
 import { keepPictures } from "./pictures";
+import type { StoredPage } from "./stored";
 
 const AT_ONCE = 2;
 

@@ -1,7 +1,8 @@
 /** Stores the pictures of a page for offline reading. */
 import { isCurrent } from "../api/signed_in";
 import { pictures } from "../doc/text";
-import { database, type StoredPage, session, writeFor } from "./database";
+import { database, session, writeFor } from "./database";
+import type { StoredPage } from "./stored";
 
 const MOST_BYTES = 10_000_000;
 

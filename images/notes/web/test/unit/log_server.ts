@@ -5,10 +5,10 @@ import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../../src/api/client";
 import type { Edit, Edits } from "../../src/api/types";
 import type { Doc } from "../../src/doc/types";
-import type { Outside } from "../../src/editor/outside";
 import { docOf, nodeFrom, schema } from "../../src/editor/schema";
-import { Session } from "../../src/editor/session";
-import type { Batch, Draft, Keeping, StoredDoubt, StoredEdit } from "../../src/sync/drafts";
+import { Session, type SessionOutside } from "../../src/editor/session";
+import type { Keeping } from "../../src/sync/drafts";
+import type { Batch, Draft, StoredDoubt, StoredEdit } from "../../src/sync/stored";
 
 const line = (text: string) => ({
   type: "paragraph",
@@ -79,7 +79,7 @@ export class Server {
   }
 }
 
-export function outside(server: Server): Outside {
+export function outside(server: Server): SessionOutside {
   return {
     async send(_page, client, batch) {
       assert.ok(

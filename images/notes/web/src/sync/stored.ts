@@ -1,0 +1,121 @@
+/** The records that this browser stores: pages to read offline, and what is not sent yet. */
+import type { PageNode, TreeNode } from "../api/types";
+import type { Doc } from "../doc/types";
+
+export interface StoredPage {
+  id: string;
+  user: string;
+  space_id: string;
+  node: PageNode;
+  text: string;
+  bytes: number;
+  readAt: number;
+}
+
+export interface StoredTree {
+  space_id: string;
+  user: string;
+  nodes: TreeNode[];
+}
+
+export interface StoredPicture {
+  id: string;
+  user: string;
+  page_id: string;
+  blob: Blob;
+}
+
+/** Values that are needed once: the session, the spaces, favourites, recent pages, settings. */
+export interface StoredValue {
+  name: string;
+  user: string;
+  value: unknown;
+}
+
+/** A request that was sent, or is about to be: it is repeated as it is until its outcome is known. */
+export interface Batch {
+  n: number;
+  base_seq: number;
+  base_id: string;
+  steps: unknown[];
+  title?: string;
+}
+
+export interface Draft {
+  client: string;
+  user: string;
+  page: string;
+  seq: number;
+  id: string;
+  title: string;
+  doc: Doc;
+  /** The last number that was used for a batch. */
+  n: number;
+  steps: unknown[];
+  newTitle: string | null;
+  sending: { batch: Batch; count: number } | null;
+}
+
+/** An edit that the server has accepted: with what takes it back, should a failover lose it. */
+export interface StoredEdit {
+  client: string;
+  seq: number;
+  id: string;
+  isOwn: boolean;
+  title: string | null;
+  before: { seq: number; id: string };
+  steps: unknown[];
+  inverted: unknown[];
+}
+
+/** A session of which everything was accepted, at `at` (milliseconds since 1970). */
+export interface Remembered extends Draft {
+  at: number;
+}
+
+/** A doubtful place: what its person wrote, and the range that it is about in the document after an edit. */
+export interface StoredDoubt {
+  id: string;
+  user: string;
+  page: string;
+  mine: unknown[];
+  seq: number;
+  edit: string;
+  from: number;
+  to: number;
+  isExact: boolean;
+}
+
+/** Where a file will be: a position in the page's document after an edit. */
+export interface Place {
+  seq: number;
+  id: string;
+  pos: number;
+  /** False while text before it was not sent yet: it comes after what is inserted at the position. */
+  isExact: boolean;
+}
+
+export interface KeptUpload {
+  id: string;
+  user: string;
+  page: string;
+  name: string;
+  size: number;
+  type: string;
+  place: Place;
+  /** The upload at the server, once it has begun in chunks; "" after a form was tried. */
+  begun?: { id: string; chunk_size: number } | "";
+}
+
+export interface KeptFile {
+  id: string;
+  user: string;
+  file: File;
+}
+
+export interface Lease {
+  name: string;
+  holder: string;
+  /** Milliseconds since 1970. */
+  until: number;
+}
