@@ -2,90 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import anyio
 import pytest
 
-from queenright.core.actions import RemoveService
-from queenright.core.kinds.kind import Rule
-from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
-from queenright.core.kinds.postgres_cluster.drill.note import (
-    REQUEST_LABEL,
-    DrillNote,
-    read_drill_note,
-)
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
-from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.ruleset import RULESET, Ruleset
+from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL
+from queenright.core.kinds.ruleset import RULESET
 from tests.fakes.virtual_loop import run_virtual
-from tests.fakes.world import World
+from tests.sim.drill_scene import DRILL, RARE, SPARE, DrillScene, drilled
 from tests.sim.history import LEISURELY
-from tests.sim.mutated_states import plain
-from tests.sim.mutations import Step, ruleset_with, seeing
-from tests.sim.test_base_backups import REPOSITORY, Scene
 from tests.support.builders import FILE, NODE_OF, manifest
-
-DRILL = "main_backup_drill"
-SPARE = "node5"
-
-
-def drilled(schedule: str = "*/7 * * * *", base: str = "*/5 * * * *", **more: str) -> str:
-    drill = f"drill: {{node: {SPARE}, schedule: '{schedule}'}}"
-    return manifest(backup=f"{{{REPOSITORY}, schedule: '{base}', {drill}}}", **more)
-
-
-RARE = drilled("0 0 1 1 *", "0 0 1 1 *")
-
-
-@dataclass
-class DrillScene(Scene):
-    """A whole cluster with drills on a node of their own."""
-
-    world: World = field(default_factory=lambda: World(nodes=5))
-
-    async def start(self, text: str, ruleset: Ruleset = RULESET) -> DrillScene:
-        await self.begin(text, ruleset)
-        return self
-
-    @property
-    def note(self) -> DrillNote:
-        labels = self.world.store.configs["main_cluster"].value.labels
-        return read_drill_note(labels, datetime(2030, 1, 1, tzinfo=UTC))
-
-    def ask(self) -> datetime:
-        """Write the label as the command does; return its moment."""
-        store = self.world.store
-        live, at = store.configs["main_cluster"], self.world.clock.now().replace(microsecond=0)
-        labels = with_backup_request(live.value.labels, at, REQUEST_LABEL)
-        store.label_config(live.id, live.version, dataclasses.replace(live.value, labels=labels))
-        return at
-
-    async def until(self, count: int, limit_s: float = 1200) -> None:
-        """Wait until so many drills have ended, in either way, and a minute longer."""
-        drills = self.world.drills
-        with anyio.fail_after(limit_s):
-            while drills.proved + drills.failed < count:  # noqa: ASYNC110  # virtual time
-                await anyio.sleep(1)
-        await anyio.sleep(60)
-
-    async def drilling(self) -> None:
-        with anyio.fail_after(1500):
-            while not self.world.containers(DRILL):  # noqa: ASYNC110  # virtual time
-                await anyio.sleep(0.5)
-
-    def is_gone(self) -> bool:
-        return self.world.store.service_named(DRILL) is None
-
-    def judge(self) -> None:
-        drills = self.world.drills
-        assert self.invariants.violations == []
-        assert (drills.beside, drills.touched) == (0, [])
-        assert self.world.base_backups.at_once <= 1
 
 
 async def by_the_clock() -> DrillScene:
@@ -220,86 +147,3 @@ def test_every_request_is_answered_and_nothing_is_left(seed: int) -> None:
     assert scene.note.failures == 0
     assert REQUEST_LABEL not in scene.world.store.configs["main_cluster"].value.labels
     assert scene.is_gone()
-
-
-class Forgetful(ClusterState):
-    """Forgets each drill that was made."""
-
-    @property
-    def drill_note(self) -> DrillNote:
-        return dataclasses.replace(super().drill_note, done=None, at=None)
-
-
-async def drills_begun(ruleset: Ruleset) -> int:
-    scene = await DrillScene().start(RARE, ruleset)
-    await anyio.sleep(500)
-    writes = scene.world.swarm.writes
-    return sum(write.kind == "create-service" and write.name == DRILL for write in writes)
-
-
-@pytest.mark.slow
-def test_an_operator_that_forgets_its_drills_is_caught() -> None:
-    assert run_virtual(lambda: drills_begun(RULESET)) == 1
-    assert run_virtual(lambda: drills_begun(seeing(Forgetful))) > 2
-
-
-def without_sight_of(job: str, rule: Rule) -> Rule:
-    """The rule on a swarm in which it does not find this job."""
-
-    def mutated(state: ClusterState) -> Iterator[Step]:
-        found = tuple(live for live in state.swarm.services if live.value.name != job)
-        swarm = dataclasses.replace(state.swarm, services=found).in_order()
-        yield from rule(plain(state, swarm=swarm))
-
-    return mutated
-
-
-def inconsiderate(*, guarded: bool) -> Ruleset:
-    """Base backups do not see drills; without the guard nothing else keeps them apart."""
-    rules = tuple(
-        without_sight_of(DRILL, rule) if rule.__name__ == "plan_base_backups" else rule
-        for rule in POSTGRES_CLUSTER.rules
-    )
-    kept = tuple(g for g in RULESET.guards if guarded or g.__name__ != "drills_touch_nothing")
-    return ruleset_with(rules, kept)
-
-
-async def beside(ruleset: Ruleset) -> int:
-    scene = await DrillScene().start(drilled("* * * * *", "*/3 * * * *"), ruleset)
-    scene.world.drills.takes_s = 150.0
-    await anyio.sleep(1800)
-    return scene.world.drills.beside
-
-
-@pytest.mark.slow
-def test_an_operator_that_backs_up_beside_a_drill_is_caught_and_stopped_by_the_guard() -> None:
-    assert run_virtual(lambda: beside(RULESET)) == 0
-    assert run_virtual(lambda: beside(inconsiderate(guarded=False))) > 0
-    assert run_virtual(lambda: beside(inconsiderate(guarded=True))) == 0
-
-
-def untidy() -> Ruleset:
-    """Drills are never removed."""
-
-    def leaving(rule: Rule) -> Rule:
-        def mutated(state: ClusterState) -> Iterator[Step]:
-            for step in rule(state):
-                if not isinstance(step, RemoveService):
-                    yield step
-
-        return mutated
-
-    rules = POSTGRES_CLUSTER.rules
-    return ruleset_with(tuple(leaving(r) if r.__name__ == "plan_drills" else r for r in rules))
-
-
-async def is_left(ruleset: Ruleset) -> bool:
-    scene = await DrillScene().start(RARE, ruleset)
-    await scene.until(1)
-    return not scene.is_gone()
-
-
-@pytest.mark.slow
-def test_an_operator_that_leaves_a_drill_behind_is_caught() -> None:
-    assert not run_virtual(lambda: is_left(RULESET))
-    assert run_virtual(lambda: is_left(untidy()))
