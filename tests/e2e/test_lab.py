@@ -20,10 +20,10 @@ from tests.e2e.small_lab import (
     answer,
     ask,
     container_ids,
+    ensure_service,
     eventually,
     history,
     image_name,
-    push_image,
     remains,
     run_command,
     swarm_id,
@@ -53,23 +53,7 @@ def small() -> Iterator[Lab]:
 def served(small: Lab) -> Lab:
     """The small lab, whole, with one task of a service on each node that says who asks it."""
     small.up()
-    manager = small.manager
-    if manager.docker("service", "inspect", "who", check=False).returncode != 0:
-        if manager.docker("pull", image_name(small), check=False).returncode != 0:
-            push_image(small)
-        # A heartbeat every 2 s instead of 5: a lost node is noticed in six seconds.
-        manager.docker("swarm", "update", "--dispatcher-heartbeat", "2s")
-        manager.docker("network", "create", "--driver", "overlay", "--attachable", "lan")
-        publish = f"mode=host,target={PORT},published={PORT}"
-        options = ["--name=who", "--mode=global", "--network=lan", "--endpoint-mode=dnsrr"]
-        options += [f"--publish={publish}", "--mount=type=volume,source=who,target=/data"]
-        options += [
-            "--hostname={{.Node.Hostname}}",
-            "--restart-delay=500ms",
-            "--stop-grace-period=5s",
-            "--detach",
-        ]
-        manager.docker("service", "create", *options, image_name(small))
+    ensure_service(small)
     for node in small.nodes:
         eventually(partial(answer, small, node), f"{node.name} serves", 60)
     return small

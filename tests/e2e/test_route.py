@@ -1,59 +1,32 @@
-"""The proxies' script in a real HAProxy: what it does about hints, and about answers."""
+"""The proxies' script in a real HAProxy: what it does about hints, and about answers.
+
+``test_route_start.py`` has its start and its end.
+"""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from signal import SIGTERM
 
 import pytest
 
-from tests.e2e.stub_members import Proxy, eventually
-from tests.lab.packages import ensure_programs
+from tests.e2e.running_proxy import AT_ONCE_S, Started, eventually, promptly, proxies
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.quiet]
 
-Started = Callable[..., Proxy]
-AT_ONCE_S = 0.3
-AT_FIRST = -10
-
 
 @pytest.fixture(autouse=True)
-def promptly() -> Iterator[None]:
-    """Tenths of a second are the subject here: the stubs and HAProxy come before what other tests
-    do on this machine. Threads and programs inherit it."""
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    with suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, AT_FIRST)
-    yield
-    with suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, before)
+def _at_first() -> Iterator[None]:
+    with promptly():
+        yield
 
 
 @pytest.fixture(params=[False, True], ids=["at rest", "ports are changed"])
 def started(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Started]:
     """A proxy whose ``member-1`` leads, with the contract's checks unless others are given."""
-    ensure_programs({"haproxy": "haproxy"})
-    proxies: list[Proxy] = []
-
-    def start(interval: str = "3s") -> Proxy:
-        proxy = Proxy(tmp_path, interval, change=request.param)
-        proxies.append(proxy)
-        for member in proxy.members:
-            member.start()
-        proxy.members[0].lead()
-        proxy.start()
-        assert proxy.up() == ["member-1"]
-        return proxy
-
-    yield start
-    for proxy in proxies:
-        proxy.stop()
-        for member in proxy.members:
-            member.stop()
+    with proxies(tmp_path, change=request.param) as start:
+        yield start
 
 
 def test_without_a_hint_the_checks_decide_in_their_own_time(started: Started) -> None:
@@ -206,83 +179,6 @@ def test_a_pinned_member_that_is_not_primary_is_not_kept(started: Started) -> No
     pinned.patroni = {"role": "primary", "state": "unknown", "replication": [{"state": "running "}]}
     time.sleep(2.5)
     assert proxy.up() == []
-
-
-AT_REST = pytest.mark.parametrize("started", [False], indirect=True, ids=["at rest"])
-PORTS_ARE_CHANGED = pytest.mark.parametrize("started", [True], indirect=True, ids=["changed"])
-SLOW_CHECKS = "20s"
-
-
-@PORTS_ARE_CHANGED
-def test_without_a_hint_nothing_is_up_before_its_checks(started: Started) -> None:
-    proxy = started("1s")
-    proxy.stop()
-    proxy.start(unchecked=True)
-    began = time.monotonic()
-    assert proxy.up() == []
-    eventually(lambda: proxy.up() == ["member-1"], 5)
-    assert time.monotonic() - began > 0.9, "two checks, a second apart"
-
-
-@AT_REST
-def test_at_start_the_leader_is_up_after_two_good_answers(started: Started) -> None:
-    proxy = started(SLOW_CHECKS)
-    proxy.stop()
-    leader = proxy.members[0]
-    proxy.members[2].stop()
-    leader.asked.clear()
-    with proxy.watched() as seen:
-        proxy.start(unchecked=True)
-        eventually(lambda: proxy.reached() == "member-1", 10)
-        asked = [what for _, what in leader.asked]
-        time.sleep(1)
-    assert asked.count("GET /primary") >= 2
-    assert seen in ([["member-1"]], [[], ["member-1"]])
-    assert proxy.said("primary/member-1 is up after 2 good answers at start")
-
-
-@AT_REST
-def test_a_proxy_that_is_stopped_serves_until_the_address_has_left(started: Started) -> None:
-    """The node's check fails at once, and connections go on for two seconds, new ones too."""
-    proxy = started(SLOW_CHECKS)
-    proxy.stop()
-    proxy.start(unchecked=True)
-    eventually(lambda: proxy.reached() == "member-1", 10)
-    with proxy.connect() as client:
-        assert client.recv(64) == b"member-1"
-        proxy.signal()
-        eventually(lambda: proxy.up() is None, 0.1 + AT_ONCE_S)
-        assert proxy.reached() == "member-1"
-        client.settimeout(1)
-        with pytest.raises(TimeoutError):
-            client.recv(64)
-        client.settimeout(2)
-        assert client.recv(64) == b"", "it ends with the proxy"
-    assert proxy.stop() == 128 + SIGTERM
-
-
-@AT_REST
-def test_at_start_none_of_two_that_both_say_yes_is_up(started: Started) -> None:
-    proxy = started(SLOW_CHECKS)
-    proxy.stop()
-    proxy.members[1].lead()
-    with proxy.watched() as seen:
-        proxy.start(unchecked=True)
-        time.sleep(2)
-    assert seen == [[]]
-
-
-@AT_REST
-def test_at_start_one_good_answer_and_one_bad_one_are_not_enough(started: Started) -> None:
-    proxy = started(SLOW_CHECKS)
-    proxy.stop()
-    leader = proxy.members[0]
-    leader.asked.clear()
-    leader.primary_by_turns = True
-    with proxy.watched() as seen:
-        proxy.start(unchecked=True)
-        eventually(lambda: [what for _, what in leader.asked].count("GET /primary") > 9, 10)
-    assert seen == [[]]
 
 
 NO_HINTS = [

@@ -48,6 +48,7 @@ LONGEST_FIRST = (
 WITHOUT_LAB = (
     "contract/test_raft_membership.py",
     "e2e/test_route.py",
+    "e2e/test_route_start.py",
     "e2e/test_lab.py",
     "e2e/images",
     "contract/test_catalog_text.py",
