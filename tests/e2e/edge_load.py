@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
@@ -19,10 +20,18 @@ GOOD = (200, 201)
 
 
 class Target(Protocol):
-    """The address of an edge."""
+    """Anything with the address of an edge."""
 
     address: str
     https: int
+
+
+@dataclass
+class Address:
+    """The address of a deployed edge."""
+
+    address: str
+    https: int = 443
 
 
 class _Stale(Exception):  # noqa: N818 (a signal to itself, no error)

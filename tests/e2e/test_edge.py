@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.edge_load import Load
+from tests.e2e.edge_stream import Stream
 from tests.e2e.running_edge import BODY_LIMIT, HOST, NET, RunningEdge, curl, eventually
 from tests.lab.packages import ensure_programs
 
@@ -140,32 +141,6 @@ def test_a_body_is_as_large_as_the_application_takes(
     # Of an unknown size: HTTP/2 clients see its end by the stream's end.
     status, _ = edge.get("/echo", *send, "-H", "Transfer-Encoding: chunked")
     assert status in ({413} if version == "--http1.1" else {413, 0})
-
-
-class Stream:
-    """A client of the event stream."""
-
-    def __init__(self, edge: RunningEdge) -> None:
-        self.arrivals: list[tuple[float, str]] = []
-        self._process = subprocess.Popen(
-            ["curl", "-ksSN", "--resolve", f"{HOST}:{edge.https}:127.0.0.1",
-             f"https://{HOST}:{edge.https}/api/v1/events"],
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("data:"):
-                self.arrivals.append((time.monotonic(), line.split()[1].removeprefix(NET)))
-
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
-
-    def leave(self) -> None:
-        self._process.kill()
-        self._process.wait(5)
 
 
 def test_events_come_one_by_one_and_outlive_changes_of_who_is_ready(started: Started) -> None:

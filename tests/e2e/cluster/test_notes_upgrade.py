@@ -8,15 +8,13 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 import psycopg
 import pytest
 
-from tests.e2e.edge_load import Load
-from tests.e2e.notes_client import APP, secrets_of
+from tests.e2e.notes_client import secrets_of
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
@@ -26,105 +24,15 @@ from tests.e2e.swarm_facts import (
     is_whole,
     quick_manifest,
     read_secret,
-    service,
 )
+from tests.e2e.upgraded_notes import DUMP_NODE, WEB, Notes, jobs, variant
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
-WEB = "notes_web"
-EDGE_NODE = "node1"
-HTTPS = 8443
-DUMP_NODE = MEMBER_NODES[-1]
 QUIET_S = 3
 """The time for which the load goes on after a change is done."""
-
-
-@dataclass
-class Door:
-    """The address of the edge."""
-
-    address: str
-    https: int = HTTPS
-
-
-@dataclass
-class Notes:
-    """A deployed application behind its edge, and the images that there are of it."""
-
-    lab: Lab
-    operator: RunningOperator
-    images: dict[str, str]
-    edge: str
-    present: str = ""
-    """The image in the file."""
-
-    @property
-    def member_image(self) -> str:
-        return self.images["member"]
-
-    def write(self, image: str, extra: str = "") -> None:
-        """The application's file with another image, or with more under ``spec``."""
-        self.present = image
-        text = APP.format(image=self.images[image]).replace("  publish: host\n", "")
-        self.operator.write(
-            text
-            + "  healthCheck: {interval: 2s, startPeriod: 12s}\n  update: {monitor: 8s}\n"
-            + "  encryptionKey: {backedUp: true}\n"
-            + f"  edge: {{image: {self.edge}, nodes: [{EDGE_NODE}], tls: internal, "
-            + f"ports: {{http: 8080, https: {HTTPS}}}}}\n"
-            + extra,
-            "notes.yaml",
-        )
-
-    def load(self) -> Load:
-        """Readers of a page that asks the database each time."""
-        door = Door(self.lab.node(EDGE_NODE).address)
-        return Load(door, readers=4, writers=0, read="/readyz")
-
-    def runs(self, image: str) -> bool:
-        """Return True if swarm is done and all running replicas are of this image."""
-        listed = self.lab.manager.docker(
-            "service", "ps", WEB, "--no-trunc", "--filter", "desired-state=running",
-            "--format", "{{.Image}} {{.CurrentState}}", check=False,
-        ).stdout  # fmt: skip
-        tasks = [line.split() for line in listed.splitlines()]
-        state = (service(self.lab, WEB).get("UpdateStatus") or {}).get("State", "")
-        return (
-            len(tasks) == 2
-            and all(task[0].startswith(self.images[image]) for task in tasks)
-            and all(task[1] == "Running" for task in tasks)
-            and state in {"", "completed", "rollback_completed"}
-        )
-
-    def reasons(self, action: str) -> list[str]:
-        """Return the reasons for an action in the operator's log."""
-        return [
-            str(record.get("reason", ""))
-            for record in self.operator.audit("intent")
-            if str(record["action"]["key"]).startswith(action)
-        ]
-
-    def dumps(self) -> list[str]:
-        """Names of the files in the dumps' volume."""
-        found = self.lab.node(DUMP_NODE).docker(
-            "run", "--rm", "--user", "0:0", "-v", "notes_dumps:/dumps:ro",
-            "--entrypoint", "ls", self.member_image, "-1A", "/dumps",
-        )  # fmt: skip
-        return sorted(found.stdout.split())
-
-
-def variant(lab: Lab, image: str, tag: str, change: str) -> str:
-    """The image with one instruction more, under another tag in the lab's registry."""
-    node = lab.manager
-    node.docker("pull", "--quiet", image)
-    container = node.docker("create", image).stdout.strip()
-    address = f"{image.rpartition(':')[0]}:{tag}"
-    node.docker("commit", "--change", change, container, address)
-    node.docker("rm", container)
-    node.docker("push", "--quiet", address)
-    return address
 
 
 @pytest.fixture(scope="module")
@@ -206,11 +114,6 @@ def test_another_version_comes_after_a_dump_that_was_read_back(settled: Notes) -
     )  # fmt: skip
     assert "TABLE DATA public" in listed.stdout
     eventually(lambda: not jobs(notes.lab), "the job to be removed", 60)
-
-
-def jobs(lab: Lab) -> list[str]:
-    named = lab.manager.docker("service", "ls", "--format", "{{.Name}}").stdout.split()
-    return [name for name in named if name.startswith("notes_dump")]
 
 
 @pytest.mark.parametrize(
