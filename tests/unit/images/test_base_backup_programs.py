@@ -14,31 +14,11 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.backup import base_backup
-from images.member.queenright_member.backup.archive import Missing, missing_wal
-from images.member.queenright_member.backup.barman import Barman
-from images.member.queenright_member.backup.base_backup import backups
-from images.member.queenright_member.backup.repository import read_repository
 from tests.support.barman import ARCHIVED_AT, URL, archive, barman
+from tests.unit.images.listed_backup import BACKUP, BEGIN, END, NEXT, listing
 
 WAL = "000000010000000000000007"
-BEGIN, END, NEXT = (f"00000002000000000000000{number}" for number in (3, 4, 5))
 ERROR = "2026-11-22 18:39:13,508 [22617] ERROR: "
-
-BACKUP = {
-    "backup_id": "20251122T180000",
-    "status": "DONE",
-    "begin_time": "Sat Nov 22 18:00:00 2025",
-    "begin_time_iso": "2025-11-22T19:00:00.250000+01:00",
-    "end_time": "Sat Nov 22 18:01:00 2025",
-    "end_time_iso": "2025-11-22T18:01:00+00:00",
-    "timeline": 2,
-    "begin_wal": "000000020000000000000003",
-    "end_wal": "000000020000000000000004",
-    "end_xlog": "0/4000138",
-    "size": 42,
-    "error": None,
-    "other": "left out",
-}
 
 
 def places(data: Path, secrets: Path, programs: Path, tmp_path: Path) -> base_backup.Places:
@@ -69,14 +49,6 @@ def test_a_base_backup_gives_the_password_in_a_file_and_tells_what_it_made(
     assert (tmp_path / "pgpass").read_text() == "*:*:*:*:a\\:b\\\\c\n"
     assert (tmp_path / "mode").read_text() == "600\n"
     assert "a:b" not in (tmp_path / "environment").read_text() + told.err
-
-
-def listing(tmp_path: Path, *backups: Mapping[str, object]) -> Path:
-    """Barman with these backups before and after, whose commands note that they were run."""
-    barman(tmp_path, "backup", f"touch {tmp_path}/made")
-    delete = f'printf "%s\n" "$@" > {tmp_path}/deleted'
-    barman(tmp_path, "backup-delete", delete)
-    return barman(tmp_path, "backup-list", f"echo '{json.dumps({'backups_list': [*backups]})}'")
 
 
 @pytest.mark.parametrize(
@@ -217,87 +189,6 @@ def test_only_a_whole_backup_is_restored_and_only_into_an_empty_directory(
     assert base_backup.run("base-restore", ["latest", str(new)], URL, found) == 0
     assert capfd.readouterr().out == f"restored 20251122T180000 to {new}\n"
     assert new.stat().st_mode & 0o777 == 0o700
-
-
-def lacking(tmp_path: Path, *archived: str, begin: str = BEGIN, **history: str) -> Missing | None:
-    """The WAL that the backup needs of an archive with these files; ``history`` are the timelines'
-    files, by their names."""
-    for path in (tmp_path / "archived").iterdir():
-        path.unlink()
-    archive(tmp_path, *archived)
-    files = "".join(
-        f"*/{name[1:]}.history) printf '{text}' > $last;; " for name, text in history.items()
-    )
-    absent = 'echo "WAL file $(basename $last) for server 7 does not exist" >&2; exit 1'
-    script = f"for word; do last=$word; done; case $last in {files} *) {absent};; esac"
-    programs = barman(tmp_path, "wal-restore", script)
-    repository = read_repository(URL, tmp_path / "secrets")
-    (backup,) = backups(Barman(repository, "7", listing(tmp_path, BACKUP | {"begin_wal": begin})))
-    return missing_wal(Barman(repository, "7", programs), backup)
-
-
-def later(timeline: int, name: str) -> str:
-    return f"{timeline:08X}{name[8:]}"
-
-
-@pytest.mark.parametrize(
-    ("archived", "missing"),
-    [
-        ([BEGIN, END], None),
-        ([f"{BEGIN}.gz", f"{END}.bz2"], None),
-        ([BEGIN], Missing(END, is_lost=False)),
-        ([END], Missing(BEGIN, is_lost=True)),
-        ([BEGIN, f"{END}.partial"], Missing(END, is_lost=False)),
-        ([BEGIN, f"{END}.partial.gz"], Missing(END, is_lost=False)),
-        ([BEGIN, f"{END}.00000028.backup"], Missing(END, is_lost=False)),
-        ([BEGIN, NEXT], Missing(END, is_lost=True)),
-        ([BEGIN, f"{NEXT}.partial"], Missing(END, is_lost=True)),
-        ([BEGIN, "000000020000000100000000"], Missing(END, is_lost=True)),
-        ([later(1, BEGIN), later(1, END)], Missing(BEGIN, is_lost=False)),
-        ([], Missing(BEGIN, is_lost=False)),
-    ],
-)
-def test_a_backup_needs_each_wal_file_between_its_begin_and_its_end(
-    tmp_path: Path, secrets: Path, archived: list[str], missing: Missing | None
-) -> None:
-    assert lacking(tmp_path, *archived) == missing
-
-
-LEFT_BEHIND_IT = "1\\t0/3000060\\tno reason\\n2\\t0/4000138\\tno reason\\n"
-
-
-@pytest.mark.parametrize(
-    ("history", "archived", "missing"),
-    [
-        (LEFT_BEHIND_IT, [BEGIN, f"{END}.partial", later(3, END)], None),
-        (LEFT_BEHIND_IT, [BEGIN, f"{END}.partial", later(4, END)], Missing(END, is_lost=False)),
-        (LEFT_BEHIND_IT, [BEGIN, later(3, NEXT)], Missing(END, is_lost=True)),
-        ("2\\t0/4000137\\tno reason\\n", [BEGIN, later(3, END)], Missing(END, is_lost=False)),
-        ("1\\t0/9000000\\tno reason\\n", [BEGIN, later(3, END)], Missing(END, is_lost=False)),
-    ],
-    ids=["next", "no-history", "gap", "left-before", "another-branch"],
-)
-def test_the_next_timeline_has_the_end_if_it_left_the_backups_own_behind_it(
-    tmp_path: Path, secrets: Path, history: str, archived: list[str], missing: Missing | None
-) -> None:
-    """After a switchover the former leader's file is archived in part, and the new one's whole."""
-    assert lacking(tmp_path, *archived, t00000003=history) == missing
-
-
-@pytest.mark.parametrize(
-    ("archived", "missing"),
-    [
-        ([later(1, BEGIN), END], Missing(BEGIN, is_lost=True)),
-        ([later(1, BEGIN), later(1, END), BEGIN], Missing(END, is_lost=False)),
-        ([later(1, BEGIN), BEGIN, END], None),
-    ],
-)
-def test_what_a_former_leader_wrote_behind_the_next_ones_beginning_is_of_no_use(
-    tmp_path: Path, secrets: Path, archived: list[str], missing: Missing | None
-) -> None:
-    left = "1\\t0/3000060\\tno reason\\n"
-    found = lacking(tmp_path, *archived, begin=later(1, BEGIN), t00000002=left)
-    assert found == missing
 
 
 def test_a_backup_is_made_once_the_leader_has_archived_its_end(

@@ -1,4 +1,4 @@
-"""The programs with which a cluster begins from a backup: choice, refusals, removal.
+"""The programs with which a cluster begins from a backup: choice, refusals, and new tries.
 
 Barman is a script here, as is the Python that lists folders; the real ones are in
 `tests/contract/test_restore.py` and `tests/e2e/cluster/test_backup.py`.
@@ -6,69 +6,18 @@ Barman is a script here, as is the Python that lists folders; the real ones are 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-import yaml
 
-from images.member.queenright_member import health
 from images.member.queenright_member.backup import cluster_restore, wal
-from images.member.queenright_member.findings import RESTORE_TAG, with_tag
-from images.member.queenright_member.inputs import Paths
-from images.member.queenright_member.start import start_again, write_private
-from tests.support.barman import NO_HISTORY, barman
-
-SYSTEM = "7000000000000000001"
-ARCHIVED_AT = "2025-11-22T10:00:00+00:00"
-LAST_FILE = f"some/main/{SYSTEM}/wals/0000000200000000/00000002000000000000000B.gz {ARCHIVED_AT}"
-RESTORE = {"RESTORE_URL": "s3://backups/some/main", "RESTORE_ENDPOINT": "https://s3.example"}
-
-
-def stored(number: int, status: str = "DONE") -> dict[str, object]:
-    """A backup of one hour of the day, which took a minute and two segments."""
-    return {
-        "backup_id": f"20251122T{number:02}0000",
-        "status": status,
-        "begin_time_iso": f"2025-11-22T{number:02}:00:00+00:00",
-        "end_time_iso": f"2025-11-22T{number:02}:01:00.600000+00:00",
-        "timeline": 2,
-        "begin_wal": f"0000000200000000000000{number:02X}",
-        "end_wal": f"0000000200000000000000{number + 1:02X}",
-        "size": 42,
-        "error": None,
-    }
+from tests.support.barman import barman
+from tests.unit.images.parent_archive import ARCHIVED_AT, RESTORE, SYSTEM, listing, parent_places
 
 
 @pytest.fixture
 def places(tmp_path: Path) -> cluster_restore.Places:
-    """An empty data directory, the parent's credentials, and a parent with three backups."""
-    for name in ("empty", "secrets", "raft"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "secrets/restore_credentials").write_text("[default]\n")
-    (tmp_path / "secrets/backup_credentials").write_text("[default]\n")
-    found = {"backups_list": [stored(2), stored(4), stored(6, "FAILED"), stored(8)]}
-    barman(tmp_path, "backup-list", f"echo '{json.dumps(found)}'")
-    laid_out = (
-        "for word; do last=$word; done; echo $2 > $last/PG_VERSION; touch $last/standby.signal"
-    )
-    barman(tmp_path, "wal-restore", NO_HISTORY)
-    programs = barman(tmp_path, "restore", laid_out)
-    listing(tmp_path, f"some/main/{SYSTEM}/")
-    return cluster_restore.Places(
-        tmp_path / "empty", tmp_path / "secrets", tmp_path / "raft/restore", programs, 0.0
-    )
-
-
-def listing(tmp_path: Path, *folders: str, script: str = "") -> None:
-    """Write a stand-in for the Python that lists folders, with those of the parent's place alone;
-    of any other it knows none."""
-    found = "\n".join(f"echo {folder}" for folder in folders)
-    of_system = f"some/main/{SYSTEM}/wals/"
-    wals = f"{of_system}) echo {of_system}0000000200000000/;; {of_system}*) echo {LAST_FILE};;"
-    file = tmp_path / "programs/python"
-    file.write_text(f'#!/bin/sh\n{script}\ncase "$6" in some/main/) {found or ":"};; {wals} esac\n')
-    file.chmod(0o755)
+    return parent_places(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -246,33 +195,6 @@ def test_an_archive_of_its_own_that_has_this_system_already_is_refused(
     )
 
 
-def test_data_that_were_there_before_stay(
-    places: cluster_restore.Places, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (places.data / "PG_VERSION").write_text("16\n")
-    assert cluster_restore.run(RESTORE, places) == 1
-    assert (places.data / "PG_VERSION").read_text() == "16\n"
-    assert "is not empty" in capfd.readouterr().err
-    assert cluster_restore.unfinished(places.data, places.note) == ""
-    assert (places.data / "PG_VERSION").exists()
-
-
-def test_what_a_restore_left_that_was_ended_is_removed(places: cluster_restore.Places) -> None:
-    assert cluster_restore.run(RESTORE, places) == 0
-    (places.data / "base").mkdir()
-    (places.data / "pg_wal").symlink_to(places.secrets)
-    assert cluster_restore.unfinished(places.data, places.note) == cluster_restore.DID_NOT_END
-    assert not any(places.data.iterdir())
-    assert (places.secrets / "restore_credentials").exists()
-
-
-def test_a_note_that_is_removed_lets_the_data_be(places: cluster_restore.Places) -> None:
-    assert cluster_restore.run(RESTORE, places) == 0
-    cluster_restore.remove_note(places.note)
-    assert cluster_restore.unfinished(places.data, places.note) == ""
-    assert (places.data / "PG_VERSION").exists()
-
-
 @pytest.mark.parametrize(
     ("script", "status", "tries"),
     [
@@ -289,34 +211,3 @@ def test_a_parents_file_is_asked_for_again_before_the_recovery_stops(
     found = wal.patiently_restore(words, RESTORE, places.secrets, programs, 0.0)
     asked = (programs / "barman-cloud-wal-restore.tries").read_text().count("\n")
     assert (found, asked) == (status, tries)
-
-
-def test_why_a_restore_failed_is_among_patronis_tags() -> None:
-    why = 'target time: is not covered; see "backup"'
-    text = with_tag("name: member-1\ntags: {clonefrom: true}\n", why, RESTORE_TAG)
-    assert json.dumps(why)[1:-1].replace("\\", "") in text
-    assert "clonefrom: true" in text
-
-
-def test_the_health_check_knows_the_note_of_a_restore() -> None:
-    assert health.NOTE == cluster_restore.NOTE
-
-
-def test_the_next_start_says_why_and_begins_with_an_empty_directory(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    paths = Paths.under(tmp_path)
-    for directory in (paths.data, paths.raft, paths.config.parent):
-        directory.mkdir(parents=True)
-    (paths.data / "PG_VERSION").touch()
-    cluster_restore.write_note(paths.raft / cluster_restore.NOTE.name, "there is no bucket")
-    write_private(paths.config, "name: member-1\n")
-    assert start_again(paths)
-    assert not any(paths.data.iterdir())
-    tags = yaml.safe_load(paths.config.read_text())["tags"]
-    assert tags == {"queenright_restore": "there is no bucket"}
-    assert "the restore begins again: there is no bucket" in capfd.readouterr().err
-    (paths.raft / cluster_restore.NOTE.name).unlink()
-    (paths.data / "PG_VERSION").touch()
-    assert not start_again(paths)
-    assert (paths.data / "PG_VERSION").exists()

@@ -14,7 +14,7 @@ import pytest
 from images.member.queenright_member.backup import drill, drill_server
 from images.member.queenright_member.backup.drill_server import DrillServer
 from tests.support.barman import NO_HISTORY, URL, archive, barman
-from tests.unit.images.test_cluster_restore import stored
+from tests.unit.images.parent_archive import stored
 
 SYSTEM = {"BACKUP_SYSTEM": "7000000000000000001"}
 LATEST = "20251122T080000"
