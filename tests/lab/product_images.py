@@ -9,31 +9,25 @@ there, not even the builder is started.
 
 import argparse
 import hashlib
-import json
-import shutil
 import sys
-import tempfile
 import time
 import tomllib
-import urllib.request
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab import base_images, npm_packages
-from tests.lab.base_images import BASE_IMAGES, DEBIAN, DEBIAN_SLIM, HAPROXY, POSTGRES, PYTHON
+from tests.lab.base_builds import ensure_base
+from tests.lab.base_images import BASE_IMAGES, DEBIAN_SLIM, HAPROXY, POSTGRES, PYTHON
 from tests.lab.builder import Builder, building, running_builder
+from tests.lab.pushed_images import PushedImages
 from tests.lab.settings import LabError, LabSettings
-from tests.lab.shell import attempt, run, say
+from tests.lab.shell import attempt, say
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
 # What a build makes, on this machine or in the image, is no input of it.
 _NOT_INPUTS = {"__pycache__", "node_modules", "static", "static.next"}
-_MANIFEST_TYPES = (
-    "application/vnd.docker.distribution.manifest.v2+json, "
-    "application/vnd.oci.image.manifest.v1+json"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +138,8 @@ def publish(
     images = [image for image in known.values() if image.name in wanted]
     if unknown := wanted - {image.name for image in images}:
         raise LabError(f"no such image: {', '.join(sorted(unknown))}")
-    memory = _Memory(settings.builder_directory / "pushed.json")
-    stale = [image for image in images if not memory.holds(registry, image)]
+    pushed = PushedImages(settings.builder_directory / "pushed.json")
+    stale = [image for image in images if not pushed.holds(registry, image.reference, image.digest)]
     if stale:
         with running_builder(settings) as builder, building(builder):
             for image in stale:
@@ -158,7 +152,7 @@ def publish(
                     alias = f"{address.rpartition(':')[0]}:{more}"
                     builder.docker("tag", tag, alias)
                     builder.push(alias)
-                memory.add(registry, image, digest)
+                pushed.add(registry, image.reference, image.digest, digest)
                 say(f"pushed {address} ({time.monotonic() - begun:.1f} s)")
                 _forget_older(builder, tag)
     return {image.name: f"{registry}/{image.reference}" for image in images}
@@ -199,39 +193,6 @@ def _forget_older(builder: Builder, current: str) -> None:
     builder.attempt("image", "prune", "--force")
 
 
-def ensure_base(builder: Builder, tag: str) -> None:
-    """Make a stand-in base image, and what it stands on, unless the builder has this very one."""
-    base = BASE_IMAGES[tag]
-    marked = f"queenright-lab/base:{base.digest}"
-    if builder.image_id(marked) is None:
-        _ensure_debian(builder)
-        begun = time.monotonic()
-        with tempfile.TemporaryDirectory(dir=builder.directory) as scratch:
-            context = Path(scratch) / "context"
-            context.mkdir()
-            (context / "Dockerfile").write_text(base.dockerfile)
-            if tag == POSTGRES:
-                base_images.unpack_postgres(context, builder.directory / "downloads")
-            builder.build(marked, context)
-        say(f"built the stand-in for {tag} ({time.monotonic() - begun:.1f} s)")
-    builder.docker("tag", marked, tag)
-
-
-def _ensure_debian(builder: Builder) -> None:
-    marked = f"{DEBIAN}-{base_images.ROOTFS_DIGEST}"
-    if builder.image_id(marked) is None:
-        begun = time.monotonic()
-        rootfs = builder.directory / "rootfs"
-        archive = builder.directory / "rootfs.tar"
-        base_images.make_rootfs(rootfs)
-        run("tar", "-C", str(rootfs), "-cf", str(archive), ".", timeout_s=120)
-        shutil.rmtree(rootfs)
-        builder.docker("import", "--change", 'CMD ["bash"]', str(archive), marked)
-        archive.unlink()
-        say(f"bootstrapped Debian ({time.monotonic() - begun:.1f} s)")
-    builder.docker("tag", marked, DEBIAN)
-
-
 def _download(wheels: Path, requirements: Sequence[Path]) -> None:
     """Have exactly the pinned packages in `wheels`, so that the build itself looks nothing up."""
     pinned = hashlib.sha256(b"".join(path.read_bytes() for path in requirements)).hexdigest()
@@ -246,50 +207,6 @@ def _download(wheels: Path, requirements: Sequence[Path]) -> None:
         base_images.pip([*asked, "-r", str(path)])
     mark.write_text(pinned)
     say(f"downloaded {wheels.parent.name}'s packages ({time.monotonic() - begun:.1f} s)")
-
-
-class _Memory:
-    """The images pushed to each address, kept on disk; if the registry disagrees, it is right."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def holds(self, registry: str, image: ProductImage) -> bool:
-        pushed = self._read().get(f"{registry}/{image.reference}", {})
-        return (
-            pushed.get("inputs") == image.digest
-            and bool(pushed.get("manifest"))
-            and registry_digest(registry, image.reference) == pushed["manifest"]
-        )
-
-    def add(self, registry: str, image: ProductImage, manifest: str) -> None:
-        entry = {"inputs": image.digest, "manifest": manifest}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        kept = self._read() | {f"{registry}/{image.reference}": entry}
-        self._path.write_text(json.dumps(kept, indent=1, sort_keys=True))
-
-    def _read(self) -> dict[str, dict[str, str]]:
-        try:
-            kept = json.loads(self._path.read_text())
-        except (OSError, ValueError):
-            return {}
-        return kept if isinstance(kept, dict) else {}
-
-
-def registry_digest(registry: str, reference: str) -> str | None:
-    """The manifest digest that a plain-HTTP registry has under a name, None when it has none."""
-    name, _, tag = reference.partition(":")
-    request = urllib.request.Request(
-        f"http://{registry}/v2/{name}/manifests/{tag}",
-        method="HEAD",
-        headers={"Accept": _MANIFEST_TYPES},
-    )
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=5) as answer:
-            return str(answer.headers.get("Docker-Content-Digest"))
-    except OSError:
-        return None
 
 
 def _files(inputs: Iterable[Path]) -> list[Path]:
