@@ -23,8 +23,8 @@ from queenright.core.kinds.postgres_cluster.desired.route_lua import render_rout
 from tests.bench.figures import spread
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, is_whole, manifest, read_secret
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab
-from tests.lab.node import docker_command
 
 RUNS = 3
 TARGET = 1.15

@@ -10,8 +10,9 @@ import shlex
 import sys
 from collections.abc import Callable
 
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab, NodeStatus
-from tests.lab.node import Node, docker_command
+from tests.lab.node import Node
 from tests.lab.registry import ensure_registry
 from tests.lab.settings import LabError
 from tests.lab.shell import in_netns, say

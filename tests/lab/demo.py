@@ -19,8 +19,8 @@ from typing import Any
 
 import httpx
 
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab
-from tests.lab.node import docker_command
 from tests.lab.product_images import publish
 from tests.lab.psql import run_psql
 from tests.lab.settings import LabError, LabSettings

@@ -5,27 +5,22 @@ cut does. Disk contents survive it, as they would; what the kernel had not yet w
 survives too, which on a real machine it would not.
 """
 
-import os
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from http.client import HTTPException
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.lab import network
 from tests.lab.cgroups import NodeCgroup
-from tests.lab.engine import Engine, EngineError
+from tests.lab.docker_client import client_environment, docker_command, finish
+from tests.lab.engine import Engine
+from tests.lab.node_boot import boot
 from tests.lab.node_state import prepare_files, remove_state
 from tests.lab.processes import ProcessRecord, children
 from tests.lab.settings import LabError, LabSettings
 from tests.lab.shell import PATH
 
-_INIT = Path(__file__).with_name("node-init.sh")
-#: Writes itself into the cgroups named before `--`, then becomes the command after it.
-_ENTER_CGROUPS = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
-_UNSHARE = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--uts", "--ipc")
 _BOOT_TIMEOUT_S = 60.0
 _HALT_TIMEOUT_S = 90.0
 _KILL_TIMEOUT_S = 15.0
@@ -190,7 +185,7 @@ class Node:
 
         With `check`, LabError with the command's own words when it fails.
         """
-        return _finish(self.enter_command(argv), None, text, timeout_s, check=check)
+        return finish(self.enter_command(argv), None, text, timeout_s, check=check)
 
     def enter_command(self, argv: Sequence[str]) -> list[str]:
         """The command that runs `argv` in the node's namespaces; LabError when it is off."""
@@ -210,21 +205,12 @@ class Node:
         With `check`, LabError with the command's own words when it fails.
         """
         environment = {"PATH": PATH, "HOME": str(self.directory), **self.client_environment()}
-        return _finish([docker_command(), *args], environment, text, timeout_s, check=check)
+        return finish([docker_command(), *args], environment, text, timeout_s, check=check)
 
     def client_environment(self) -> dict[str, str]:
         """DOCKER_* variables for a client, so that no context or login of a person leaks in."""
         config = self._settings.directory / "docker-client"
-        config.mkdir(parents=True, exist_ok=True)
-        try:
-            version = str(self.engine.get("/version", timeout_s=2)["ApiVersion"])
-        except (OSError, EngineError, HTTPException):
-            version = "1.41"
-        return {
-            "DOCKER_HOST": self.docker_host,
-            "DOCKER_API_VERSION": version,
-            "DOCKER_CONFIG": str(config),
-        }
+        return client_environment(self.engine, self.docker_host, config)
 
     def console_tail(self, lines: int = 30) -> str:
         try:
@@ -241,28 +227,7 @@ class Node:
         remove_state(self.directory, keep_images=keep_images)
 
     def _boot(self) -> None:
-        environment = {
-            "PATH": PATH,
-            "HOME": "/root",
-            "LAB_NODE": self.name,
-            "LAB_NODE_DIR": str(self.directory),
-            "LAB_DIR": str(self._settings.directory),
-        }
-        doors = [str(door) for door in self._cgroup.create()]
-        machine = [*_UNSHARE, "--propagation", "private", "tini", "-s", "--", str(_INIT)]
-        net = f"--net=/run/netns/{self._settings.netns(self.name)}"
-        argv = ["sh", "-c", _ENTER_CGROUPS, "node", *doors, "--", "nsenter", net, "--", *machine]
-        with self.console.open("ab") as output:
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                env=environment,
-                cwd="/",
-            )
-        record = ProcessRecord.of(process.pid)
+        record = boot(self._settings, self.name, self._cgroup, self.console)
         if record is None:
             raise LabError(f"{self.name} did not boot:\n{self.console_tail()}")
         record.write(self._pid_file)
@@ -306,34 +271,3 @@ class Node:
                     + self.console_tail()
                 )
             time.sleep(_POLL_S)
-
-
-def docker_command() -> str:
-    """The docker client to use: Debian's, which is of the engine's age, or what PATH has."""
-    return next(
-        (c for c in ("/usr/bin/docker", shutil.which("docker")) if c and os.access(c, os.X_OK)),
-        "docker",
-    )
-
-
-def _finish(
-    argv: list[str],
-    environment: Mapping[str, str] | None,
-    text: str | None,
-    timeout_s: float,
-    *,
-    check: bool,
-) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(
-        argv,
-        env=environment,
-        input=text if text is not None else "",
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
-    if check and result.returncode != 0:
-        said = (result.stderr or result.stdout).strip()
-        raise LabError(f"`{' '.join(argv)}` failed ({result.returncode}): {said}")
-    return result

@@ -9,8 +9,9 @@ import os
 import subprocess
 import sys
 
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab
-from tests.lab.node import Node, docker_command
+from tests.lab.node import Node
 from tests.lab.settings import LabError
 
 _MEMBER = "label=queenright.cluster"

@@ -14,8 +14,8 @@ import pytest
 
 from tests.e2e.running_operator import ROOT
 from tests.e2e.swarm_facts import container_of, eventually, is_whole, quick_manifest, service
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab
-from tests.lab.node import docker_command
 from tests.lab.product_images import publish
 
 pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(600)]

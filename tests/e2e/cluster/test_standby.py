@@ -22,8 +22,9 @@ from queenright.core.audit.chain import chain_name, decode, verify
 from queenright.core.planning.lease import LABEL, LEASE_CONFIG
 from tests.e2e.running_operator import ROOT
 from tests.e2e.swarm_facts import container_of, eventually, quick_manifest
+from tests.lab.docker_client import docker_command
 from tests.lab.lab import Lab
-from tests.lab.node import Node, docker_command
+from tests.lab.node import Node
 from tests.lab.product_images import publish
 
 pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.quiet, pytest.mark.timeout(900)]
