@@ -26,6 +26,7 @@ from tests.quota_counters import (
     used_in,
 )
 from tests.replica import Client, Replica
+from tests.zips import imported
 
 
 @pytest.fixture(scope="module")
@@ -265,15 +266,7 @@ def test_an_import_beyond_the_limit_says_so(two: tuple[Replica, Replica], admin:
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(6):
             archive.writestr(f"{number}.md", "words")
-    job = client.post(
-        f"/api/v1/spaces/{space}/imports",
-        content=packed.getvalue(),
-        headers={"content-type": "application/zip"},
-    ).json()["id"]
-    deadline = time.monotonic() + 60
-    while (seen := client.ok("GET", f"/api/v1/jobs/{job}"))["state"] in {"queued", "running"}:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    seen = imported(client, space, packed.getvalue())
     assert seen["state"] == "failed"
     assert "space_pages" in seen["error"]
 

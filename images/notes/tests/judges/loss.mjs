@@ -3,8 +3,9 @@
 // of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON.
 import { changesOf, wordsIn } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
+import { act, api, blocks } from './loss_world.mjs';
 
-const { fronts, control, people: users, token, home, rounds, seconds, seed } = given;
+const { fronts, people: users, home, rounds, seconds, seed } = given;
 const begun = Date.now();
 const after = () => Math.round((Date.now() - begun) / 1000);
 const random = seedOf(seed);
@@ -12,29 +13,8 @@ const people = users.map((who, at) => new Person(['ada', 'bob'][at], who, fronts
 let said = [];
 const say = (what) => said.push(what);
 
-async function act(action, more = {}) {
-  const answer = await fetch(`${control}/${action}?${new URLSearchParams(more)}`, { method: 'POST' });
-  if (!answer.ok) throw new Error(`${action}: ${await answer.text()}`);
-}
-
-async function api(method, path, body) {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const answer = await fetch(`${fronts[attempt % 2]}/api/v1${path}`, {
-        method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        ...(body ? { body: JSON.stringify(body) } : {}) });
-      if (answer.ok) return await answer.json();
-      throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    } catch (error) {
-      if (attempt === 30) throw error;
-      await pause(500);
-    }
-  }
-}
 /** Twice the time after which a tab looks for edits of tabs that are gone, and a lease of one of these. */
 const MOST_MS = 80_000;
-const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join('');
-const blocks = async (id) => (await api('GET', `/nodes/${id}/live`)).doc.content.map(textOf);
 
 /** Words that people saw accepted, and words that somebody saw and deleted. */
 let accepted = [];
