@@ -1,15 +1,18 @@
-"""Create missing configs and remove unused ones; configs are immutable and named by digest.
+"""Create missing configs, label them anew and remove unused ones.
 
-Shared by the kinds' rules for configs; the callers decide the owner and the configs to keep.
+Configs are immutable but for their labels, and named by digest. Shared by the kinds; the callers
+decide the labels, the owner and the configs to keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from queenright.core.actions import CreateConfig, RemoveConfig
+from queenright.core.actions import CreateConfig, LabelConfig, RemoveConfig
 from queenright.core.observed import Live, SwarmState
 from queenright.core.planning.plan import Hold
+from queenright.core.swarm.diff import diff
 from queenright.core.swarm.objects import Config
 
 
@@ -25,6 +28,13 @@ def made_or_told(swarm: SwarmState, config: Config) -> CreateConfig | Hold | Non
             wants_attention=True,
         )
     return None
+
+
+def relabelled(live: Live[Config], labels: Mapping[str, str], reason: str) -> LabelConfig:
+    """Return the action that gives a config these labels in place of all that it has."""
+    wanted = replace(live.value, labels=labels)
+    changes = diff(wanted, live.value)
+    return LabelConfig(live.id, live.version, wanted, reason=reason, changes=changes)
 
 
 def remove_unused(

@@ -34,8 +34,8 @@ from queenright.core.kinds.postgres_cluster.switchover.decision import (
 )
 from queenright.core.kinds.postgres_cluster.switchover.route_hint import clear_route_hint
 from queenright.core.manifest.quantities import format_duration
+from queenright.core.planning.configs import relabelled
 from queenright.core.planning.plan import Hold
-from queenright.core.swarm.diff import diff
 
 PAUSED = "Patroni is paused"
 
@@ -120,15 +120,10 @@ def note_steps(state: ClusterState, annotations: Annotations) -> Iterator[LabelC
     live = state.swarm.config(state.desired.state_config.name)
     if live is None:
         return
-    wanted = replace(live.value, labels=with_annotations(live.value.labels, annotations))
-    if changes := diff(wanted, live.value):
-        yield LabelConfig(
-            reason="the operator's annotations of the cluster change",
-            changes=changes,
-            id=live.id,
-            version=live.version,
-            config=wanted,
-        )
+    labels = with_annotations(live.value.labels, annotations)
+    step = relabelled(live, labels, "the operator's annotations of the cluster change")
+    if step.changes:
+        yield step
 
 
 def forgotten_move(state: ClusterState) -> tuple[AnyAction, ...]:

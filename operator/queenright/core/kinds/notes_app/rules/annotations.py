@@ -6,14 +6,13 @@ It is created before the first replica: an application that has it may have data
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from queenright.core.actions import AnyAction, CreateConfig, LabelConfig
+from queenright.core.actions import AnyAction, CreateConfig
 from queenright.core.kinds.notes_app.state import AppState
 from queenright.core.kinds.notes_app.upgrade.dump import LAST_DUMP_LABEL, dump_notes
 from queenright.core.kinds.notes_app.upgrade.rollback import ROLLED_BACK_WHY_LABEL, rollback_notes
+from queenright.core.planning.configs import relabelled
 from queenright.core.planning.plan import Hold
-from queenright.core.swarm.diff import diff
 from queenright.core.swarm.objects import NODE_LABELS_LABEL, RETIRING_LABEL
 
 
@@ -37,20 +36,10 @@ def plan_annotations(state: AppState) -> Iterator[AnyAction | Hold]:
     labels = {
         name: text for name, text in labels.items() if annotations.get(name, text) is not None
     }
-    wanted = replace(live.value, labels=labels)
-    if changes := diff(wanted, live.value):
-        yield LabelConfig(
-            live.id,
-            live.version,
-            wanted,
-            reason="; ".join(
-                [
-                    *stories(annotations),
-                    f"the operator's annotations in config {state_config.name} change",
-                ]
-            ),
-            changes=changes,
-        )
+    told = f"the operator's annotations in config {state_config.name} change"
+    step = relabelled(live, labels, "; ".join([*stories(annotations), told]))
+    if step.changes:
+        yield step
 
 
 def keys_to_note(state: AppState) -> frozenset[str]:

@@ -7,7 +7,7 @@ label, written with the version index that was read; a second request joins one 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
@@ -24,7 +24,7 @@ from queenright.core.kinds.postgres_cluster.desired.base_backup import DUE_VARIA
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
 from queenright.core.manifest.quantities import format_duration, format_size
-from queenright.core.swarm.diff import diff
+from queenright.core.planning.configs import relabelled
 from queenright.core.swarm.label_values import read_moment
 
 
@@ -73,14 +73,7 @@ def request_step(
     live = state.swarm.config(state.desired.state_config.name)
     if live is not None:
         labels = with_backup_request(live.value.labels, asked_at(state), label)
-        wanted = replace(live.value, labels=labels)
-        yield LabelConfig(
-            reason=f"a {noun} is requested by {by}",
-            changes=diff(wanted, live.value),
-            id=live.id,
-            version=live.version,
-            config=wanted,
-        )
+        yield relabelled(live, labels, f"a {noun} is requested by {by}")
 
 
 def open_request(state: ClusterState) -> datetime | None:

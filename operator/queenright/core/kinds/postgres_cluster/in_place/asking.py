@@ -23,7 +23,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
 from queenright.core.kinds.postgres_cluster.rules.restore import progress
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
-from queenright.core.swarm.diff import diff
+from queenright.core.planning.configs import relabelled
 from queenright.core.swarm.label_values import read_json, read_moment, read_whole
 from queenright.core.swarm.objects import Service
 
@@ -116,14 +116,8 @@ def request_step(state: ClusterState, wish: RestoreWish, by: str) -> Iterator[La
     """The state config with the request."""
     live = state.swarm.config(state.desired.state_config.name)
     if live is not None:
-        wanted = replace(live.value, labels=with_request(live.value.labels, RestoreRequest(wish)))
-        yield LabelConfig(
-            reason=f"a restore in place is requested by {by}",
-            changes=diff(wanted, live.value),
-            id=live.id,
-            version=live.version,
-            config=wanted,
-        )
+        labels = with_request(live.value.labels, RestoreRequest(wish))
+        yield relabelled(live, labels, f"a restore in place is requested by {by}")
 
 
 def course_of(state: ClusterState, wish: RestoreWish, *, has_begun: bool) -> Course:

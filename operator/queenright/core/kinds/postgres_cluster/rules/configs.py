@@ -7,9 +7,8 @@ policy of the manifest, and whether the cluster was healthy once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from queenright.core.actions import AnyAction, LabelConfig
+from queenright.core.actions import AnyAction
 from queenright.core.kinds.postgres_cluster.annotations import with_annotations
 from queenright.core.kinds.postgres_cluster.backup.note import with_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import with_backup_request
@@ -27,9 +26,8 @@ from queenright.core.kinds.postgres_cluster.topology.replacing import (
     why_noted,
     with_replacements,
 )
-from queenright.core.planning.configs import made_or_told, remove_unused
+from queenright.core.planning.configs import made_or_told, relabelled, remove_unused
 from queenright.core.planning.plan import Hold
-from queenright.core.swarm.diff import diff
 from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, RETIRING_LABEL
 
 
@@ -46,15 +44,8 @@ def plan_configs(state: ClusterState) -> Iterator[AnyAction | Hold]:
             if config == desired.state_config:
                 labels = with_notes(state, labels)
             if labels != live.value.labels:
-                wanted = replace(live.value, labels=labels)
-                yield LabelConfig(
-                    live.id,
-                    live.version,
-                    wanted,
-                    reason=why_noted(state)
-                    or f"the operator's annotations in config {config.name} change",
-                    changes=diff(wanted, live.value),
-                )
+                told = f"the operator's annotations in config {config.name} change"
+                yield relabelled(live, labels, why_noted(state) or told)
     yield from remove_outdated(state)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from queenright.core.actions import AdjustService, AnyAction, LabelConfig, RemoveService
+from queenright.core.actions import AdjustService, AnyAction, RemoveService
 from queenright.core.kinds.postgres_cluster.in_place.decision import (
     labels_anew,
     member_services,
@@ -22,6 +22,7 @@ from queenright.core.kinds.postgres_cluster.in_place.decision import (
 from queenright.core.kinds.postgres_cluster.in_place.note import RestoreRequest
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Known, LiveService
+from queenright.core.planning.configs import relabelled
 from queenright.core.planning.plan import Hold
 from queenright.core.swarm.diff import diff
 from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL
@@ -90,15 +91,9 @@ def steps_anew(
     state_config = state.swarm.config(state.desired.state_config.name)
     if state_config is not None:
         labels = labels_anew(name, state_config.value.labels, request)
-        wanted = replace(state_config.value, labels=labels)
         back = "the data before the last restore" if request.wish.is_back else "its backup"
-        yield LabelConfig(
-            reason=f"all members are stopped: the cluster begins anew with {back}",
-            changes=diff(wanted, state_config.value),
-            id=state_config.id,
-            version=state_config.version,
-            config=wanted,
-        )
+        reason = f"all members are stopped: the cluster begins anew with {back}"
+        yield relabelled(state_config, labels, reason)
 
 
 def removal(live: LiveService) -> RemoveService:
