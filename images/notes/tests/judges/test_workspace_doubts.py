@@ -1,39 +1,20 @@
 """Two people who change the same place, and two tabs without locks, in Chromium on two replicas."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from tests.judges.programs import front, node
-from tests.judges.test_accessibility import PLAIN
-from tests.replica import ADMIN, PASSWORD, Replica
-from tests.workspace import grant, page, space
+from tests.judges.two_people import Start, two_people
 
 pytestmark = pytest.mark.judge
-Start = Callable[..., Replica]
 SCENARIOS = 13
 
 
 @pytest.mark.timeout(400)
 def test_doubtful_places_wait_for_a_decision(own_replica: Start) -> None:
-    env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
-    one = own_replica(**env)
-    other = own_replica(one.database_url, **env)
-    with one.client(headers=PLAIN) as client:
-        client.set_up()
-        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
-        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
-        home = space(client, name="Team")
-        grant(client, f"/api/v1/spaces/{home}/members", editor=client)
-        body = {"name": "test", "scopes": ["read", "write"]}
-        given = {
-            "ada": {"email": ADMIN, "password": PASSWORD},
-            "bob": bob,
-            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
-            "places": page(client, home, "Places", markdown="first\n\nsecond\n\nthird\n\nfourth\n"),
-            "files": page(client, home, "Files", markdown=""),
-        }
+    pages = {"places": ("Places", "first\n\nsecond\n\nthird\n\nfourth\n"), "files": ("Files", "")}
+    one, other, given = two_people(own_replica, pages)
     with front(one, other) as first, front(other, one) as second:
         done = node("workspace_doubts.mjs", first, second, json.dumps(given), timeout_s=350)
     print(done.stdout)

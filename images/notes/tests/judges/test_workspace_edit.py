@@ -2,17 +2,16 @@
 
 import json
 import os
-from collections.abc import Callable
 
 import pytest
 
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
-from tests.replica import ADMIN, PASSWORD, Replica
-from tests.workspace import grant, page, space
+from tests.judges.two_people import Start, two_people
+from tests.replica import ADMIN, PASSWORD
+from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
-Start = Callable[..., Replica]
 SCENARIOS = 23
 BLOCK_SCENARIOS = 33
 
@@ -25,23 +24,8 @@ def pictures() -> list[str]:
 
 @pytest.mark.timeout(900)
 def test_two_people_write_at_one_page(own_replica: Start) -> None:
-    env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
-    one = own_replica(**env)
-    other = own_replica(one.database_url, **env)
-    with one.client(headers=PLAIN) as client:
-        client.set_up()
-        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
-        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
-        home = space(client, name="Team")
-        grant(client, f"/api/v1/spaces/{home}/members", editor=client)
-        body = {"name": "test", "scopes": ["read", "write", "admin"]}
-        given = {
-            "ada": {"email": ADMIN, "password": PASSWORD},
-            "bob": bob,
-            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
-            "page": page(client, home, "Shared", markdown="first\n\nlast\n"),
-            "rules": page(client, home, "Rules", markdown=""),
-        }
+    pages = {"page": ("Shared", "first\n\nlast\n"), "rules": ("Rules", "")}
+    one, other, given = two_people(own_replica, pages, ("read", "write", "admin"))
     with front(one) as first, front(other) as second:
         done = node(
             "workspace_edit.mjs", first, second, json.dumps(given), *pictures(), timeout_s=600

@@ -1,40 +1,24 @@
 """Two people at one page in Chromium, on two replicas: carets, uploads, sign-out, places."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from tests.judges.programs import front, node
-from tests.judges.test_accessibility import PLAIN
-from tests.replica import ADMIN, PASSWORD, Replica
-from tests.workspace import grant, page, space
+from tests.judges.two_people import Start, two_people
 
 pytestmark = pytest.mark.judge
-Start = Callable[..., Replica]
 SCENARIOS = 31
 
 
 @pytest.mark.timeout(900)
 def test_two_people_see_each_other_and_lose_nothing(own_replica: Start) -> None:
-    env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
-    one = own_replica(**env)
-    other = own_replica(one.database_url, **env)
-    with one.client(headers=PLAIN) as client:
-        client.set_up()
-        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
-        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
-        home = space(client, name="Team")
-        grant(client, f"/api/v1/spaces/{home}/members", editor=client)
-        body = {"name": "test", "scopes": ["read", "write"]}
-        given = {
-            "ada": {"email": ADMIN, "password": PASSWORD},
-            "bob": bob,
-            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
-            "carets": page(client, home, "Carets", markdown="first\n\nlast\n"),
-            "leave": page(client, home, "Leave", markdown="start\n"),
-            "files": page(client, home, "Files", markdown=""),
-        }
+    pages = {
+        "carets": ("Carets", "first\n\nlast\n"),
+        "leave": ("Leave", "start\n"),
+        "files": ("Files", ""),
+    }
+    one, other, given = two_people(own_replica, pages)
     with front(one, other) as first, front(other, one) as second:
         done = node("workspace_together.mjs", first, second, json.dumps(given), timeout_s=600)
     print(done.stdout)
