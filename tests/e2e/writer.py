@@ -146,3 +146,13 @@ def writing(lab: Lab, node: str, name: str, entries: Sequence[str] = ()) -> Iter
         yield writer
         writer.wait_for_a_write()
     assert not writer.lost(lab, node), f"acknowledged rows are gone: {writer.lost(lab, node)[:20]}"
+
+
+def drop_table(connection: psycopg.Connection[tuple[Any, ...]]) -> tuple[str, int]:
+    """Drop the table of all writers; return a moment a second before, and the leader's timeline."""
+    moment, timeline = connection.execute(
+        "SELECT clock_timestamp()::text, timeline_id FROM pg_control_checkpoint()"
+    ).fetchall()[0]
+    time.sleep(1.0)
+    connection.execute("DROP TABLE acknowledged")
+    return moment, timeline

@@ -29,7 +29,7 @@ from tests.e2e.swarm_facts import (
     read_secret,
     service,
 )
-from tests.e2e.writer import Writer
+from tests.e2e.writer import Writer, drop_table
 from tests.lab.lab import Lab
 from tests.support.member_programs import MemberPrograms
 from tests.support.object_store import SECRET_KEY, ObjectStore
@@ -138,11 +138,7 @@ def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], 
     well_again(deployment)
     with connect(lab, leader_node(lab), 5432) as connection:
         before = rows(connection)
-        moment, timeline = connection.execute(
-            "SELECT clock_timestamp()::text, timeline_id FROM pg_control_checkpoint()"
-        ).fetchall()[0]
-        time.sleep(1.0)
-        connection.execute("DROP TABLE acknowledged")
+        moment, timeline = drop_table(connection)
         (name,) = connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()[0]
         eventually(lambda: archived(connection, name), "the archive to have the drop", 120)
     return before, moment, timeline

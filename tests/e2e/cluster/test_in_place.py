@@ -20,7 +20,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
 from tests.e2e.cluster.conftest import Deployment, switch_over, well_again
 from tests.e2e.cluster.repository import noted, rows
 from tests.e2e.swarm_facts import MEMBER_NODES, connect, eventually, leader_node, service
-from tests.e2e.writer import Writer
+from tests.e2e.writer import Writer, drop_table
 from tests.lab.lab import Lab
 from tests.support.object_store import SECRET_KEY
 
@@ -86,11 +86,7 @@ def dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], datetime, in
     well_again(deployment)
     with connect(lab, leader_node(lab), 5432) as connection:
         before = rows(connection)
-        moment, timeline = connection.execute(
-            "SELECT clock_timestamp()::text, timeline_id FROM pg_control_checkpoint()"
-        ).fetchall()[0]
-        time.sleep(1.0)
-        connection.execute("DROP TABLE acknowledged")
+        moment, timeline = drop_table(connection)
     return before, utc(moment), timeline
 
 
