@@ -38,6 +38,12 @@ def state_config_name(cluster: str) -> str:
     return f"{cluster}_cluster"
 
 
+def noted_labels(cluster: str, swarm: SwarmState) -> Mapping[str, str]:
+    """The labels of a cluster's state config; none where it is not there."""
+    live = swarm.config(state_config_name(cluster))
+    return live.value.labels if live is not None else {}
+
+
 @dataclass(frozen=True, slots=True)
 class PendingSwitchover:
     """A requested switchover: from whom, to whom, on which timeline, when, why."""
@@ -114,8 +120,7 @@ def _read(primary: str, move: str, return_to: str, leader: str) -> Annotations:
 
 def damaged_note_holds(scope: str, swarm: SwarmState) -> Iterator[Hold]:
     """Hold for each annotation that can't be read: it counts as absent."""
-    state_config = swarm.config(state_config_name(scope))
-    labels = state_config.value.labels if state_config is not None else {}
+    labels = noted_labels(scope, swarm)
     read = read_annotations(labels)
     found = ((MOVE_LABEL, read.move), (RETURN_LABEL, read.return_to), (LEADER_LABEL, read.leader))
     for label, note in found:

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.annotations import noted_labels, state_config_name
 from queenright.core.kinds.postgres_cluster.deployed_secrets import secret_at
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import Way
@@ -147,8 +147,7 @@ def _deployed_of(swarm: SwarmState, scope: str, places: Sequence[DeployedMember]
 
 def noted_restore(scope: str, swarm: SwarmState) -> RestoreWish | None:
     """The restore in place with which the present data begin; None where there was none."""
-    state_config = swarm.config(state_config_name(scope))
-    found = read_restored(state_config.value.labels) if state_config is not None else None
+    found = read_restored(noted_labels(scope, swarm))
     return found.wish if found is not None else None
 
 

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Any
 
 from queenright.core.actions import RestEndpoint
-from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
-from queenright.core.kinds.postgres_cluster.backup.note import (
-    NO_BACKUP,
-    BackupNote,
-    read_backup_note,
+from queenright.core.kinds.postgres_cluster.annotations import (
+    Annotations,
+    noted_labels,
+    read_annotations,
 )
+from queenright.core.kinds.postgres_cluster.backup.note import BackupNote, read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
 from queenright.core.kinds.postgres_cluster.databases.annotations import (
     CatalogNote,
@@ -99,62 +99,49 @@ class ClusterFacts:
         return {}
 
     @cached_property
+    def noted_labels(self) -> Mapping[str, str]:
+        """The labels of the state config; none where it is not there."""
+        return noted_labels(self.desired.name, self.swarm)
+
+    @cached_property
     def annotations(self) -> Annotations:
         """The operator's annotations of this cluster."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        return (
-            read_annotations(state_config.value.labels)
-            if state_config is not None
-            else Annotations()
-        )
+        return read_annotations(self.noted_labels)
 
     @cached_property
     def catalog_note(self) -> CatalogNote:
         """The roles and databases that the file has had."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        return read_catalog_note(state_config.value.labels if state_config is not None else {})
+        return read_catalog_note(self.noted_labels)
 
     @cached_property
     def backup_note(self) -> BackupNote:
         """The last base backup, and the failures since."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        if state_config is None:
-            return NO_BACKUP
-        return read_backup_note(state_config.value.labels, self.now)
+        return read_backup_note(self.noted_labels, self.now)
 
     @cached_property
     def backup_request(self) -> datetime | None:
         """The moment at which a person asked for a base backup; None where nobody has."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        labels = state_config.value.labels if state_config is not None else {}
-        return read_backup_request(labels, self.now)
+        return read_backup_request(self.noted_labels, self.now)
 
     @cached_property
     def drill_note(self) -> DrillNote:
         """The last proven restore, and the failures since."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        labels = state_config.value.labels if state_config is not None else {}
-        return read_drill_note(labels, self.now)
+        return read_drill_note(self.noted_labels, self.now)
 
     @cached_property
     def drill_request(self) -> datetime | None:
         """The moment at which a person asked for a drill; None where nobody has."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        labels = state_config.value.labels if state_config is not None else {}
-        return read_backup_request(labels, self.now, REQUEST_LABEL)
+        return read_backup_request(self.noted_labels, self.now, REQUEST_LABEL)
 
     @cached_property
     def restore_request(self) -> RestoreRequest | None:
         """The restore in place that a person asked for; None where nobody has."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        labels = state_config.value.labels if state_config is not None else {}
-        return read_request(labels, self.now)
+        return read_request(self.noted_labels, self.now)
 
     @cached_property
     def restored(self) -> Restored | None:
         """The restore in place with which the present data begin; None where there was none."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        return read_restored(state_config.value.labels if state_config is not None else {})
+        return read_restored(self.noted_labels)
 
     @property
     def is_paused(self) -> bool:
@@ -236,8 +223,7 @@ class ClusterFacts:
     @cached_property
     def is_bootstrapped(self) -> bool:
         """True if the cluster was healthy once."""
-        state_config = self.swarm.config(self.desired.state_config.name)
-        return state_config is not None and BOOTSTRAPPED_LABEL in state_config.value.labels
+        return BOOTSTRAPPED_LABEL in self.noted_labels
 
     @property
     def was_restored(self) -> bool:

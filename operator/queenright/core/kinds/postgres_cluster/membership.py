@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.annotations import noted_labels
 from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
 from queenright.core.kinds.postgres_cluster.places import (
     VOLUMES,
@@ -46,8 +46,7 @@ def deployed_members(cluster: PostgresCluster, swarm: SwarmState) -> tuple[Deplo
 @answered_once
 def _members_in(swarm: SwarmState, cluster: PostgresCluster) -> tuple[DeployedMember, ...]:
     scope = cluster.metadata.name
-    state_config = swarm.config(state_config_name(scope))
-    annotations = state_config.value.labels if state_config is not None else {}
+    annotations = noted_labels(scope, swarm)
     recorded = decode_places(annotations.get(MEMBERS_LABEL, ""))
     names = {f"{scope}_{place.name}" for place in recorded}
     noted = BOOTSTRAPPED_LABEL in annotations or RESTORED_LABEL in annotations
@@ -179,8 +178,7 @@ def lost_membership(scope: str, swarm: SwarmState) -> Hold | None:
 
     None too where there is no such annotation: then the file names them.
     """
-    state_config = swarm.config(state_config_name(scope))
-    recorded = state_config.value.labels.get(MEMBERS_LABEL) if state_config is not None else None
+    recorded = noted_labels(scope, swarm).get(MEMBERS_LABEL)
     if recorded is None or decode_places(recorded):
         return None  # it can be read, and its members have not been started yet
     return Hold(

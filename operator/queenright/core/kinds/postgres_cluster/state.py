@@ -154,8 +154,7 @@ class ClusterState(ClusterFacts):
 
         A service is labelled as a member, and is none of the deployed ones.
         """
-        scope, state_config = self.desired.name, self.swarm.config(self.desired.state_config.name)
-        text = state_config.value.labels.get(MEMBERS_LABEL, "") if state_config is not None else ""
+        scope, text = self.desired.name, self.noted_labels.get(MEMBERS_LABEL, "")
         known = {f"{scope}_{place.name}" for place in decode_places(text)}
         known |= {member.service.name for member in self.desired.members}
         stray = next(unknown_members(scope, known, self.swarm), None)

@@ -58,7 +58,7 @@ def obstacles(state: ClusterState, wish: RestoreWish) -> Iterator[str]:
         yield "the file has no `backup`; write it again"
     if not state.is_bootstrapped and state.restored is None:
         yield "the cluster was never whole yet"
-    if desired.topology != UNCHANGED or noted(state).get(VOTELESS_LABEL):
+    if desired.topology != UNCHANGED or state.noted_labels.get(VOTELESS_LABEL):
         yield "its members are being changed, or are to be; finish that or undo the edit"
     if state.maintained:
         yield f"{', '.join(state.maintained)} in maintenance"
@@ -76,12 +76,6 @@ def obstacles(state: ClusterState, wish: RestoreWish) -> Iterator[str]:
         job = JOBS.get(live.value.labels.get(ROLE_LABEL, ""))
         if job and any(state.swarm.possible_tasks(live.id)):
             yield f"{job} is in progress"
-
-
-def noted(state: ClusterState) -> Mapping[str, str]:
-    """The state config's labels; none where it is not there."""
-    live = state.swarm.config(state.desired.state_config.name)
-    return live.value.labels if live is not None else {}
 
 
 def with_noted_request(state: ClusterState, labels: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from queenright.core.actions import (
     RemoveService,
     UpdateService,
 )
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.annotations import noted_labels, state_config_name
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import bootstraps
 from queenright.core.kinds.postgres_cluster.desired.restore import IN_PLACE_VARIABLE
 from queenright.core.kinds.postgres_cluster.desired.services import TEMPLATE_TARGET
@@ -27,20 +27,10 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     RESTORED_LABEL,
 )
 from queenright.core.observed import Known, LiveService, Observed, SwarmState
-from queenright.core.planning.disruption import (
-    disrupted_members,
-    known_peers,
-    peers,
-    swarm_of,
-)
+from queenright.core.planning.disruption import disrupted_members, known_peers, peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.label_values import read_json
-from queenright.core.swarm.objects import (
-    BOOTSTRAPPED_LABEL,
-    CLUSTER_LABEL,
-    ROLE_LABEL,
-    Service,
-)
+from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, ROLE_LABEL, Service
 
 NAME = "restores-are-asked-for"
 
@@ -50,7 +40,7 @@ def restores_are_asked_for(plan: Plan, observed: Observed) -> Refusal | None:
     swarm = swarm_of(observed)
     if swarm is None:
         return None
-    labels, begun = noted(plan.cluster, swarm), has_begun(plan.cluster, swarm)
+    labels, begun = noted_labels(plan.cluster, swarm), has_begun(plan.cluster, swarm)
     for action in plan.actions:
         for why in reasons(action, plan, observed, labels, begun=begun):
             return Refusal(NAME, f"{action.key}: {why}")
@@ -120,7 +110,7 @@ def begins_again(live: LiveService, plan: Plan, observed: Observed) -> bool:
     """Return True for a member that says that its last try to restore came to nothing, while nobody
     leads and the cluster was never whole: its container ends by itself, and it has no data."""
     swarm = swarm_of(observed)
-    if swarm is None or BOOTSTRAPPED_LABEL in noted(plan.cluster, swarm):
+    if swarm is None or BOOTSTRAPPED_LABEL in noted_labels(plan.cluster, swarm):
         return False
     if any(status.holds_lock for status in known_peers(plan, observed)):
         return False
@@ -148,13 +138,8 @@ def is_stopped_member(action: RemoveService, observed: Observed) -> bool:
 
 def has_begun(cluster: str, swarm: SwarmState) -> bool:
     """Return True if the cluster's state config has a request that has begun."""
-    found = read_json(noted(cluster, swarm).get(RESTORE_REQUEST_LABEL, ""))
+    found = read_json(noted_labels(cluster, swarm).get(RESTORE_REQUEST_LABEL, ""))
     return isinstance(found, dict) and found.get("begun") is True
-
-
-def noted(cluster: str, swarm: SwarmState) -> Mapping[str, str]:
-    live = swarm.config(state_config_name(cluster))
-    return live.value.labels if live is not None else {}
 
 
 def is_member(service: Service, plan: Plan) -> bool:

@@ -16,7 +16,6 @@ from queenright.core.actions import AdjustService, AnyAction, RemoveService
 from queenright.core.kinds.postgres_cluster.in_place.decision import (
     labels_anew,
     member_services,
-    noted,
     why_not_begun,
 )
 from queenright.core.kinds.postgres_cluster.in_place.note import RestoreRequest
@@ -36,7 +35,7 @@ def takes_over(state: ClusterState) -> bool:
     request = state.restore_request
     if request is not None and request.has_begun:
         return True
-    is_anew = state.restored is not None and BOOTSTRAPPED_LABEL not in noted(state)
+    is_anew = state.restored is not None and BOOTSTRAPPED_LABEL not in state.noted_labels
     return is_anew and state.desired.base_backups is None
 
 

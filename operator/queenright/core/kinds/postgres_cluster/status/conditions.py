@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
-from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
+from queenright.core.kinds.postgres_cluster.annotations import (
+    Annotations,
+    noted_labels,
+    read_annotations,
+)
 from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
@@ -56,8 +60,7 @@ def conditions(
 
 def restored_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
     """The last restore in place, and the volumes with the data before it, for a month."""
-    live = swarm.config(desired.state_config.name)
-    found = read_restored(live.value.labels) if live is not None else None
+    found = read_restored(noted_labels(desired.name, swarm))
     if found is not None and now - found.wish.at < RESTORED_LASTS:
         yield Line("Restored", restored_text(desired.name, found))
 
@@ -198,7 +201,4 @@ def known(desired: DesiredCluster, observed: Observed) -> Iterator[MemberStatus]
 
 
 def notes_of(desired: DesiredCluster, swarm: SwarmState) -> Annotations:
-    state_config = swarm.config(desired.state_config.name)
-    return (
-        read_annotations(state_config.value.labels) if state_config is not None else Annotations()
-    )
+    return read_annotations(noted_labels(desired.name, swarm))

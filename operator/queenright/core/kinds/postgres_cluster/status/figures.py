@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from queenright.core.kinds.postgres_cluster.annotations import read_annotations
+from queenright.core.kinds.postgres_cluster.annotations import noted_labels, read_annotations
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.drill.note import read_drill_note
@@ -79,8 +79,7 @@ def has_quorum(desired: DesiredCluster, observed: Observed) -> bool | None:
 
 def last_change(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> dict[str, object]:
     """Return the age of the last change of leader, by the annotation in the state config."""
-    live = swarm.config(desired.state_config.name)
-    note = read_annotations(live.value.labels).leader if live is not None else None
+    note = read_annotations(noted_labels(desired.name, swarm)).leader
     return {"leader_since_s": None if note is None else age_s(note.since, now)}
 
 
@@ -103,8 +102,7 @@ def last_backup(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> di
     a schedule or by command."""
     if desired.base_backups is None:
         return {}
-    live = swarm.config(desired.state_config.name)
-    note = read_backup_note(live.value.labels if live is not None else {}, now)
+    note = read_backup_note(noted_labels(desired.name, swarm), now)
     return {
         "backup_s_ago": None if note.ended is None else age_s(note.ended, now),
         "backup_bytes": note.size or None,
@@ -117,8 +115,7 @@ def last_drill(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> dic
     where the document asks for no drills."""
     if desired.base_backups is None or desired.base_backups.drill is None:
         return {}
-    live = swarm.config(desired.state_config.name)
-    note = read_drill_note(live.value.labels if live is not None else {}, now)
+    note = read_drill_note(noted_labels(desired.name, swarm), now)
     return {
         "drill_s_ago": None if note.at is None else age_s(note.at, now),
         "drill_took_s": note.took_s if note.at is not None else None,

@@ -29,8 +29,7 @@ from queenright.core.swarm.objects import MEMBERS_LABEL
 
 def ghosts_of(state: ClusterState) -> frozenset[str]:
     """Return the voters that are no deployed member's; none while the places are not certain."""
-    state_config = state.swarm.config(state.desired.state_config.name)
-    noted = state_config.value.labels.get(MEMBERS_LABEL, "") if state_config is not None else ""
+    noted = state.noted_labels.get(MEMBERS_LABEL, "")
     if not decode_places(noted) or state.why_stray():
         return frozenset()
     members = {raft_address(state, member) for member in state.desired.members}

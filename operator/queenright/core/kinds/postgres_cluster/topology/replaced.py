@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, ip_address
 
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.annotations import noted_labels
 from queenright.core.kinds.postgres_cluster.places import DeployedMember, is_member
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.remembered import MOST_TEXTS
@@ -97,9 +97,7 @@ def can_be(texts: Sequence[str]) -> bool:
 
 def noted_replacements(scope: str, swarm: SwarmState) -> tuple[Replaced, ...]:
     """Return the notes in a cluster's state config."""
-    state_config = swarm.config(state_config_name(scope))
-    labels = state_config.value.labels if state_config is not None else {}
-    return decode_replaced(labels.get(REPLACED_LABEL, ""))
+    return decode_replaced(noted_labels(scope, swarm).get(REPLACED_LABEL, ""))
 
 
 def replacement_of(

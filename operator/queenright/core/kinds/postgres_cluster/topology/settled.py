@@ -116,8 +116,7 @@ def is_unlisted(state: ClusterState, member: DesiredMember) -> bool:
 @answered_once
 def noted_voteless(state: ClusterState) -> frozenset[str]:
     """Return the names of the members that the state config notes as without a vote."""
-    live = state.swarm.config(state.desired.state_config.name)
-    return decode_names(live.value.labels.get(VOTELESS_LABEL, "")) if live else frozenset()
+    return decode_names(state.noted_labels.get(VOTELESS_LABEL, ""))
 
 
 def certain_voters(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str] | None:
