@@ -25,7 +25,7 @@ LOCK_FILE = IMAGES / "member/backup.txt"
 _PROGRAM = """import os, sys
 sys.path.insert(0, {package!r})
 from pathlib import Path
-from queenright_member.backup import base_backup, cluster_restore, drill, wal
+from queenright_member.backup import base_backup, cluster_restore, drill, replica, replica_wal, wal
 secrets, programs = Path({secrets!r}), Path({programs!r})
 given, words = sys.argv[1], sys.argv[2:]
 if given == "wal-archive":
@@ -36,6 +36,12 @@ if given == "cluster-restore":
     note = Path({scratch!r}) / "restore"
     found = cluster_restore.Places(Path(words[0]), secrets, note, programs, 0.0)
     sys.exit(cluster_restore.run(os.environ, found))
+if given == "replica-restore":
+    places = replica.Places(secrets, Path({note!r}), programs, Path({scratch!r}), 0.0, 30.0, 0.2)
+    sys.exit(replica.run(words, os.environ, places))
+if given == "replica-wal-restore":
+    places = replica_wal.Places(secrets, Path({note!r}), programs)
+    sys.exit(replica_wal.run(words, os.environ, places))
 if given == "backup-drill":
     found = drill.Places(
         Path(words[0]), secrets, programs, Path({scratch!r}), Path(words[1]), words[2]
@@ -94,6 +100,11 @@ class MemberPrograms:
     def secrets(self) -> Path:
         return self.home / "secrets"
 
+    @property
+    def replica_note(self) -> Path:
+        """The note of a replica that fetches WAL from the archive."""
+        return self.home / "tmp/replica"
+
     def lay_out(self) -> MemberPrograms:
         package = self.home / "package"
         ignored = shutil.ignore_patterns("__pycache__")
@@ -109,6 +120,7 @@ class MemberPrograms:
             secrets=str(self.secrets),
             programs=str(barman_programs()),
             scratch=str(scratch),
+            note=str(self.replica_note),
         )
         (self.home / "program.py").write_text(text)
         return self

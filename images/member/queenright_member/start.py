@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import yaml
 
+from .backup import replica
 from .backup.cluster_restore import NOTE, unfinished
 from .bootstrap_key import give_up_beside
 from .findings import RESTORE_TAG, is_full, look, with_tag
@@ -77,6 +78,8 @@ def say_finding(paths: Paths) -> None:
 def start_again(paths: Paths) -> bool:
     """Remove what a restore that did not end has left, and have Patroni tell why it did not; False
     where there was none."""
+    if replica.unfinished(paths.data):
+        print("WARNING: the restore of a replica did not end; it begins again", file=sys.stderr)
     why = unfinished(paths.data, paths.raft / NOTE.name)
     if why:
         print(f"WARNING: the restore begins again: {why}", file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ to say that a base backup can be restored.
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -122,13 +122,7 @@ def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
         left = {} if timeline == begun else left_at(barman, timeline)
         if timeline > own and left.get(own, 0) < end:
             continue
-        # The file in which a timeline was left has the rest of it on the next one only.
-        had = {
-            file.number
-            for file in found
-            if file.is_whole
-            and (file.timeline == timeline or file.number < left.get(file.timeline, 0) // SEGMENT)
-        }
+        had = whole_along(found, timeline, left)
         gaps = [number for number in range(first, last + 1) if number not in had]
         if not gaps:
             return None
@@ -138,6 +132,36 @@ def missing_wal(barman: Barman, backup: Mapping[str, Any]) -> Missing | None:
         int(high, 16) > highs[-1] for _, high in folders
     )
     return Missing(name_of(own, gap), is_lost)
+
+
+def missing_along(
+    barman: Barman, timeline: int, left: Mapping[int, int], numbers: range
+) -> Missing | None:
+    """Return the first of some WAL files that the archive has not got along a timeline, whose
+    former ones were left at these positions; None where it has all. BarmanError."""
+    highs = range(numbers.start // PER_FOLDER, (numbers.stop - 1) // PER_FOLDER + 1)
+    folders = [(own, high) for own, high in _folders(barman) if int(own, 16) in {timeline, *left}]
+    had = whole_along(
+        _files(barman, [(own, high) for own, high in folders if int(high, 16) in highs]),
+        timeline,
+        left,
+    )
+    gap = next((number for number in numbers if number not in had), None)
+    if gap is None:
+        return None
+    is_later = any(int(own, 16) == timeline and int(high, 16) > highs[-1] for own, high in folders)
+    return Missing(name_of(timeline, gap), is_later or any(number > gap for number in had))
+
+
+def whole_along(files: Iterable[File], timeline: int, left: Mapping[int, int]) -> set[int]:
+    """Return the numbers of the whole files along a timeline. The file in which a former one was
+    left has the rest of it on the next one only."""
+    return {
+        file.number
+        for file in files
+        if file.is_whole
+        and (file.timeline == timeline or file.number < left.get(file.timeline, 0) // SEGMENT)
+    }
 
 
 def switch_wal(
@@ -206,4 +230,9 @@ def left_at(barman: Barman, timeline: int) -> dict[int, int]:
             text = file.read_text(encoding="utf-8") if given is not None else ""
         except OSError as error:
             raise BarmanError(f"{name} can't be read ({error.strerror})") from None
-    return {int(one[1]): position_of(one[2]) for one in _LEFT.finditer(text)}
+    return left_in(text)
+
+
+def left_in(history: str) -> dict[int, int]:
+    """Return the positions at which a timeline's former ones were left, from its file's text."""
+    return {int(one[1]): position_of(one[2]) for one in _LEFT.finditer(history)}

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepository
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
-from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVE_COMMAND
+from queenright.core.kinds.postgres_cluster.schema.parameters import (
+    ARCHIVE_COMMAND,
+    REPLICA_PARAMETERS,
+)
 from queenright.core.manifest.problems import Finding, Path, path_text
 from queenright.core.postgres.parameters import amount_of, is_on, parameters
 
@@ -34,6 +37,14 @@ def _archives(cluster: PostgresCluster) -> Iterator[Finding]:
     if found.get("archive_library"):
         message = "would archive in place of `backup`'s own command; leave it out"
         yield Finding((*_PARAMETERS, "archive_library"), message, involves=involved)
+    command = REPLICA_PARAMETERS["restore_command"]
+    from_backup = cluster.spec.backup.create_replicas_from == "backup"
+    if from_backup and found["restore_command"] != command:
+        message = (
+            "is set by `backup.createReplicasFrom`, and another command would not fetch the WAL "
+            "that a replica from the backup needs; leave it out"
+        )
+        yield Finding((*_PARAMETERS, "restore_command"), message, involves=involved)
     if amount_of(parameters()["archive_timeout"], found["archive_timeout"]) == 0:
         message = (
             "0 archives a segment only when it is full (16MB), however long that takes; what is in "

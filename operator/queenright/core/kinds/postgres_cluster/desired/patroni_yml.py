@@ -14,6 +14,7 @@ import yaml
 
 from queenright.core.kinds.postgres_cluster.desired.restore import restore_method
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PARAMETERS_KEY, OwnParameters
+from queenright.core.kinds.postgres_cluster.patroni.replica_methods import written_methods
 from queenright.core.kinds.postgres_cluster.replication.settings import written_settings
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.parameters import CONTRACT_PARAMETERS
@@ -96,6 +97,7 @@ def dynamic_configuration(cluster: PostgresCluster) -> dict[str, Any]:
         "postgresql": {
             "use_pg_rewind": patroni.use_pg_rewind,
             "basebackup": [*BASE_BACKUP],
+            **written_methods(cluster.spec.backup),
             "parameters": dict(postgresql.parameters),
             "pg_hba": [*rules, LOCAL_REPLICATION],
         },

@@ -17,6 +17,7 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import (
     OwnParameters,
     read_parameters,
 )
+from queenright.core.kinds.postgres_cluster.patroni.replica_methods import wanted_methods
 from queenright.core.kinds.postgres_cluster.replication.settings import wanted_settings
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.planning.ages import certain_age
@@ -60,6 +61,7 @@ def settings_patch(state: ClusterState, found: Mapping[str, Any]) -> SettingsPat
         **wanted_settings(written, found),
         "postgresql": {
             **section,
+            **wanted_methods(section, found.get("postgresql")),
             "parameters": {
                 **unwanted(section["parameters"], present, marked),
                 **section["parameters"],

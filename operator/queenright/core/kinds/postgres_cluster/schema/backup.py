@@ -197,6 +197,12 @@ class BackupSpec(Part):
         description="Member whose data are copied. `replica`: one that is well; the leader where "
         "none has been for ten minutes.",
     )
+    create_replicas_from: Literal["leader", "backup"] = Field(
+        default="leader",
+        description="Where the data of a new replica come from. `leader`: a running member is "
+        "copied. `backup`: the newest base backup and the archived WAL, which spares the leader; a "
+        "running member is copied where these do not reach the WAL that the leader has.",
+    )
     retention: Retention | None = Field(
         default=None, description="Backups that are kept. Default: all; nothing is removed."
     )

@@ -29,6 +29,7 @@ from queenright.core.kinds.postgres_cluster.schema.operations import (
 from queenright.core.kinds.postgres_cluster.schema.parameters import (
     ARCHIVING_PARAMETERS,
     CONTRACT_PARAMETERS,
+    REPLICA_PARAMETERS,
 )
 from queenright.core.kinds.postgres_cluster.schema.patroni import PatroniSpec, PostgreSQL
 from queenright.core.kinds.postgres_cluster.schema.proxies import Proxies
@@ -241,9 +242,15 @@ class PostgresCluster(Resource):
         if isinstance(postgresql, dict) and isinstance(postgresql.get("parameters", {}), dict):
             archiving = ARCHIVING_PARAMETERS if spec.get("backup") is not None else {}
             given = postgresql.get("parameters", {})
-            parameters = {**CONTRACT_PARAMETERS, **archiving, **given}
+            replicas = REPLICA_PARAMETERS if _replicas_from_backup(spec) else {}
+            parameters = {**CONTRACT_PARAMETERS, **archiving, **replicas, **given}
             spec["postgresql"] = {**postgresql, "parameters": parameters}
         return {**document, "spec": spec}
+
+
+def _replicas_from_backup(spec: Mapping[str, Any]) -> bool:
+    backup = spec.get("backup")
+    return isinstance(backup, dict) and backup.get("createReplicasFrom") == "backup"
 
 
 def _nodes_of(members: list[Any]) -> list[str]:

@@ -42,6 +42,15 @@ ARCHIVING_PARAMETERS: Mapping[str, str] = MappingProxyType(
 )
 """Parameters of a cluster that archives its WAL, in place of the contract's or beside them."""
 
+REPLICA_NOTE = "/home/postgres/raft/replica"
+"""File of a member that was made from a backup and has not come to the end of the archive."""
+REPLICA_PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {"restore_command": (f"test -e {REPLICA_NOTE} && replica-wal-restore %f %p || exit 1")}
+)
+"""Parameters of a cluster whose replicas are made from the backup. The shell that PostgreSQL starts
+looks for the note itself, so that a promotion looks nothing up in the archive. Status 1 at every
+failure, that of a program which is not there, too: one above 125 would stop the server."""
+
 
 def _value(value: object) -> object:
     if isinstance(value, bool):
