@@ -52,6 +52,15 @@ BACKUP_CASES: dict[str, str] = {
     "backup with a schedule without a step": with_backup(extra=", schedule: '*/0 3 * * *'"),
     "backup with a schedule that never comes": with_backup(extra=", schedule: '0 3 30 2 *'"),
     "backup from nowhere": with_backup(extra=", from: standby"),
+    "replicas from a standby": with_backup(extra=", createReplicasFrom: standby"),
+    "replicas from the backup without one": edited(more="createReplicasFrom: backup"),
+    "replicas from the backup in a backup of nothing": edited(
+        more="backup: {createReplicasFrom: backup}"
+    ),
+    "replicas from the backup by another command": with_backup(
+        extra=", createReplicasFrom: backup",
+        more="postgresql: {parameters: {restore_command: 'cp /mnt/%f %p'}}",
+    ),
     "backup with a retention of none": with_backup(extra=", retention: {count: 0}"),
     "backup with a retention of nothing": with_backup(
         extra=", schedule: '0 3 * * *', retention: {}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from images.member.queenright_member.backup.repository import read_repository
 from queenright.core.actions import PatchSettings
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import dynamic_configuration
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PARAMETERS_KEY
+from queenright.core.kinds.postgres_cluster.schema.parameters import REPLICA_PARAMETERS
 from queenright.core.kinds.postgres_cluster.status.rows import ClusterStatus, cluster_status
 from queenright.core.observed import Archiving, Known, NotAsked, Observed, Unknown
 from queenright.core.swarm.objects import Service
@@ -31,6 +33,7 @@ from tests.support.changed import with_settings, with_swarm, without
 from tests.support.plans import make_plan
 
 WITH = manifest(backup=BACKUP)
+FROM_BACKUP = manifest(backup=BACKUP.replace("}}", "}, createReplicasFrom: backup}"))
 FULL = manifest(
     backup="{repository: {bucket: backups, credentials: main_backup, ca: s3_ca, prefix: a/b, "
     "endpoint: 'https://s3.example:9000', region: eu-1}, compression: none}"
@@ -121,6 +124,41 @@ def test_the_field_is_taken_out_with_its_parameters() -> None:
         "archive_command": None,
         "archive_timeout": None,
     }
+
+
+def test_replicas_are_made_from_the_backup_by_a_setting_that_restarts_nobody() -> None:
+    plan = plan_for(three_nodes(text=WITH), FROM_BACKUP)
+    (patch,) = plan.actions
+    assert isinstance(patch, PatchSettings)
+    assert patch.patch["postgresql"] == {
+        "create_replica_methods": ["queenright_backup", "basebackup"],
+        "queenright_backup": {"command": "replica-restore"},
+        "parameters": dict(REPLICA_PARAMETERS),
+    }
+    assert summary(plan_for(three_nodes(text=FROM_BACKUP), FROM_BACKUP))[0] == []
+
+
+def test_the_setting_is_taken_out_with_all_that_it_wrote() -> None:
+    plan = plan_for(three_nodes(text=FROM_BACKUP), WITH)
+    (patch,) = plan.actions
+    assert isinstance(patch, PatchSettings)
+    assert patch.patch["postgresql"] == {
+        "create_replica_methods": None,
+        "queenright_backup": None,
+        "parameters": {"restore_command": None},
+    }
+
+
+def test_methods_of_a_persons_own_are_not_touched() -> None:
+    section = three_nodes(text=WITH)
+    found = with_settings(
+        section, postgresql={**settings_of(WITH), "create_replica_methods": ["x"]}
+    )
+    assert summary(plan_for(found, WITH))[0] == []
+
+
+def settings_of(text: str) -> dict[str, Any]:
+    return {**dynamic_configuration(document(text).resource)["postgresql"]}
 
 
 def test_a_missing_secret_holds_members_and_settings() -> None:
