@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+from queenright.core.kinds.postgres_cluster.schema.parameters import REPLICA_NOTE
 from tests.e2e.cluster.conftest import Deployment, switch_over, well_again
-from tests.e2e.cluster.repository import BUCKET, archived, noted, rows, stored
+from tests.e2e.cluster.repository import BUCKET, FIELDS, archived, noted, rows, stored
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     connect,
@@ -116,6 +117,55 @@ def test_a_drill_proves_the_backup_and_finds_one_without_its_data(
     again = operator.command("backup", "verify")
     assert again.returncode == 0, again.stderr + again.stdout
     operator.wait_for(lambda: "backup/main/drill/failed" not in operator.holds(), "no hold", 30)
+
+
+@pytest.mark.timeout(600)
+def test_a_replica_is_made_from_the_backup(backed_up: Deployment, store: ObjectStore) -> None:
+    """The next test goes on with the setting: a power cut, a rewind and a switchover."""
+    lab, operator = backed_up.lab, backed_up.operator
+    eventually(lambda: not service(lab, "main_base_backup"), "the job to go", 60)
+    well_again(backed_up)
+    versions = [service(lab, f"main_member-{n}")["Version"] for n in (1, 2, 3)]
+    fields = FIELDS.format(bucket=BUCKET, endpoint=store.endpoint, node=MEMBER_NODES[2])
+    since = len(list(operator.passes()))
+    fields = fields.replace("    schedule:", "    createReplicasFrom: backup\n    schedule:")
+    operator.write(quick_manifest(lab) + fields)
+    operator.wait_converged(since=since)
+    number = 3 if leader_node(lab) != MEMBER_NODES[2] else 2
+    node = lab.node(MEMBER_NODES[number - 1])
+    eventually(lambda: "replica-wal-restore" in restore_command(lab, number), "the parameter", 20)
+    begun, copied = time.monotonic(), "replica has been created using basebackup"
+    copies = logged(lab, number).count(copied)
+    container = container_of(node, f"main_member-{number}")
+    asked = node.docker(
+        "exec", container, "patronictl", "reinit", "main", f"member-{number}", "--force"
+    )
+    assert "Success" in asked.stdout
+    word = "replica has been created using queenright_backup"
+    eventually(lambda: word in logged(lab, number), "the replica", 90)
+    eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0", 60)
+    print(f"made from the backup and whole in {time.monotonic() - begun:.0f} s")
+    assert logged(lab, number).count(copied) == copies, "no member was copied"
+    left = node.docker(
+        "exec", container, "ls", "-A", "/home/postgres/raft", "/home/postgres/pgdata"
+    )
+    assert ".from-backup" not in left.stdout
+    eventually(lambda: not noted_replica(lab, number), "the archive's end", 30)
+    assert [service(lab, f"main_member-{n}")["Version"] for n in (1, 2, 3)] == versions
+    assert SECRET_KEY not in logged(lab, number)
+
+
+def restore_command(lab: Lab, number: int) -> str:
+    with connect(lab, MEMBER_NODES[number - 1], 5432) as connection:
+        ((found,),) = connection.execute("SHOW restore_command").fetchall()
+        return str(found)
+
+
+def noted_replica(lab: Lab, number: int) -> bool:
+    """Return True while a member fetches WAL from the archive."""
+    node = lab.node(MEMBER_NODES[number - 1])
+    container = container_of(node, f"main_member-{number}")
+    return node.docker("exec", container, "test", "-e", REPLICA_NOTE, check=False).returncode == 0
 
 
 def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], str, int]:

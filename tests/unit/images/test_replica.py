@@ -1,4 +1,4 @@
-"""A replica made from a base backup: what is chosen and laid out, and what an end at any step leaves.
+"""A replica made from a base backup: the choice, what is laid out, and what an end of it leaves.
 
 Barman, its Python and the leader are scripts here; the real ones are in
 `tests/contract/test_replica.py`.
