@@ -59,8 +59,10 @@ BACKUP_CASES: dict[str, str] = {
     ),
     "replicas from the backup by another command": with_backup(
         extra=", createReplicasFrom: backup",
-        more="postgresql: {parameters: {restore_command: 'cp /mnt/%f %p'}}",
+        more="healthCheck: {whileStarting: healthy}\n"
+        "postgresql: {parameters: {restore_command: 'cp /mnt/%f %p'}}",
     ),
+    "replicas from the backup within a minute": with_backup(extra=", createReplicasFrom: backup"),
     "backup with a retention of none": with_backup(extra=", retention: {count: 0}"),
     "backup with a retention of nothing": with_backup(
         extra=", schedule: '0 3 * * *', retention: {}"

@@ -94,9 +94,12 @@ def restore(data: Path, dsn: str, environ: Mapping[str, str], places: Places) ->
     slot = slot_of(environ.get("NODE_NAME", ""))
     with password_file(places.secrets, places.scratch) as environment:
         question = Question(dsn, SUPERUSER, environment, slot, places.programs / "python")
-        leader = question.ask_until_kept(places.kept_s, places.again_s)
+        leader = question.ask()
         barman = Barman(repository, leader.system, places.programs)
-        chosen = choose(backups(barman), leader, repository.url)
+        found = backups(barman)
+        choose(found, leader, repository.url)  # none is known before the wait for the slot
+        leader = question.ask_until_kept(places.kept_s, places.again_s)
+        chosen = choose(found, leader, repository.url)
         refuse_gap(barman, leader, chosen, places)
         print(
             f"replica-restore: restores base backup {chosen['id']}, which ended at "

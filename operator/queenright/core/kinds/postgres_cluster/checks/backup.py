@@ -37,20 +37,34 @@ def _archives(cluster: PostgresCluster) -> Iterator[Finding]:
     if found.get("archive_library"):
         message = "would archive in place of `backup`'s own command; leave it out"
         yield Finding((*_PARAMETERS, "archive_library"), message, involves=involved)
-    command = REPLICA_PARAMETERS["restore_command"]
-    from_backup = cluster.spec.backup.create_replicas_from == "backup"
-    if from_backup and found["restore_command"] != command:
-        message = (
-            "is set by `backup.createReplicasFrom`, and another command would not fetch the WAL "
-            "that a replica from the backup needs; leave it out"
-        )
-        yield Finding((*_PARAMETERS, "restore_command"), message, involves=involved)
     if amount_of(parameters()["archive_timeout"], found["archive_timeout"]) == 0:
         message = (
             "0 archives a segment only when it is full (16MB), however long that takes; what is in "
             "it is lost with the nodes. Write 1min, or leave it out"
         )
         yield Finding((*_PARAMETERS, "archive_timeout"), message, "warning", involved)
+
+
+def _replicas(cluster: PostgresCluster) -> Iterator[Finding]:
+    """A replica from the backup gets its WAL, and the time that it takes."""
+    if cluster.spec.backup is None or cluster.spec.backup.create_replicas_from == "leader":
+        return
+    at: Path = (*_BACKUP, "createReplicasFrom")
+    if (
+        cluster.spec.postgresql.parameters["restore_command"]
+        != REPLICA_PARAMETERS["restore_command"]
+    ):
+        message = (
+            "is set by `backup.createReplicasFrom`, and another command would not fetch the WAL "
+            "that a replica from the backup needs; leave it out"
+        )
+        yield Finding((*_PARAMETERS, "restore_command"), message, involves=(at,))
+    if cluster.spec.health_check.while_starting == "unhealthy":
+        message = (
+            "a replica that takes longer than the health check allows, a minute by default, is "
+            "ended and begins anew; write healthCheck: {whileStarting: healthy}"
+        )
+        yield Finding(at, message, "warning", (("spec", "healthCheck"),))
 
 
 def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
@@ -124,5 +138,5 @@ def _retention(cluster: PostgresCluster) -> Iterator[Finding]:
         yield Finding(path, "keeps nothing by a rule; write count, days or both, or leave it out")
 
 
-BACKUP_CHECKS = (_archives, _secrets, _transport, _retention)
+BACKUP_CHECKS = (_archives, _replicas, _secrets, _transport, _retention)
 """Checks of the archive."""

@@ -1,4 +1,4 @@
-"""How Patroni makes replicas, in its own settings: from the backup, or by copying a member.
+"""Patroni's methods to make a replica, in its own settings: from the backup, or by a copy.
 
 Patroni tries its methods in their order, so that a member is copied from another one where the
 backup can't be used. Invariant: the keys are the file's only where it has the field, or had it, as
