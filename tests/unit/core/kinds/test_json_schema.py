@@ -49,6 +49,7 @@ BEYOND_A_SCHEMA = {
     *("backup with a schedule without a step", "backup with a schedule that never comes"),
     *("backup with a retention and no schedule", "backup with a retention of nothing"),
     *("backup by another command", "backup by a library", "backup without a time"),
+    *("replicas from the backup by another command", "replicas from the backup within a minute"),
     *("restore to nothing", "restore to two targets", "restore into the parent's archive"),
     *("restore into the parent's archive, by an address", "restore with one secret for two"),
     *("restore with a password for credentials", "restore in clear text"),
