@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import export, files, memory, pages, plain, search, upgrade
+from bench import export, files, memory, pages, plain, search, upgrade, web
 from bench.figures import Figure
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -18,6 +18,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory.measure,
     "export": export.measure,
     "upgrade": upgrade.measure,
+    "web": web.measure,
 }
 
 

@@ -9,6 +9,8 @@ export interface Preferences {
   language: string;
   singleKeys: boolean;
   sidebar: boolean;
+  /** True if the editor draws all blocks of a large page. */
+  wholePage: boolean;
   space: string;
   open: string[];
 }
@@ -19,6 +21,7 @@ const DEFAULTS: Preferences = {
   language: "",
   singleKeys: true,
   sidebar: true,
+  wholePage: false,
   space: "",
   open: [],
 };

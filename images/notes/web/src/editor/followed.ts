@@ -28,6 +28,8 @@ import {
 
 /** Word of so many edits may come late. */
 const MOST_IDS = 200;
+/** After so many accepted steps a draft is stored with a newer content. */
+const MOST_PASSED = 200;
 
 export abstract class Followed<Around extends Outside> {
   state: EditorState;
@@ -37,7 +39,8 @@ export abstract class Followed<Around extends Outside> {
   protected n = 0;
   protected newTitle: string | null = null;
   protected sending: Draft["sending"] = null;
-  protected accepted: Draft["doc"];
+  /** A content of the page, and the accepted steps since: stored with each key, so it seldom changes. */
+  private base: Pick<Draft, "base" | "doc" | "passed">;
   protected readonly keeper: Keeper;
   /** The last edits that it was at, the newest last. */
   protected ids: readonly string[] = [];
@@ -50,7 +53,8 @@ export abstract class Followed<Around extends Outside> {
     readonly outside: Around,
     plugins: Plugin[] = [],
   ) {
-    [this.seq, this.id, this.title, this.accepted] = [live.seq, live.id, live.title, live.doc];
+    [this.seq, this.id, this.title] = [live.seq, live.id, live.title];
+    this.base = { base: `${live.seq} ${live.id}`, doc: live.doc, passed: [] };
     this.keeper = new Keeper((keeping) => outside.keep(keeping));
     this.state = EditorState.create({
       schema,
@@ -84,7 +88,7 @@ export abstract class Followed<Around extends Outside> {
   private draft(): Draft {
     const { client, user, page, seq, id, title } = this;
     return {
-      ...{ client, user, page, seq, id, title, doc: this.accepted, n: this.n },
+      ...{ client, user, page, seq, id, title, n: this.n, ...this.base },
       steps: unsentOf(this.state).map(({ step }) => step.toJSON()),
       newTitle: this.newTitle,
       sending: this.sending,
@@ -95,10 +99,16 @@ export abstract class Followed<Around extends Outside> {
     this.keeper.past.add({ ...edit, before: { seq: this.seq, id: this.id } });
   }
 
-  protected at(seq: number, id: string): void {
+  /** It is at another edit now, by these steps; without them, at a content that has nothing to do with the last. */
+  protected at(seq: number, id: string, steps?: readonly Step[]): void {
     this.ids = [...this.ids.slice(1 - MOST_IDS), this.id];
     [this.seq, this.id] = [seq, id];
-    this.accepted = docOf(acceptedDoc(this.state));
+    const { base, doc, passed } = this.base;
+    if (steps && passed.length + steps.length <= MOST_PASSED) {
+      this.base = { base, doc, passed: [...passed, ...steps.map((step) => step.toJSON())] };
+    } else {
+      this.base = { base: `${seq} ${id}`, doc: docOf(acceptedDoc(this.state)), passed: [] };
+    }
   }
 
   protected async catchUp(): Promise<void> {
@@ -137,8 +147,9 @@ export abstract class Followed<Around extends Outside> {
       return true;
     }
     if (seq !== this.seq + 1 || (edit.steps === null && title === null)) return false;
+    let steps: Step[];
     try {
-      const steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
+      steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
       const inverted = this.receive(steps, seq, edit.author_id);
       const isOwn = edit.client === this.client;
       this.remember({ ...{ seq, id, isOwn, title }, steps: paired(steps, inverted) });
@@ -148,7 +159,7 @@ export abstract class Followed<Around extends Outside> {
     if (title !== null && this.newTitle === null) this.title = title;
     // Another edit has its place: what was being sent cannot be accepted any more.
     this.sending = null;
-    this.at(seq, id);
+    this.at(seq, id, steps);
     return true;
   }
 

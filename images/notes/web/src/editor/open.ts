@@ -7,7 +7,7 @@ import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import { doubtsOf, draftsOf, editsOf, keepDraft, take, unsentPages } from "../sync/drafts";
+import { doubtsOf, draftsOf, editsOf, keepDraft, take, unsentPages, whole } from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
@@ -16,6 +16,7 @@ import { keys } from "./keys";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { slash } from "./slash";
+import { large } from "./window";
 import {
   isFileLost,
   isUploading,
@@ -103,6 +104,7 @@ const plugins = (page: string, seq: number, session: () => Session | undefined) 
   ),
   dropCursor({ class: "drop-cursor", color: false }),
   gapCursor(),
+  large(),
 ];
 
 /** The session of a page, made once however many ask for it at the same time. */
@@ -159,10 +161,13 @@ async function fresh(page: string): Promise<Session> {
 }
 
 async function fromDraft(page: string): Promise<Session | undefined> {
-  for (const draft of await draftsOf(userId())) {
-    if (draft.page !== page) continue;
-    const release = await take(draft.client);
-    if (!release) continue;
+  for (const { page: of, client } of await draftsOf(userId())) {
+    if (of !== page) continue;
+    const release = await take(client);
+    const draft = release && (await whole("drafts", client));
+    // Another tab has it, or had it and has sent it.
+    if (!draft) release?.();
+    if (!release || !draft) continue;
     let made: Session | undefined;
     made = Session.resume(
       draft,

@@ -3,8 +3,8 @@
  * database has lost, and end.
  */
 import { isCurrent } from "../api/signed_in";
-import { draftsOf, editsOf, rememberedOf, take } from "../sync/drafts";
-import type { Draft } from "../sync/stored";
+import { draftsOf, editsOf, rememberedOf, take, whole } from "../sync/drafts";
+import type { StoredDraft } from "../sync/stored";
 import { resumeDoubts } from "./decisions";
 import { Session, type SessionOutside } from "./session";
 
@@ -17,13 +17,13 @@ type MakeOutside = (isSame: () => boolean) => SessionOutside;
 
 /** Goes on with a session, unless another tab does or it is not stored any more. */
 async function goOn(
-  { client }: Draft,
-  stored: () => Promise<readonly Draft[]>,
+  { client }: StoredDraft,
+  store: "drafts" | "remembered",
   outside: MakeOutside,
 ): Promise<Session | undefined> {
   const release = await take(client);
   if (!release) return undefined;
-  const draft = (await stored()).find((one) => one.client === client);
+  const draft = await whole(store, client);
   if (!draft) {
     release();
     return undefined;
@@ -37,7 +37,7 @@ async function goOn(
 export async function recover(user: string, outside: MakeOutside, since = 0): Promise<void> {
   for (const one of await rememberedOf(user)) {
     if (one.at < since) continue;
-    const made = await goOn(one, () => rememberedOf(user), outside);
+    const made = await goOn(one, "remembered", outside);
     await made?.hear(one.seq, "");
     if (made?.isSent) leaveAlone(made);
   }
@@ -46,10 +46,9 @@ export async function recover(user: string, outside: MakeOutside, since = 0): Pr
 /** Sends the drafts of a page that this tab itself has open. */
 export async function sendAlone(page: string, open: Session, outside: MakeOutside): Promise<void> {
   const { user, client } = open;
-  const stored = async (): Promise<Draft[]> =>
-    (await draftsOf(user)).filter((one) => one.page === page && one.client !== client);
-  for (const one of await stored()) {
-    const made = await goOn(one, stored, outside);
+  for (const one of await draftsOf(user)) {
+    if (one.page !== page || one.client === client) continue;
+    const made = await goOn(one, "drafts", outside);
     if (!made) continue;
     // What finds no place is asked about where the page is open.
     made.start();

@@ -5,6 +5,7 @@
  * request is on its way, it is stored before, and it is repeated as it is until its outcome is known.
  */
 import type { EditorState, Plugin, Transaction } from "prosemirror-state";
+import type { Node } from "prosemirror-model";
 import { Step } from "prosemirror-transform";
 import { ApiError, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
@@ -12,7 +13,7 @@ import type { Batch, Draft, StoredEdit } from "../sync/stored";
 import { Followed } from "./followed";
 import type { Outside } from "./outside";
 import { Past } from "./past";
-import { docOf, schema } from "./schema";
+import { docOf, nodeFrom, schema } from "./schema";
 import { accept, batch, unsentOf } from "./unsent";
 
 export type Saving = "saved" | "saving" | "kept" | "refused";
@@ -21,6 +22,13 @@ const MOST_STEPS = 100;
 const [FIRST_PAUSE, LAST_PAUSE] = [500, 15_000];
 /** Keys that are pressed within this time are sent together. */
 const GATHER_MS = 150;
+
+/** The document after a step that was applied to it before. */
+function applied(step: Step, doc: Node): Node {
+  const { doc: made, failed } = step.apply(doc);
+  if (!made) throw new Error(`a stored step does not apply (${failed})`);
+  return made;
+}
 
 /** What a session needs of the world around it: the network, the store, and who hears of its changes. */
 export interface SessionOutside extends Outside {
@@ -49,7 +57,10 @@ export class Session extends Followed<SessionOutside> {
     edits: readonly StoredEdit[] = [],
   ): Session {
     const last = edits.findLast((one) => one.seq <= draft.seq);
-    const made = new Session(draft.page, draft.user, draft.client, draft, outside, plugins);
+    let doc = nodeFrom(draft.doc);
+    for (const json of draft.passed) doc = applied(Step.fromJSON(schema, json), doc);
+    const live = { ...draft, doc: draft.passed.length ? docOf(doc) : draft.doc };
+    const made = new Session(draft.page, draft.user, draft.client, live, outside, plugins);
     const { tr } = made.state;
     for (const json of draft.steps) tr.step(Step.fromJSON(schema, json));
     made.state = made.state.apply(tr.setMeta("addToHistory", false));
@@ -178,14 +189,19 @@ export class Session extends Followed<SessionOutside> {
   protected took(seq: number, id: string): void {
     const sending = this.sending;
     if (!sending) return;
+    const own = unsentOf(this.state).slice(0, sending.count);
     this.remember({
       ...{ seq, id, isOwn: true, title: sending.batch.title ?? null },
-      steps: unsentOf(this.state).slice(0, sending.count),
+      steps: own,
     });
     this.apply(accept(this.now(), sending.count, { seq, author: this.user }));
     if (this.newTitle === sending.batch.title) this.newTitle = null;
     this.sending = null;
-    this.at(seq, id);
+    this.at(
+      seq,
+      id,
+      own.map(({ step }) => step),
+    );
     if (this.#wanted) void this.hear(this.#wanted.seq, this.#wanted.id);
   }
 

@@ -95,6 +95,17 @@ export function SettingsScreen() {
             <small>{w.singleKeysText}</small>
           </span>
         </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={current.wholePage}
+            onChange={(event) => prefer({ wholePage: event.currentTarget.checked })}
+          />
+          <span>
+            {w.wholePage}
+            <small>{w.wholePageText}</small>
+          </span>
+        </label>
       </section>
       <Stored />
       <p>

@@ -8,12 +8,13 @@ import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "
 import { isAnother } from "../api/signed_in";
 import type { Me } from "../api/types";
 import type {
-  Draft,
+  Base,
   KeptFile,
   KeptUpload,
   Lease,
   Remembered,
   StoredDoubt,
+  StoredDraft,
   StoredEdit,
   StoredPage,
   StoredPicture,
@@ -26,7 +27,8 @@ interface Schema extends DBSchema {
   trees: { key: string; value: StoredTree };
   pictures: { key: string; value: StoredPicture; indexes: { page_id: string } };
   values: { key: string; value: StoredValue };
-  drafts: { key: string; value: Draft };
+  drafts: { key: string; value: StoredDraft };
+  bases: { key: [string, string]; value: Base };
   remembered: { key: string; value: Remembered };
   accepted: { key: [string, number]; value: StoredEdit };
   doubts: { key: string; value: StoredDoubt };
@@ -41,12 +43,15 @@ let opening: Promise<Database | undefined> | undefined;
 
 /** Opens the store; undefined where the browser has none (some private windows). */
 export function database(): Promise<Database | undefined> {
-  opening ??= openDB<Schema>("notes", 4, {
+  opening ??= openDB<Schema>("notes", 5, {
     upgrade(db, before) {
-      db.createObjectStore("remembered", { keyPath: "client" });
-      db.createObjectStore("accepted", { keyPath: ["client", "seq"] });
-      db.createObjectStore("doubts", { keyPath: "id" });
-      db.createObjectStore("leases", { keyPath: "name" });
+      db.createObjectStore("bases", { keyPath: ["client", "base"] });
+      if (before < 4) {
+        db.createObjectStore("remembered", { keyPath: "client" });
+        db.createObjectStore("accepted", { keyPath: ["client", "seq"] });
+        db.createObjectStore("doubts", { keyPath: "id" });
+        db.createObjectStore("leases", { keyPath: "name" });
+      }
       if (before < 3) {
         db.createObjectStore("uploads", { keyPath: "id" });
         db.createObjectStore("files", { keyPath: "id" });
@@ -86,9 +91,9 @@ export async function value<T>(name: string, user: string): Promise<T | undefine
 
 const WRITTEN = [
   ...["pages", "trees", "pictures", "values", "drafts", "uploads"],
-  ...["remembered", "accepted", "doubts"],
+  ...["remembered", "accepted", "doubts", "bases"],
 ] as ("pages" | "trees" | "pictures" | "values" | Unsent)[];
-type Unsent = "drafts" | "uploads" | "remembered" | "accepted" | "doubts";
+type Unsent = "drafts" | "uploads" | "remembered" | "accepted" | "doubts" | "bases";
 export type Writing = IDBPTransaction<Schema, typeof WRITTEN, "readwrite">;
 
 /**
@@ -140,7 +145,10 @@ export async function clear(): Promise<void> {
   const db = await database();
   if (!db) return;
   const names = ["pages", "trees", "pictures", "values", "remembered", "accepted"] as const;
-  const work = db.transaction(names, "readwrite");
+  const work = db.transaction([...names, "drafts", "bases"] as const, "readwrite");
   await Promise.all(names.map((name) => work.objectStore(name).clear()));
+  const unsent = new Set(await work.objectStore("drafts").getAllKeys());
+  const bases = work.objectStore("bases");
+  for (const key of await bases.getAllKeys()) if (!unsent.has(key[0])) await bases.delete(key);
   await work.done;
 }

@@ -6,7 +6,7 @@
  */
 import { database, writeFor } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
-import type { Draft, Remembered, StoredDoubt, StoredEdit } from "./stored";
+import type { Draft, Remembered, StoredDoubt, StoredDraft, StoredEdit } from "./stored";
 
 export { take } from "./leases";
 
@@ -28,12 +28,18 @@ const REMEMBERED_MS = 24 * 3_600_000;
 
 /** Stores the state of a session; false if its user is not signed in any more. */
 export async function keepDraft(keeping: Keeping): Promise<boolean> {
-  const { draft, isSent, cut, oldest, fresh, doubts } = keeping;
-  const { client } = draft;
+  const { isSent, cut, oldest, fresh, doubts } = keeping;
+  const { doc, ...draft } = keeping.draft;
+  const { client, base } = draft;
   noteUnsent();
   const isKept = await writeFor(draft.user, async (work) => {
     const [drafts, remembered] = [work.objectStore("drafts"), work.objectStore("remembered")];
-    const accepted = work.objectStore("accepted");
+    const [accepted, bases] = [work.objectStore("accepted"), work.objectStore("bases")];
+    const isStored = !isSent || oldest !== undefined;
+    if (isStored && !(await bases.count([client, base]))) {
+      await bases.delete(basesOf(client));
+      await bases.put({ client, base, doc });
+    }
     const writes: Promise<unknown>[] = [];
     if (!isSent) writes.push(drafts.put(draft), remembered.delete(client));
     else {
@@ -47,6 +53,7 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
     }
     for (const one of doubts) writes.push(work.objectStore("doubts").put(one));
     await Promise.all(writes);
+    if (!isStored && !(await remembered.count(client))) await bases.delete(basesOf(client));
   });
   // What was accepted may go after a sign-out, too; with a doubtful place, the draft is all that is stored of it.
   if (!isKept && isSent && !doubts.length) await removeDraft(client);
@@ -56,9 +63,29 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
 const between = (client: string, from: number, to: number): IDBKeyRange =>
   IDBKeyRange.bound([client, from], [client, to]);
 
+const basesOf = (client: string): IDBKeyRange => IDBKeyRange.bound([client], [client, []]);
+
 export async function removeDraft(client: string): Promise<void> {
-  await (await database())?.delete("drafts", client);
+  const work = (await database())?.transaction(["drafts", "remembered", "bases"], "readwrite");
+  await work?.objectStore("drafts").delete(client);
+  if (work && !(await work.objectStore("remembered").count(client))) {
+    await work.objectStore("bases").delete(basesOf(client));
+  }
+  await work?.done;
   noteUnsent();
+}
+
+/** A stored session with its content; undefined if it is not stored any more. */
+export async function whole(
+  name: "drafts" | "remembered",
+  client: string,
+): Promise<Draft | undefined> {
+  const work = (await database())?.transaction([name, "bases"]);
+  const found = await work?.objectStore(name).get(client);
+  // Before the content was stored apart, it was in the draft.
+  if (!work || !found || "doc" in found) return found && { ...(found as Draft), passed: [] };
+  const base = await work.objectStore("bases").get([client, found.base]);
+  return base && { ...found, doc: base.doc };
 }
 
 /** The edits that the server has accepted of a session, oldest first. */
@@ -75,9 +102,13 @@ export async function rememberedOf(user: string): Promise<Remembered[]> {
 }
 
 async function forget(client: string): Promise<void> {
-  const work = (await database())?.transaction(["remembered", "accepted"], "readwrite");
+  const names = ["remembered", "accepted", "drafts", "bases"] as const;
+  const work = (await database())?.transaction(names, "readwrite");
   await work?.objectStore("remembered").delete(client);
   await work?.objectStore("accepted").delete(between(client, -1, Infinity));
+  if (work && !(await work.objectStore("drafts").count(client))) {
+    await work.objectStore("bases").delete(basesOf(client));
+  }
   await work?.done;
 }
 
@@ -123,7 +154,7 @@ export async function removeUnsent(user: string): Promise<void> {
   noteUnsent();
 }
 
-export async function draftsOf(user: string): Promise<Draft[]> {
+export async function draftsOf(user: string): Promise<StoredDraft[]> {
   const found = (await (await database())?.getAll("drafts")) ?? [];
   return found.filter((one) => one.user === user);
 }

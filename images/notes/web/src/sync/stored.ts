@@ -41,19 +41,35 @@ export interface Batch {
   title?: string;
 }
 
-export interface Draft {
+/** A draft as it is stored: its content is apart, since it is large and seldom changes. */
+export interface StoredDraft {
   client: string;
   user: string;
   page: string;
   seq: number;
   id: string;
   title: string;
-  doc: Doc;
+  /** The edit that the stored content is of. */
+  base: string;
+  /** The accepted steps from that content to the edit `seq`. */
+  passed: unknown[];
   /** The last number that was used for a batch. */
   n: number;
   steps: unknown[];
   newTitle: string | null;
   sending: { batch: Batch; count: number } | null;
+}
+
+export interface Draft extends StoredDraft {
+  /** The content at the edit `base`. */
+  doc: Doc;
+}
+
+/** The content that a draft, or a remembered session, begins from. */
+export interface Base {
+  client: string;
+  base: string;
+  doc: Doc;
 }
 
 /** An edit that the server has accepted: with what takes it back, should a failover lose it. */
@@ -69,7 +85,7 @@ export interface StoredEdit {
 }
 
 /** A session of which everything was accepted, at `at` (milliseconds since 1970). */
-export interface Remembered extends Draft {
+export interface Remembered extends StoredDraft {
   at: number;
 }
 

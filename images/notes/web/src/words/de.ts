@@ -158,6 +158,8 @@ export const words: Words = {
   languageSystem: "Wie der Browser",
   shortcuts: "Tastenkürzel",
   singleKeys: "Kürzel mit einem Buchstaben",
+  wholePage: "Große Seiten im Editor als Ganzes",
+  wholePageText: "Für Vorleseprogramme. Sonst zeichnet der Editor nur, was nah am Bildschirm ist.",
   singleKeysText: "Zum Abschalten, falls Sie diktieren oder versehentlich Tasten drücken.",
   offlineReading: "Lesen ohne Netz",
   offlineReadingText:

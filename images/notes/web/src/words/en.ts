@@ -154,6 +154,8 @@ export const en = {
   languageSystem: "As the browser",
   shortcuts: "Keyboard shortcuts",
   singleKeys: "Single-letter shortcuts",
+  wholePage: "Large pages as a whole in the editor",
+  wholePageText: "For screen readers. Otherwise the editor draws only what is near the screen.",
   singleKeysText: "Turn them off if you dictate, or press keys by accident.",
   offlineReading: "Offline reading",
   offlineReadingText: "Pages that you read are stored on this device: up to 500 pages or 100 MB.",

@@ -184,3 +184,30 @@ test("the difference of two documents leads from one to the other", () => {
       assert.deepEqual(docOf(made), to);
     }
 });
+
+test("the stored content changes seldom, and the stored steps lead from it to the page's edit", async () => {
+  const server = new Server(docWith("one"));
+  const session = open(server, "a");
+  const other = open(server, "b");
+  const bases = new Set<string>();
+  const look = (): void => {
+    const draft = server.stored.get("a") ?? server.remembered;
+    assert.ok(draft?.client === "a");
+    bases.add(draft.base);
+    const resumed = Session.resume(draft, outside(server));
+    assert.equal(text(resumed.state.doc), text(session.state.doc));
+    assert.equal(resumed.id, session.id);
+  };
+  for (let round = 0; round < 10; round++) {
+    type(other, 1, "o");
+    await settled(other);
+    type(session, 1, `${round} `);
+    await settled(session, other);
+    look();
+  }
+  assert.equal(bases.size, 1);
+  type(session, 1, "x".repeat(300));
+  await settled(session);
+  look();
+  assert.equal(bases.size, 2, "many steps are not kept for long");
+});

@@ -1,0 +1,119 @@
+"""Measures the workspace in a browser against its budgets: bytes, first visit, offline start, keys.
+
+Wall times depend on what else runs on the machine; processor time (CDP's TaskDuration) much less.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.figures import Figure
+from bench.stand import HERE, postgres
+from tests.judges.programs import front, node
+from tests.judges.test_accessibility import PLAIN
+from tests.replica import ADMIN, PASSWORD, Client, Replica
+from tests.workspace import page, space
+
+MANIFEST = HERE.parent / "src/notes/web/static/manifest.json"
+BLOCKS = (100, 1_000, 10_000)
+#: Unit and upper bound of each figure that has one.
+TARGETS: dict[str, float] = {
+    "first visit, 4x slower, 1.6 Mbit/s: interactive": 2000,
+    "again, 4x slower, 1.6 Mbit/s: interactive": 1000,
+    "offline start, 1,000 blocks: first text": 400,
+    "offline start, 1,000 blocks, 4x slower": 1200,
+    "100 blocks: key to paint p95": 33,
+    "1,000 blocks: key to paint p95": 33,
+    "10,000 blocks: key to paint p95": 50,
+    "10,000 blocks, 4x slower: key to paint p95": 100,
+    "10,000 blocks: open for editing": 1000,
+    "10,000 blocks: select all": 200,
+    "10,000 blocks: heap of the tab": 40,
+}
+
+
+def document(blocks: int) -> dict[str, Any]:
+    """A document of so many blocks, with those that people write: of ten, six are paragraphs."""
+    return {"type": "doc", "content": [_block(at) for at in range(blocks)]}
+
+
+def _block(at: int) -> dict[str, Any]:
+    match at % 20:
+        case 0:
+            return _text("heading", f"Part {at // 20}", attrs={"level": 1 + at // 20 % 3})
+        case 5 | 15:
+            items = [_item("listItem", f"thing {at} {n}") for n in range(3)]
+            return {"type": "bulletList", "content": items}
+        case 9:
+            items = [_item("taskItem", f"task {at} {n}", checked=n == 0) for n in range(2)]
+            return {"type": "taskList", "content": items}
+        case 13:
+            return _text("codeBlock", f"x = {at}\nprint(x)", attrs={"language": "python"})
+        case 18:
+            rows = [
+                {"type": "tableRow", "content": [_cell(kind, f"{at} {n}") for n in range(3)]}
+                for kind in ("tableHeader", "tableCell")
+            ]
+            return {"type": "table", "content": rows}
+        case _:
+            return _text("paragraph", f"{at}. " + "Words that say what was decided, and why. " * 3)
+
+
+def _text(kind: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, **more, "content": [{"type": "text", "text": text.strip()}]}
+
+
+def _item(kind: str, text: str, **attrs: Any) -> dict[str, Any]:
+    given = {"attrs": attrs} if attrs else {}
+    return {"type": kind, **given, "content": [_text("paragraph", text)]}
+
+
+def _cell(kind: str, text: str) -> dict[str, Any]:
+    return {"type": kind, "content": [_text("paragraph", text)]}
+
+
+def measure() -> Iterator[Figure]:
+    yield from _bytes()
+    env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
+    with postgres() as server, Replica(server.database("web"), env).running() as running:
+        with running.client(headers=PLAIN) as client:
+            client.set_up()
+            pages = _pages(client)
+        given = {"ada": {"email": ADMIN, "password": PASSWORD}, "pages": pages}
+        # The names of parts to measure, to look at one of them alone.
+        parts = os.environ.get("PARTS", "")
+        with front(running) as base:
+            done = node("web_figures.mjs", base, json.dumps(given), parts, timeout_s=1800)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    for line in done.stdout.splitlines():
+        found = json.loads(line)
+        name = found["name"]
+        yield Figure(
+            name, found["value"], found["unit"], TARGETS.get(name), note=found.get("note", "")
+        )
+
+
+def _bytes() -> Iterator[Figure]:
+    found = json.loads(Path(MANIFEST).read_text())["sizes"]
+    budgets = json.loads((HERE.parent / "web/budgets.json").read_text())
+    names = {
+        "first_load_script_gzip": "script to read a page, gzip",
+        "editor_gzip": "editor on top of it, gzip",
+        "precached_gzip": "all that is stored for offline use, gzip",
+    }
+    for key, name in names.items():
+        yield Figure(name, found[key] / 1024, "KB", budgets[key] / 1024)
+
+
+def _pages(client: Client) -> dict[str, str]:
+    home = space(client, name="Team")
+    found = dict[str, str]()
+    for blocks in BLOCKS:
+        id_ = page(client, home, f"{blocks} blocks")
+        body = {"base_version": 1, "title": f"{blocks} blocks", "doc": document(blocks)}
+        client.ok("PUT", f"/api/v1/nodes/{id_}", body)
+        found[str(blocks)] = id_
+    return found
