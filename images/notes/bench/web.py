@@ -18,7 +18,7 @@ from tests.workspace import page, space
 
 MANIFEST = HERE.parent / "src/notes/web/static/manifest.json"
 BLOCKS = (100, 1_000, 10_000)
-#: Unit and upper bound of each figure that has one.
+#: The upper bound of each figure that has one, in the figure's unit.
 TARGETS: dict[str, float] = {
     "first visit, 4x slower, 1.6 Mbit/s: interactive": 2000,
     "again, 4x slower, 1.6 Mbit/s: interactive": 1000,
@@ -35,7 +35,7 @@ TARGETS: dict[str, float] = {
 
 
 def document(blocks: int) -> dict[str, Any]:
-    """A document of so many blocks, with those that people write: of ten, six are paragraphs."""
+    """A document of so many blocks, most of them paragraphs, with all kinds that people write."""
     return {"type": "doc", "content": [_block(at) for at in range(blocks)]}
 
 
