@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpx
@@ -119,9 +119,9 @@ def leader_node(lab: Lab) -> str:
     return ""
 
 
-def cluster_table(lab: Lab) -> list[dict[str, Any]]:
-    """The members as Patroni lists them."""
-    for node in MEMBER_NODES:
+def cluster_table(lab: Lab, nodes: Iterable[str] = MEMBER_NODES) -> list[dict[str, Any]]:
+    """The members as Patroni lists them on the first of these nodes that answers."""
+    for node in nodes:
         try:
             answer = web.get(f"http://{lab.node(node).address}:8008/cluster", timeout=2)
             return list(answer.json()["members"])

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import psycopg
 
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
@@ -22,7 +19,8 @@ from tests.e2e.swarm_facts import (
     read_secret,
 )
 from tests.lab.lab import Lab
-from tests.soak.clients import TABLE, Client
+from tests.soak.clients import Client
+from tests.soak.database import Database
 from tests.soak.faults import MEMBER_OF, scene_of, strike
 from tests.soak.judge import Acknowledged, beside, longest_pause_s, lost
 from tests.soak.script import Step
@@ -59,7 +57,7 @@ class Run:
     lab: Lab
     operator: RunningOperator
     mode: str
-    password: str = ""
+    database: Database = field(init=False)
     fields: dict[str, str] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
 
@@ -83,30 +81,6 @@ class Run:
     def told(self) -> list[Acknowledged]:
         return [row for client in self.clients for row in list(client.told)]
 
-    def present(self) -> set[tuple[str, int]]:
-        """Return the rows at the leader, asked through a proxy that leads there."""
-        last: psycopg.Error | None = None
-        for _ in range(60):
-            for node in MEMBER_NODES:
-                try:
-                    with self.connect(node) as connection:
-                        return set(connection.execute("SELECT client, id FROM soak").fetchall())
-                except psycopg.Error as error:
-                    last = error
-            time.sleep(1)
-        raise AssertionError(f"no proxy leads to the leader ({last})")
-
-    def connect(self, node: str) -> psycopg.Connection[tuple[Any, ...]]:
-        """Return a connection through a node's proxy."""
-        return psycopg.connect(
-            host=self.lab.node(node).address,
-            port=5000,
-            user="postgres",
-            dbname="postgres",
-            password=self.password,
-            connect_timeout=3,
-        )
-
 
 @contextmanager
 def begun(lab: Lab, directory: Path, mode: str) -> Iterator[Run]:
@@ -117,9 +91,9 @@ def begun(lab: Lab, directory: Path, mode: str) -> Iterator[Run]:
     with run.operator:
         run.operator.wait_converged()
         eventually(lambda: is_whole(lab), "a whole cluster", 120)
-        run.password = read_secret(lab, "pg_superuser_pw")
-        eventually(lambda: made_table(run), "a proxy to lead to the leader", 60)
-        login = {"password": run.password}
+        run.database = Database(lab, MEMBER_NODES, read_secret(lab, "pg_superuser_pw"))
+        eventually(run.database.makes_table, "a proxy to lead to the leader", 60)
+        login = {"password": run.database.password}
         for node in MEMBER_NODES:
             address, netns = lab.node(node).address, Path("/run/netns") / lab.settings.netns(node)
             run.clients += [
@@ -133,15 +107,6 @@ def begun(lab: Lab, directory: Path, mode: str) -> Iterator[Run]:
         finally:
             for client in run.clients:
                 client.end()
-
-
-def made_table(run: Run) -> bool:
-    try:
-        with run.connect("node2") as connection:
-            connection.execute(TABLE)
-    except psycopg.Error:
-        return False
-    return True
 
 
 def is_whole_again(lab: Lab, run: Run, since: float) -> bool:
@@ -172,7 +137,7 @@ def soak(lab: Lab, directory: Path, mode: str, steps: Sequence[Step], until: flo
         for client in run.clients:
             client.end()
         time.sleep(CALM_S)
-        judge(run.told(), run.present(), outcome)
+        judge(run.told(), run.database.present(), outcome)
     return outcome
 
 
@@ -195,7 +160,7 @@ def suffer(run: Run, step: Step, outcome: Outcome) -> None:
     took_s = time.monotonic() - repaired
     time.sleep(CALM_S)
     told = run.told()
-    present = run.present()
+    present = run.database.present()
     pause_s = longest_pause_s(told, began, time.monotonic())
     gone = len(lost(told, present))
     outcome.faults += 1

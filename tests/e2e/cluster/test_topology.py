@@ -16,30 +16,24 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import anyio
-import httpx
 import pytest
 
-from queenright.adapters.patroni.raft_membership import PysyncobjMembership
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
     REPLACED_LABEL,
     decode_replaced,
 )
-from queenright.core.observed import Known
 from tests.e2e.cluster.conftest import Deployment
 from tests.e2e.losses import timeline
-from tests.e2e.swarm_facts import cluster_table, eventually, quick_manifest, service
+from tests.e2e.membership import is_whole, leading, voters, with_members
+from tests.e2e.swarm_facts import cluster_table, eventually, patroni, quick_manifest, service
 from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
-from tests.support import web
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
 FIRST = {"member-1": "node2", "member-2": "node3", "member-3": "node4"}
 SPARE = "node1"
-RAFT_PORT = 5010
 CHANGES_S = 420
 """Six changes of the voters, each known to all nodes for some time before the next, and a copy."""
 
@@ -52,28 +46,11 @@ def operator_command() -> list[str]:
 
 def written(lab: Lab, members: Mapping[str, str], more: str = "") -> str:
     """Return the manifest with these members, and further fields."""
-    lines = "".join(
-        f"    - {{name: {name}, node: {node}{', failoverPriority: 3' if number == 0 else ''}}}\n"
+    lines = (
+        f"name: {name}, node: {node}{', failoverPriority: 3' if number == 0 else ''}"
         for number, (name, node) in enumerate(members.items())
     )
-    return re.sub(
-        r"  members:\n(    - .*\n)+", f"{more}  members:\n{lines}", quick_manifest(lab), count=1
-    )
-
-
-def patroni(lab: Lab, node: str) -> dict[str, Any]:
-    try:
-        answer = web.get(f"http://{lab.node(node).address}:8008/patroni", timeout=2)
-    except httpx.HTTPError:
-        return {}
-    return dict(answer.json())
-
-
-def leading(lab: Lab, members: Mapping[str, str]) -> str:
-    """Return the member that leads, empty when there is none or more than one."""
-    roles = ("primary", "master")
-    found = [name for name, node in members.items() if patroni(lab, node).get("role") in roles]
-    return found[0] if len(found) == 1 else ""
+    return with_members(quick_manifest(lab), lines, more)
 
 
 def deployed(deployment: Deployment) -> dict[str, str]:
@@ -86,32 +63,8 @@ def free_node(members: Mapping[str, str]) -> str:
     return next(node for node in (SPARE, *FIRST.values()) if node not in members.values())
 
 
-def is_whole(lab: Lab, members: Mapping[str, str]) -> bool:
-    """Return True if Patroni lists exactly these members, one leading and the others streaming."""
-    table = cluster_table(lab)
-    states = sorted(str(row["state"]) for row in table)
-    return {row["name"] for row in table} == {*members} and states == sorted(
-        ["running", *["streaming"] * (len(members) - 1)]
-    )
-
-
-def voters(lab: Lab, node: str) -> frozenset[str]:
-    """Return the nodes that vote by this node's own list; empty where it does not answer."""
-    names = {f"{found.address}:{RAFT_PORT}": found.name for found in lab.nodes}
-
-    async def ask() -> frozenset[str]:
-        answer = await PysyncobjMembership(2).voters(lab.node(node).address, RAFT_PORT)
-        match answer:
-            case Known(found):
-                return frozenset(names[address] for address in found)
-            case _:
-                return frozenset()
-
-    return anyio.run(ask)
-
-
 def lists(lab: Lab, node: str, wanted: frozenset[str]) -> bool:
-    return voters(lab, node) == wanted
+    return voters(lab.node(node).address) == {lab.node(name).address for name in wanted}
 
 
 def edit(deployment: Deployment, members: Mapping[str, str], entry: str, kills: int = 0) -> None:
