@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim bench soak clean
+.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim bench soak topology clean
 ##@ Start
 # A `##@` line names the group of the targets below it; without one it is Notes or Develop, by the file.
 HELP_GROUPS := Start Develop Lab Notes Release
@@ -122,6 +122,14 @@ SOAK_SEED ?= 1
 SOAK_FAULTS ?= 40
 soak: needs-root $(STAMP) ## random faults on the lab, and the rows that they cost by quorum and by default
 	@$(BIN)/python -m tests.soak --seed $(SOAK_SEED) --faults $(SOAK_FAULTS)
+
+# Each edit of the members, one after the other, under writes. Not in `make test`. Two dead nodes of five need
+# LAB_NODES=7, and all other steps six.
+TOPOLOGY_SEED ?= 1
+TOPOLOGY_STEPS ?=
+topology: export LAB_NODES := $(or $(LAB_NODES),7)
+topology: needs-root $(STAMP) ## edits of the members on a lab of seven nodes: time, write gap and lost rows of each
+	@$(BIN)/python -m tests.topology --seed $(TOPOLOGY_SEED) --steps "$(TOPOLOGY_STEPS)"
 
 clean: ## remove what make made here (not the lab's images)
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .pycache .hypothesis

@@ -1,0 +1,68 @@
+"""Edits of the members on real Patroni and Raft, under writes, and what each costs.
+
+``python -m tests.topology [--seed N] [--steps grow,shrink] [--hurried]``, on a lab of six nodes
+(``LAB_NODES=6``); the step of two dead nodes needs a seventh. Exits 1 if an acknowledged row was
+lost, two members acknowledged rows at once, or an edit was not reached; a write gap above its
+target is only told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.lab.lab import Lab
+from tests.lab.product_images import publish
+from tests.lab.settings import LabError, LabSettings
+from tests.topology.judge import table
+from tests.topology.run import show
+from tests.topology.script import STEPS, Step, chosen_steps, most_nodes
+
+
+def main(argv: list[str]) -> int:
+    asked = read(argv)
+    steps: list[Step] = asked.steps
+    try:
+        lab = Lab(LabSettings.from_environment())
+        require(lab.settings.nodes, most_nodes(steps))
+        lab.up()
+        publish(lab.registry, ["member", "proxy"], lab.settings)
+        with tempfile.TemporaryDirectory() as directory:
+            found = show(lab, Path(directory), steps, asked.seed, hurried=asked.hurried)
+    except LabError as error:
+        print(f"topology: {error}", file=sys.stderr)
+        return 1
+    print(f"\nseed {asked.seed}, {lab.settings.nodes} nodes, {os.cpu_count()} processors\n")
+    print(table(found))
+    return 0 if len(found) == len(steps) and all(one.keeps_promise for one in found) else 1
+
+
+def require(present: int, needed: int) -> None:
+    """Raise LabError where the lab has fewer nodes than the steps need."""
+    if present < needed:
+        told = f"LAB_NODES: these steps need {needed} nodes (the lab has {present})"
+        raise LabError(f"{told}; set LAB_NODES={needed}, or choose other steps")
+
+
+def read(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.topology", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", default="", help=", ".join(step.name for step in STEPS))
+    parser.add_argument(
+        "--hurried",
+        action="store_true",
+        help="10 s instead of a minute between two changes of the voters, and quick timings",
+    )
+    asked = parser.parse_args(argv)
+    try:
+        asked.steps = chosen_steps([name for name in asked.steps.split(",") if name])
+    except ValueError as error:
+        parser.error(str(error))
+    return asked
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
