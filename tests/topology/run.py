@@ -148,7 +148,9 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
     whole_s = time.monotonic() - began
     time.sleep(CALM_S)
     told, load = run.told(), os.getloadavg()[0]
-    gap_s = longest_pause_s(run.writer.told, since, time.monotonic())
+    until = time.monotonic()
+    gap_s = longest_pause_s(run.writer.told, since, until)
+    direct = [row for row in told if row.client.endswith(":5432")]
     acts = [
         (float(record["seen_at"]), str(record["action"]["key"]))
         for record in run.operator.audit("intent")
@@ -162,6 +164,7 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
         step,
         whole_s,
         gap_s,
+        longest_pause_s(direct, since, until),
         len(told) - before,
         len(lost(told, present)),
         len(beside(run.told())),

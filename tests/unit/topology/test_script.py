@@ -114,9 +114,9 @@ def test_a_line_has_only_the_fields_that_differ_from_the_defaults() -> None:
     ],
 )
 def test_what_breaks_a_promise_is_told(broken: dict[str, int], words: str) -> None:
-    fine = Figures(BY_NAME["grow"], 150.2, 0.2, 100, 0, 0)
+    fine = Figures(BY_NAME["grow"], 150.2, 0.2, 0.1, 100, 0, 0)
     assert fine.keeps_promise
-    found = Figures(BY_NAME["grow"], 150.2, 0.2, 100, **{"lost": 0, "beside": 0, **broken})
+    found = Figures(BY_NAME["grow"], 150.2, 0.2, 0.1, 100, **{"lost": 0, "beside": 0, **broken})
     assert not found.keeps_promise
     assert words in line(found)
 
@@ -125,7 +125,7 @@ def test_what_breaks_a_promise_is_told(broken: dict[str, int], words: str) -> No
 def test_a_gap_above_the_target_is_told_and_breaks_no_promise(
     name: str, gap_s: float, over: bool
 ) -> None:
-    found = Figures(BY_NAME[name], 20.0, gap_s, 100, 0, 0)
+    found = Figures(BY_NAME[name], 20.0, gap_s, 0.1, 100, 0, 0)
     assert found.keeps_promise
     assert found.is_over_target is over
     assert ("over the target" in line(found)) is over
