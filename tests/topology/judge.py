@@ -18,9 +18,9 @@ from tests.topology.script import Step
 class Figures:
     """What a step cost: seconds until all was as the file says, the longest write gap through port
     5000 and that at the members themselves, the rows acknowledged in it, and of all rows so far
-    those lost and those acknowledged beside a newer leader. ``canary_ms`` are the gaps of its changes of leader by the canary,
-    ``pauses`` the write gaps above the target, each with the action before it, and ``wrong`` says
-    in words why it did not become whole."""
+    those lost and those acknowledged beside a newer leader. ``canary_ms`` are
+    the gaps of its changes of leader by the canary, ``pauses`` the write gaps above the target,
+    each with the action before it, and ``wrong`` says in words why it did not become whole."""
 
     step: Step
     whole_s: float
@@ -78,8 +78,7 @@ def line(found: Figures) -> str:
 def table(all_found: Sequence[Figures]) -> str:
     """Return the steps' figures as a Markdown table."""
     rows = [
-        "| edit | whole after | longest write gap | at the members | rows | lost | by two at once "
-        "| load |",
+        "| edit | whole after | write gap | at the members | rows | lost | by two at once | load |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for found in all_found:
