@@ -46,8 +46,14 @@ HANGS = timedelta(seconds=20)
 """The time after which a member without data, that copies none, does not begin by itself: two of
 Patroni's loops, and less than its health check allows (spec: database-cluster §8). Where the entry
 point found the beginning of a copy, it does not either, and nobody waits."""
-UNHEALTHY = "unhealthy container"
-"""In the error of a task that swarm ended for its health check."""
+BY_ITSELF = {"complete", "failed"}
+"""States of a task whose container ended unasked. Patroni exits with 0 when the health check ends
+it, and swarm says no more about it then."""
+FULL_SLOTS = (
+    "if its log has 'all replication slots are in use', those of former members and names go half "
+    "an hour after them, or a minute after queenright edit-config --set member_slots_ttl=60"
+)
+"""A cause of copies that fail which no answer of Patroni's shows."""
 STARTS_S = 60.0
 """The time after its Raft node's start in which a member shows that it has no data."""
 
@@ -152,8 +158,10 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
             wants_attention=seen >= HANGS,
         )
     if seen < HANGS and not is_interrupted(state, member, status):
+        again = was_ended(state, member)
         reason = f"member {member.name}: has no data yet, and no copy is in progress"
-        return Hold(key, reason, state.now + min(HANGS - seen, SETTLES))
+        reason += f" ({FULL_SLOTS})" if again else ""
+        return Hold(key, reason, state.now + min(HANGS - seen, SETTLES), wants_attention=again)
     # No vote changes by a copy, and the removal of a dead member waits for this one to be whole.
     if obstacle := why_unwell(state, member) or why_not_settled(state, silent_leavers(state)):
         reason = f"member {member.name}: copies its data anew later ({obstacle})"
@@ -181,16 +189,22 @@ def copying(state: ClusterState, member: DesiredMember) -> Hold:
     key, doing = f"membership/{member.service.name}", f"member {member.name}: copies the data of"
     if check is not None and OR_STARTING in check.test:
         return Hold(key, f"{doing} another", state.now + SETTLES)
-    live = state.swarm.service(member.service.name)
-    was_ended = live is not None and any(
-        UNHEALTHY in task.error for task in state.swarm.tasks_of(live.id)
-    )
+    again = was_ended(state, member)
     left_s = check.start_period_s + check.retries * check.interval_s if check is not None else 0.0
     return Hold(
         key,
         f"{doing} another (its container is unhealthy after {left_s:.0f} s, and starts again"
-        f"{', as it did before' if was_ended else ''}); write healthCheck: "
-        "{whileStarting: healthy} for a copy that takes longer",
+        f"{', as it did before' if again else ''}); write healthCheck: "
+        "{whileStarting: healthy} for a copy that takes longer"
+        f"{f'; {FULL_SLOTS}' if again else ''}",
         state.now + SETTLES,
-        wants_attention=was_ended,
+        wants_attention=again,
+    )
+
+
+def was_ended(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member of which a container has ended by itself."""
+    live = state.swarm.service(member.service.name)
+    return live is not None and any(
+        task.state in BY_ITSELF for task in state.swarm.tasks_of(live.id)
     )

@@ -75,18 +75,43 @@ def test_a_copy_in_progress_says_when_its_health_check_ends_it() -> None:
     assert "healthCheck: {whileStarting: healthy}" in told
 
 
-def test_a_copy_that_the_health_check_has_ended_once_wants_attention() -> None:
+ENDINGS = {
+    "failed": "task: non-zero exit (137): dockerexec: unhealthy container",
+    "complete": "",
+}
+"""What swarm says of a container that the health check ended: Patroni mostly exits with 0."""
+
+
+@pytest.mark.parametrize("state", [COPYING, EMPTY], ids=["copies", "waits"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_copy_that_the_health_check_has_ended_once_wants_attention(
+    state: MemberStatus, ending: str
+) -> None:
+    """It may end so each time: where former members' slots leave none for a copy, too."""
+    observed, key = joined(state, 0), "membership/main_member-4"
+    live = swarm_of(observed).service("main_member-4")
+    assert live is not None
+    tasks = [*swarm_of(observed).tasks_of(live.id)]
+    ended = dataclasses.replace(
+        tasks[0], id="ended", state=ending, desired_state="shutdown", error=ENDINGS[ending]
+    )
+    first = held(plan_for(observed, FIVE), key)
+    assert not first.wants_attention
+    assert "slots" not in first.reason
+    observed = with_tasks(observed, "main_member-4", *tasks, ended)
+    again = held(plan_for(observed, FIVE), key)
+    assert again.wants_attention
+    assert "edit-config --set member_slots_ttl" in again.reason
+
+
+def test_a_copy_after_a_restart_by_the_operator_wants_no_attention() -> None:
     observed, key = joined(COPYING, 0), "membership/main_member-4"
     live = swarm_of(observed).service("main_member-4")
     assert live is not None
     tasks = [*swarm_of(observed).tasks_of(live.id)]
-    error = "task: non-zero exit (137): dockerexec: unhealthy container"
-    ended = dataclasses.replace(
-        tasks[0], id="ended", state="failed", desired_state="shutdown", error=error
-    )
+    stopped = dataclasses.replace(tasks[0], id="ended", state="shutdown", desired_state="shutdown")
+    observed = with_tasks(observed, "main_member-4", *tasks, stopped)
     assert not held(plan_for(observed, FIVE), key).wants_attention
-    observed = with_tasks(observed, "main_member-4", *tasks, ended)
-    assert held(plan_for(observed, FIVE), key).wants_attention
 
 
 def test_a_copy_may_last_where_a_member_that_starts_is_healthy() -> None:
