@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
 from queenright.core.kinds.postgres_cluster.places import numbers_of, with_place, without_place
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import raft_address
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival, arrival_key
 from queenright.core.observed import Known
 from queenright.core.swarm.label_values import read_whole
@@ -45,7 +46,7 @@ def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
     moves = any(place.name == arrival.name for place in desired.topology.places)
     if swarm.service(name) is not None and not moves:
         yield f"there is a service {name} already; remove it if nobody needs it"
-    if isinstance(state.observed.raft.get(arrival_key(desired.name, arrival)), Known):
+    if answers_there(state, arrival):
         where = f"{arrival.address}:{desired.raft_port}"
         yield f"a Raft node answers at {where} already; stop what runs there"
     parameters = desired.settings.get("postgresql", {}).get("parameters", {})
@@ -56,6 +57,16 @@ def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
             f"max_wal_senders is {senders}, and {len(desired.members)} members need "
             f"{streams} and {CLONE_SENDERS} more for a copy; write a higher one"
         )
+
+
+def answers_there(state: ClusterState, arrival: Arrival) -> bool:
+    """Return True if a Raft node answers at the place already that is not the member's own: on a
+    node that has its former address and the new one, the member answers at both."""
+    answer = state.observed.raft.get(arrival_key(state.desired.name, arrival))
+    member = state.member(arrival.name)
+    stays = member is not None and member.node == arrival.node
+    own = raft_address(state, member) if member is not None and stays else ""
+    return isinstance(answer, Known) and answer.value.address != own
 
 
 def label_misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:

@@ -166,6 +166,19 @@ def test_without_a_free_node_a_member_leaves_and_returns_in_place() -> None:
     )
 
 
+@pytest.mark.parametrize(("answers", "goes"), [("member-3", True), ("member-2", False)])
+def test_a_member_that_answers_at_its_new_address_already_is_not_in_its_own_way(
+    answers: str, *, goes: bool
+) -> None:
+    """A node that changes its address has both for a while, and a member listens on all."""
+    observed = with_node(deployed(1, 2, 3), "node4", address="10.77.0.99")
+    raft = {**observed.raft, "main_member-3@10.77.0.99": observed.raft[f"main_{answers}"]}
+    plan = plan_for(dataclasses.replace(observed, raft=raft), READDRESSED)
+    assert keys(plan) == ([f"raft-remove/main/{voter(3)}"] if goes else [])
+    told = reason(plan, "membership/main_member-3") if not goes else ""
+    assert ("a Raft node answers at 10.77.0.99:5010" in told) is not goes
+
+
 @pytest.mark.parametrize("stands", [True, False], ids=["the stand-in is there", "before"])
 def test_a_place_that_does_not_fit_keeps_nobody_from_a_move(*, stands: bool) -> None:
     """The new member is to be where the second one is, which moves away from there."""
