@@ -147,7 +147,7 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
     since = time.monotonic()
     began, wrong = change(run, edit), ""
     try:
-        reach(run, edit, step)
+        reach(run, step)
     except AssertionError as error:
         wrong = f"{str(error).splitlines()[0]}; holds: {run.operator.holds()}"
     whole_s = time.monotonic() - began
@@ -230,7 +230,7 @@ def is_converged(run: Run, since: int) -> bool:
     return any(found["converged"] for found in list(run.operator.passes())[since:][-1:])
 
 
-def reach(run: Run, edit: Edit, step: Step) -> None:
+def reach(run: Run, step: Step) -> None:
     """Wait until the operator has nothing to do, and members, voters and priorities are those of
     the edit; AssertionError otherwise."""
     since = len(list(run.operator.passes())) + 1

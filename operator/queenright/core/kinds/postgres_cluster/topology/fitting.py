@@ -66,7 +66,7 @@ def answers_there(state: ClusterState, arrival: Arrival) -> bool:
     member = state.member(arrival.name)
     stays = member is not None and member.node == arrival.node
     own = raft_address(state, member) if member is not None and stays else ""
-    return isinstance(answer, Known) and answer.value.address != own
+    return isinstance(answer, Known) and (not own or answer.value.address != own)
 
 
 def label_misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
