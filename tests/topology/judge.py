@@ -16,7 +16,7 @@ from tests.topology.script import Step
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a step cost: seconds until all was as the file says, the longest write gap through port
+    """Cost of a step: seconds until all was as the file says, the longest write gap through port
     5000 and that at the members themselves, the rows acknowledged in it, and of all rows so far
     those lost and those acknowledged beside a newer leader. ``canary_ms`` are
     the gaps of its changes of leader by the canary, ``pauses`` the write gaps above the target,

@@ -69,7 +69,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a step does: the members after it, the nodes that lose power before it, the node that
+    """Effect of a step: the members after it, the nodes that lose power before it, the node that
     gets another address, and the spare nodes that the file names."""
 
     after: Members

@@ -79,7 +79,7 @@ ENDINGS = {
     "failed": "task: non-zero exit (137): dockerexec: unhealthy container",
     "complete": "",
 }
-"""What swarm says of a container that the health check ended: Patroni mostly exits with 0."""
+"""Swarm's error for each state of a container that the health check ended."""
 
 
 @pytest.mark.parametrize("state", [COPYING, EMPTY], ids=["copies", "waits"])
