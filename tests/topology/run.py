@@ -244,9 +244,9 @@ def has_reached(run: Run, since: int) -> bool:
         return False
     wanted = frozenset(run.address(name) for name in run.members)
     tags = {row["name"]: row.get("tags", {}) for row in cluster_table(run.lab, run.nodes.values())}
-    preferred = {name for name, place in run.members.items() if place.priority}
-    first = max(tags, key=lambda name: int(tags[name].get("failover_priority", 1)))
-    return preferred <= {first} and all(voters(address) == wanted for address in wanted)
+    written = {name: place.priority for name, place in run.members.items() if place.priority}
+    told = {name: int(tags[name].get("failover_priority", 1)) for name in written}
+    return told == written and all(voters(address) == wanted for address in wanted)
 
 
 def back_again(run: Run, edit: Edit) -> str:

@@ -14,12 +14,14 @@ PLANNED_MOVE_S = 1.2
 REPLICAS_S = 0.3
 """The longest write gap where replicas are added or removed, and the leader stays."""
 PREFERRED = 3
-"""The failover priority of the member that has one in its line."""
+OTHERS = 1
+"""The failover priorities of the preferred member and of the others. Without one in any line the
+first member is preferred."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A member's line: its node, its address (empty: the node's), and its priority (0: none)."""
+    """A member's line: its node, its address (empty: the node's), and its priority (0: not written)."""
 
     node: str
     address: str = ""
@@ -131,8 +133,8 @@ def edit_of(
             renamed = {new_name if name == one else name: p for name, p in members.items()}
             return Edit(renamed)
         case _:
-            there = {n: replace(place, priority=0) for n, place in members.items()}
-            unpreferred = next(name for name in replicas if not members[name].priority)
+            there = {n: replace(place, priority=OTHERS) for n, place in members.items()}
+            unpreferred = next(n for n in replicas if members[n].priority != PREFERRED)
             return Edit({**there, unpreferred: replace(there[unpreferred], priority=PREFERRED)})
 
 

@@ -11,6 +11,8 @@ from tests.topology.judge import Figures, line, pauses, table
 from tests.topology.script import (
     FIRST,
     MANAGER,
+    OTHERS,
+    PREFERRED,
     STEPS,
     Edit,
     Members,
@@ -68,8 +70,7 @@ def test_each_edit_has_its_members_on_nodes_of_their_own(step: Step, seed: int) 
     nodes = [place.node for place in edit.after.values()]
     assert len({*nodes}) == len(nodes) == {"grow": 5, "shrink": 3}.get(step.name, step.members)
     assert not {*edit.dead} & {MANAGER, *nodes}
-    preferred = [name for name, place in edit.after.items() if place.priority]
-    assert len(preferred) <= 1
+    assert [place.priority for place in edit.after.values()].count(PREFERRED) <= 1
     if step.name != "move-leader":
         assert edit.after["member-2"].node == members["member-2"].node, "the leader stays"
 
@@ -86,7 +87,9 @@ def test_each_step_does_what_its_title_says() -> None:
     assert {p.node for p in renamed.values()} == {p.node for p in three.values()}
     assert renamed.keys() - three.keys() == {"member-4"}
     assert edited(BY_NAME["address"], three).readdressed in {"node2", "node4"}
-    assert len(moved(edited(BY_NAME["priority"], three), three)) == 2
+    after = edited(BY_NAME["priority"], three).after
+    assert after["member-1"].priority == OTHERS
+    assert PREFERRED in {place.priority for place in after.values()}
 
 
 def test_the_manager_gets_a_member_last_and_loses_it_first() -> None:
