@@ -21,7 +21,7 @@ first member is preferred."""
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A member's line: its node, its address (empty: the node's), and its priority (0: not written)."""
+    """A member's line: its node, its address (empty: the node's), and its priority (0: none)."""
 
     node: str
     address: str = ""
