@@ -98,8 +98,8 @@ class Orchestrator(TaskLives):
 
     def _global(self, live: LiveService) -> None:
         tasks = self.tasks_of(live)
-        changing = any(t.waits_for for t in tasks if t.wants_to_run)
-        for node in list(self.store.nodes.values()):
+        changing = self.rollouts.is_waiting(live)
+        for node in self.rollouts.in_order(live, self.store.nodes.values()):
             mine = [task for task in tasks if task.node_id == node.id]
             if self._is_eligible(node, live.value.constraints):
                 changing = self._keep_one(live, mine, 0, node.id, changing=changing)

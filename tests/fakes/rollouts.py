@@ -6,10 +6,12 @@ that are to pause instead, no failure is noted, and their updates end with the l
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
+from zlib import crc32
 
-from queenright.core.observed import LiveService
+from queenright.core.observed import LiveService, Node
 from queenright.core.swarm.objects import UpdatePolicy
 from tests.fakes.service_templates import template_of
 from tests.fakes.swarm_store import SwarmStore
@@ -37,6 +39,30 @@ class Rollouts:
     def policy(self, live: LiveService) -> UpdatePolicy:
         goes_back = live.update_state == "rollback_started"
         return live.value.rollback if goes_back else live.value.update
+
+    def is_waiting(self, live: LiveService) -> bool:
+        """Return True while the update waits: until a task that it made runs, and for the delay
+        after that. What a former update made is not waited for: the present one has ended that
+        (swarmkit: update.Supervisor)."""
+        if live.update_state not in UNDER_WAY:
+            return False
+        made = [
+            task
+            for task in self.orchestrator.tasks_of(live)
+            if task.update == self.present(live) and task.wants_to_run
+        ]
+        if any(task.state != "running" for task in made):
+            return True
+        left_s = max((task.healthy_s or 0.0 for task in made), default=0.0)
+        left_s += self.policy(live).delay_s - self.orchestrator.now_s
+        if made and left_s > 0:
+            self.orchestrator.after(left_s + 0.01, self.orchestrator.wake)
+        return bool(made) and left_s > 0
+
+    def in_order(self, live: LiveService, nodes: Iterable[Node]) -> list[Node]:
+        """Return the nodes in the order in which this update takes them: any, and another one than
+        the last update's (swarmkit iterates over a map)."""
+        return sorted(nodes, key=lambda node: crc32(f"{live.update_started_at} {node.id}".encode()))
 
     def use_existing(self, live: LiveService) -> None:
         """An update that begins goes on with a task that is as wanted already, healthy or not, and

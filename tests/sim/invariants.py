@@ -29,6 +29,7 @@ from tests.fakes.verbs import Verb
 from tests.fakes.world import World
 from tests.sim.checker import is_less, judge_safety, judge_verb
 from tests.sim.client_path import ClientPath
+from tests.sim.rollout_judge import judge_rollout
 from tests.sim.service_writes import asks_to_forget, restarts, seconds, surplus
 from tests.sim.subject import Subject, main_cluster
 from tests.sim.sync_judge import judge_rest, judge_restart
@@ -152,6 +153,8 @@ class Invariants:
                     self._keeps_nodes_hearing(live, service)
                     tasks = self.world.containers(live.value.name)
                     changes = restarts(live, service, force)
+                    for text in judge_rollout(self.world, live) if changes else ():
+                        self.violated(text)
                     ended = tasks if changes else surplus(tasks, service)
                     self._disrupts(live, ended, forgets=asks_to_forget(live.value, service))
             case "adjust-service", (str(service_id), Service() as service):

@@ -11,6 +11,7 @@ import pytest
 from queenright.core.actions import UpdateService
 from queenright.core.observed import Observed, Task
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT
+from queenright.core.planning.service_rollout import ON_ITS_WAY
 from tests.golden.messages import assert_words
 from tests.support.builders import NOW, plan_for, summary, task, three_nodes
 from tests.support.changed import with_live_service, with_node, with_service, with_tasks
@@ -109,3 +110,53 @@ def test_a_new_edit_of_the_proxies_supersedes_an_update_under_way() -> None:
     fields = {"update_state": "updating", "updated_at": NOW - timedelta(seconds=1)}
     plan = plan_for(with_live_service(observed, PROXY, **fields))
     assert summary(plan)[0] == [f"update-service/{PROXY} !{PROXY}"]
+
+
+COMING = {"state": "starting", "at": NOW - timedelta(seconds=8)}
+
+
+def proxies_rolled(*tasks: Task) -> list[list[str]]:
+    """Plan other proxies while these are their tasks; what is done, and what is held."""
+    observed = with_service(three_nodes(), PROXY, hostname="x")
+    observed = with_live_service(observed, PROXY, update_state="updating", updated_at=NOW)
+    plan = plan_for(with_tasks(observed, PROXY, *tasks))
+    assert_words(*(hold for hold in plan.holds if hold.key == f"update-service/{PROXY}"))
+    return [[one for one in side if one.startswith("update")] for side in summary(plan)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        COMING,
+        {**COMING, "state": "preparing"},
+        {**COMING, "state": "ready", "desired_state": "ready"},
+        {**COMING, "state": "running", "at": NOW - timedelta(seconds=4)},
+        {**COMING, "state": "running", "at": NOW - timedelta(seconds=9)},
+    ],
+    ids=["starting", "preparing", "ready", "just started", "the next one soon"],
+)
+def test_no_second_proxy_is_stopped_while_one_is_on_its_way(fields: dict[str, Any]) -> None:
+    """An update that ends another begins with any node's."""
+    stopped = task(PROXY, "node3", id="old", state="shutdown", desired_state="shutdown")
+    coming = task(PROXY, "node3", id="new", **fields)
+    done, held = proxies_rolled(task(PROXY, "node2"), stopped, coming, task(PROXY, "node4"))
+    assert (done, held) == ([], [f"update-service/{PROXY}"])
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        (task(PROXY, "node2"), task(PROXY, "node3", **{**COMING, "at": NOW - ON_ITS_WAY})),
+        (
+            task(PROXY, "node2"),
+            task(PROXY, "node3", id="old", state="failed", error="exit 1", at=COMING["at"]),
+            task(PROXY, "node3", id="new", **COMING),
+        ),
+        (task(PROXY, "node2", **COMING), task(PROXY, "node3", **COMING)),
+        (task(PROXY, "node2"), task(PROXY, "node3", at=NOW - timedelta(seconds=6))),
+        (task(PROXY, "node2"), task(PROXY, "node3", at=NOW - timedelta(seconds=15))),
+    ],
+    ids=["takes long", "failed lately", "none runs", "within the delay", "after the delay"],
+)
+def test_an_update_that_may_mend_a_proxy_does_not_wait_for_it(tasks: tuple[Task, ...]) -> None:
+    assert proxies_rolled(*tasks)[0] == [f"update-service/{PROXY} !{PROXY}"]

@@ -1,0 +1,77 @@
+"""Two edits of the proxies, one soon after the other: never two of them are stopped at once.
+
+Swarm's update of the second edit ends that of the first and begins with any node.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import anyio
+import pytest
+
+from queenright.core.planning import service_rollout
+from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.world import World
+from tests.sim.invariants import Invariants
+from tests.support.builders import FILE, manifest
+
+PROXY = "main_proxy"
+CHECKED_S = 4.0
+"""A proxy routes nowhere before it has checked each member twice."""
+
+
+def away(world: World) -> int:
+    """Return how many of the three proxies route nowhere."""
+    routing = [
+        task
+        for task in world.containers(PROXY)
+        if task.state == "running" and world.now_s - (task.healthy_s or 0.0) >= CHECKED_S
+    ]
+    return 3 - len(routing)
+
+
+async def edit_twice(pause_s: float) -> tuple[World, Invariants, int]:
+    """Edit the proxies twice, and count those that are away at once."""
+    world = World()
+    invariants = Invariants(world)
+    world.orchestrator.starts_s = lambda task: 3.0 if task.template.name == PROXY else 0.0
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(20)
+    most = 0
+    for connections in (400, 300):
+        world.manifests.write(FILE, manifest_with(connections))
+        for _ in range(int(pause_s * 10)):
+            await anyio.sleep(0.1)
+            most = max(most, away(world))
+    for _ in range(900):
+        await anyio.sleep(0.1)
+        most = max(most, away(world))
+    assert away(world) == 0
+    return world, invariants, most
+
+
+def manifest_with(connections: int) -> str:
+    return manifest().replace("  proxies:\n", f"  proxies:\n    maxConnections: {connections}\n")
+
+
+@pytest.mark.parametrize("pause_s", [1.0, 2.0, 4.0, 7.0])
+def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) -> None:
+    world, invariants, most = run_virtual(lambda: edit_twice(pause_s))
+    assert invariants.violations == []
+    assert most == 1, "a rollout takes one proxy at a time"
+    texts = [
+        world.store.configs[file.name].value.data
+        for task in world.containers(PROXY)
+        for file in task.template.configs
+        if "haproxy" in file.name
+    ]
+    assert [b"maxconn 300" in text for text in texts] == [True] * 3
+
+
+def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_rollout, "rollout_in_the_way", lambda *_: None)
+    found = [run_virtual(partial(edit_twice, pause_s)) for pause_s in (2.0, 4.0, 7.0)]
+    assert any("is coming" in text for _, judge, _ in found for text in judge.violations)
+    assert max(most for _, _, most in found) > 1
