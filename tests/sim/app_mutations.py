@@ -185,9 +185,7 @@ MUTATIONS = (
     ),
     AppMutation("dumps twice at once", "a second dump", 2, alone, (plan_dumps,)),
     AppMutation("retires a login that is used", "is retired, and", 0, hurried, (plan_logins,)),
-    AppMutation(
-        "writes over an update", "while swarm updates it", 22, without_updates, (plan_web,)
-    ),
+    AppMutation("writes over an update", "while swarm updates it", 5, without_updates, (plan_web,)),
 )
 
 

@@ -194,9 +194,9 @@ MUTATIONS = (
         1,
         seeing(Careless, guards=None),
     ),
-    Mutation("takes unknown for down", "is unknown", 2, seeing(Presuming)),
-    Mutation("restarts the next member at once", "is being replaced", 0, seeing(Hasty)),
-    Mutation("restarts one while another is unwell", "is not well", 9, seeing(Optimistic)),
+    Mutation("takes unknown for down", "is unknown", 5, seeing(Presuming)),
+    Mutation("restarts the next member at once", "is being replaced", 4, seeing(Hasty)),
+    Mutation("restarts one while another is unwell", "is not well", 36, seeing(Optimistic)),
     Mutation("restarts the leader in place", "the leader main_member", 5, seeing(Usurping)),
     Mutation(
         "skips the lag check", "lags too far behind", 0, seeing(LagBlind), actions_only=SLOWNESS
@@ -204,11 +204,11 @@ MUTATIONS = (
     Mutation(
         "signs in with the wished password",
         "not settled",
-        13,
+        10,
         seeing(Wishful, guards=None),
         actions_only=("edit", *11 * ("repair",)),
     ),
-    Mutation("acts while paused", "while Patroni is paused", 7, seeing(PauseBlind)),
+    Mutation("acts while paused", "while Patroni is paused", 36, seeing(PauseBlind)),
     Mutation(
         "takes the quorum for granted",
         "without a quorum",
@@ -219,7 +219,7 @@ MUTATIONS = (
     Mutation(
         "asks again after a 503",
         "a second switchover",
-        14,
+        8,
         seeing(Impatient),
         actions_only=AMBIGUITY,
     ),
@@ -228,7 +228,7 @@ MUTATIONS = (
     ),
     Mutation("lifts a foreign pause", "somebody else has set", 18, possessive()),
     Mutation("patches without expecting", "without the value", 0, changing(without_expectation)),
-    Mutation("safe to power off too early", "told that it is safe", 0, changing(too_early)),
+    Mutation("safe to power off too early", "told that it is safe", 2, changing(too_early)),
     Mutation(
         "leads on a node in maintenance",
         "node is in maintenance",
@@ -250,7 +250,7 @@ MUTATIONS = (
         tamper=with_old_image,
         actions_only=("torn_journal", *11 * ("repair",)),
     ),
-    Mutation("skips the version check", "not what was observed", 11, tamper=overwriting),
+    Mutation("skips the version check", "not what was observed", 8, tamper=overwriting),
 )
 
 
