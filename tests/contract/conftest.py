@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from operator import methodcaller
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.swarm.objects import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
+from tests.contract.backup_places import store_with_tls
 from tests.contract.deployed import Stage, on_the_lab, on_the_model
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import eventually, is_whole, manifest
@@ -21,6 +22,14 @@ from tests.fakes.files import FakeClock
 from tests.fakes.swarm_store import SwarmStore
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
+from tests.support.object_store import ObjectStore
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
+    """An S3 server with a certificate of its own authority, for a module's tests."""
+    with store_with_tls(tmp_path_factory.mktemp("store")) as found:
+        yield found
 
 
 @pytest.fixture(params=["fake", pytest.param("docker", marks=pytest.mark.lab)])

@@ -21,7 +21,6 @@ from tests.contract.backup_places import (
     passable,
     programs_in,
     server_in,
-    store_with_tls,
 )
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
@@ -31,12 +30,6 @@ from tests.support.object_store import SECRET_KEY, ObjectStore
 pytestmark = pytest.mark.lab
 
 BUCKET = "backups"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
-    with store_with_tls(tmp_path_factory.mktemp("store")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.backup_places import passable, programs_in, store_with_tls
+from tests.contract.backup_places import passable, programs_in
 from tests.support.certificates import certificate, only_certificate
 from tests.support.member_programs import MemberPrograms
 from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
@@ -16,12 +16,6 @@ from tests.support.ports import free_port
 pytestmark = pytest.mark.lab
 
 BUCKET = "refusals"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
-    with store_with_tls(tmp_path_factory.mktemp("store")) as found:
-        yield found
 
 
 @pytest.fixture

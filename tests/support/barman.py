@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 URL = {"BACKUP_URL": "s3://backups/some/main"}
 ARCHIVED_AT = "2025-11-22T18:02:00+00:00"
@@ -68,3 +69,20 @@ def archive(tmp_path: Path, *names: str, later: Mapping[str, str] | None = None)
     file.write_text(text)
     file.chmod(0o755)
     return programs
+
+
+def stored(number: int, timeline: int, lsn: str) -> dict[str, Any]:
+    """A base backup that ended on a timeline at a position, in the WAL file that it began in."""
+    file = f"{timeline:08X}00000000{int(lsn.partition('/')[2], 16) >> 24:08X}"
+    return {
+        "backup_id": f"20251122T{number:02}0000",
+        "status": "DONE",
+        "begin_time_iso": f"2025-11-22T{number:02}:00:00+00:00",
+        "end_time_iso": f"2025-11-22T{number:02}:01:00+00:00",
+        "timeline": timeline,
+        "begin_wal": file,
+        "end_wal": file,
+        "end_xlog": lsn,
+        "size": 42,
+        "error": None,
+    }

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from patroni.dcs import slot_name_from_member_name
@@ -22,7 +21,7 @@ from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.start import start_again
 from queenright.core.kinds.postgres_cluster.patroni.replica_methods import COMMAND
 from queenright.core.kinds.postgres_cluster.schema.parameters import REPLICA_NOTE
-from tests.support.barman import NO_HISTORY, URL, archive, barman
+from tests.support.barman import NO_HISTORY, URL, archive, barman, stored
 
 ROOT = Path(__file__).parents[3]
 SYSTEM = 7_000_000_000_000_000_001
@@ -34,23 +33,6 @@ LAID_OUT = (
     "touch $to/PG_VERSION $to/standby.signal $to/patroni.dynamic.json"
 )
 GIVEN = 'for word; do to=$word; done; echo "1\t0/5000000" > $to'
-
-
-def stored(number: int, timeline: int, lsn: str) -> dict[str, Any]:
-    """A base backup that ended on a timeline at a position, in the WAL file that it began in."""
-    file = f"{timeline:08X}00000000{int(lsn.partition('/')[2], 16) >> 24:08X}"
-    return {
-        "backup_id": f"20251122T{number:02}0000",
-        "status": "DONE",
-        "begin_time_iso": f"2025-11-22T{number:02}:00:00+00:00",
-        "end_time_iso": f"2025-11-22T{number:02}:01:00+00:00",
-        "timeline": timeline,
-        "begin_wal": file,
-        "end_wal": file,
-        "end_xlog": lsn,
-        "size": 42,
-        "error": None,
-    }
 
 
 FOUND = [

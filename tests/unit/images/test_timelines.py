@@ -7,36 +7,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from images.member.queenright_member.backup import cluster_restore, restore_check, timelines
 from images.member.queenright_member.backup.barman import Barman, BarmanError
 from images.member.queenright_member.backup.repository import read_repository
-from tests.support.barman import NO_HISTORY, URL, archive, barman
+from tests.support.barman import NO_HISTORY, URL, archive, barman, stored
 
 HISTORY = "1\t0/5000000\tno recovery target specified\n2\t0/6000100\tbefore 2026\n"
 """Of timeline 3, which left the second one in its sixth file."""
 SYSTEM = 7000000000000000001
 ENVIRON = {**URL, "BACKUP_ENDPOINT": "https://s3.example"}
-
-
-def stored(number: int, timeline: int, lsn: str) -> dict[str, Any]:
-    """A base backup that ended on a timeline at a position."""
-    file = f"{timeline:08X}00000000{int(lsn.partition('/')[2], 16) >> 24:08X}"
-    return {
-        "backup_id": f"20251122T{number:02}0000",
-        "status": "DONE",
-        "begin_time_iso": f"2025-11-22T{number:02}:00:00+00:00",
-        "end_time_iso": f"2025-11-22T{number:02}:01:00+00:00",
-        "timeline": timeline,
-        "begin_wal": file,
-        "end_wal": file,
-        "end_xlog": lsn,
-        "size": 42,
-        "error": None,
-    }
 
 
 FOUND = [

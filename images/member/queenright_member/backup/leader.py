@@ -62,8 +62,8 @@ class Leader:
 
 @dataclass(frozen=True)
 class Question:
-    """How the leader is asked: a connection string to it or to a replica of it, the user, the
-    variables with the password file, the member's slot, and the Python that has the library."""
+    """Asks the leader by a connection string to it or to a replica of it, as a user, with the
+    variables of the password file, for the member's slot, by the Python that has the library."""
 
     dsn: str
     user: str
