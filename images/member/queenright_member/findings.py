@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from .inputs import Paths
+from .rewind import TORN
 
 TAG = "queenright_finding"
 RESTORE_TAG = "queenright_restore"
@@ -72,7 +73,8 @@ def damage_of(data: Path) -> str:
         return ""
     control = data / "global/pg_control"
     if not control.exists():
-        return INTERRUPTED_COPY if (data / "backup_label").exists() else NO_CONTROL_FILE
+        is_begun = any((data / name).exists() for name in ("backup_label", TORN))
+        return INTERRUPTED_COPY if is_begun else NO_CONTROL_FILE
     if not (data / "PG_VERSION").exists():
         return NO_VERSION_FILE
     try:

@@ -1,5 +1,6 @@
 """Starts a member: checks, writes Patroni's configuration, sets permissions, removes what a restore
-that did not end has left, sets damaged Raft files aside, waits for partners, becomes Patroni.
+that did not end has left, marks data that a rewind has left half done, sets damaged Raft files
+aside, waits for partners, becomes Patroni.
 
 Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
 orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
@@ -25,6 +26,7 @@ from .raft_files import RaftFiles
 from .raft_repair import RESET, Node, repair
 from .raft_status import asking
 from .raft_sync import sync_beside
+from .rewind import take_note
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
@@ -42,6 +44,8 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
     try:
         prepare(environ, paths)
         restores_again = start_again(paths)
+        if take_note(paths.data, paths.raft):
+            print("WARNING: a rewind did not end; the data are copied anew", file=sys.stderr)
         say_finding(paths)
         own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
         node = Node(own, partners, asking(raft_password(paths.config)))

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from queenright.core.observed import Task
 
 INTERRUPTED_COPY = "interrupted-copy"
-"""The tag of a data directory that holds the beginning of a base backup and never was in use."""
+"""The tag of a data directory that holds the beginning of a base backup and never was in use, or
+that a rewind has left half done: it has no rows any more that the rewind would have kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ TAGS: Mapping[str, Cause] = {
     "damaged-control-file": Cause(
         "its data directory had a damaged global/pg_control", is_data=True
     ),
-    INTERRUPTED_COPY: Cause("its last copy was interrupted", is_data=True),
+    INTERRUPTED_COPY: Cause("its last copy or rewind was interrupted", is_data=True),
 }
 EXIT_STATUSES: Mapping[int, Cause] = {81: FULL, 82: UNREADABLE_JOURNAL}
 DOCKER_IS_FULL = "no space left on device"

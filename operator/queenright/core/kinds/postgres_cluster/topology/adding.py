@@ -169,12 +169,13 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
     return Reinitialize(
         **state.asked(member),
         member=member.name,
-        reason=f"{member.name} has no data, and its copy was interrupted: it begins anew",
+        reason=f"{member.name} has no usable data (its copy or rewind was interrupted)",
     )
 
 
 def is_interrupted(state: ClusterState, member: DesiredMember, status: MemberStatus) -> bool:
-    """Return True for a member that has had nothing but the beginning of a copy since its start.
+    """Return True for a member that has had nothing but the beginning of a copy, or a half of a
+    rewind, since its start.
 
     Its entry point's word is as old as its Raft node: data that was lost since is not meant."""
     raft = state.raft_of(member)

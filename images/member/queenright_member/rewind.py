@@ -1,0 +1,145 @@
+"""`pg_rewind`, as Patroni finds it in its PATH: one that does not end leaves no data that start.
+
+PostgreSQL's own program removes and overwrites files first, and writes the control file last. Ended
+in between (a power cut, a killed container, a leader that goes away), it leaves a directory that
+looks whole: PostgreSQL may start on pages of two timelines, or fails at each start for want of the
+WAL that was removed. Its manual asks for a new base backup then.
+
+So this one notes beside the data that a rewind is under way, runs the program, and empties the
+control file as soon as that begins to change the directory; the program writes the file whole at
+its end. Where the note is left, the entry point shows the directory as a copy that was interrupted,
+which the operator has begun anew as soon as there is a leader. No row is lost by that which the
+rewind would have kept. Invariant: where the program has changed nothing, nothing is changed here.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+NOTE = "rewind"
+"""Its name in Raft's directory, which no rewind and no copy of the data touches."""
+TORN = "queenright-rewind-interrupted"
+"""A file in a data directory that a rewind has left half done."""
+CONTROL = Path("global/pg_control")
+CONTROL_BYTES = 8192
+BEGINS = "need to copy "
+"""In the program's line before it changes the first file, with `--progress`."""
+PROGRESS = " kB ("
+"""In its lines while it copies, which nobody reads in a log."""
+
+
+def main() -> NoReturn:
+    """`pg_rewind`: the arguments and the exit status are PostgreSQL's."""
+    program = own_program(Path(sys.argv[0]))
+    data = directory_in(sys.argv[1:])
+    if data is None:
+        os.execv(program, [program, *sys.argv[1:]])  # noqa: S606 - replacing this process is the aim
+    sys.exit(rewind(program, sys.argv[1:], data))
+
+
+def own_program(wrapper: Path) -> str:
+    """Return the path of PostgreSQL's program: the next one of this name in PATH."""
+    here = str(wrapper.resolve().parent)
+    folders = [one for one in os.get_exec_path() if str(Path(one).resolve()) != here]
+    found = shutil.which("pg_rewind", path=os.pathsep.join(folders))
+    if found is None:
+        print("pg_rewind: PostgreSQL's program is not in PATH", file=sys.stderr)
+        sys.exit(1)
+    return found
+
+
+def directory_in(arguments: Sequence[str]) -> Path | None:
+    """Return the data directory that a rewind is asked for; None for `--help` and the like."""
+    with contextlib.suppress(ValueError, IndexError):
+        return Path(arguments[arguments.index("-D") + 1])
+    return None
+
+
+def rewind(program: str, arguments: Sequence[str], data: Path) -> int:
+    """Run the program, and return its exit status, as a shell's where a signal ended it."""
+    note = data.parent / "raft" / NOTE
+    if note.exists():
+        # The former one was ended before it could empty the file, and the container goes on.
+        empty_control_file(data)
+        print("pg_rewind: a former rewind did not end; a new copy is needed", file=sys.stderr)
+        return 1
+    write_synced(note)
+    child = subprocess.Popen(
+        [program, "--progress", *arguments], stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+    has_begun = follow(child.stderr or (), data)
+    status = child.wait()
+    if status == 0 or not has_begun:
+        remove_synced(note)
+    return status if status >= 0 else 128 - status
+
+
+def follow(lines: Iterable[str], data: Path) -> bool:
+    """Pass the program's lines on; return True if it has begun to change the directory."""
+    has_begun = False
+    for line in without_progress(lines):
+        if BEGINS in line and not has_begun:
+            has_begun = True
+            empty_control_file(data)
+        sys.stderr.write(line)
+    sys.stderr.flush()
+    return has_begun
+
+
+def without_progress(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are no figures of progress."""
+    for line in lines:
+        if PROGRESS not in line:
+            yield line
+
+
+def empty_control_file(data: Path) -> None:
+    """Have no PostgreSQL start on the directory: the control file has no valid identifier. It keeps
+    its size, and the program, which opens it again at its end, writes it whole."""
+    with (data / CONTROL).open("r+b") as file:
+        file.write(bytes(CONTROL_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def take_note(data: Path, raft: Path) -> bool:
+    """Turn the note of a rewind that did not end into a directory without a control file, which is
+    what an interrupted copy is; False where there is none."""
+    note = raft / NOTE
+    if not note.exists():
+        return False
+    if any(data.iterdir()):
+        write_synced(data / TORN)
+        (data / CONTROL).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            sync_directory(data / CONTROL.parent)
+    remove_synced(note)
+    return True
+
+
+def write_synced(path: Path) -> None:
+    """Make an empty file that lasts through a power cut."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    sync_directory(path.parent)
+
+
+def remove_synced(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
