@@ -18,7 +18,9 @@ from tests.bench.polling import bench_polling
 from tests.bench.replication import bench_replication
 from tests.bench.running import bench_memory, bench_pass, bench_reaction
 from tests.bench.scale import bench_scale
+from tests.bench.standby import bench_standby
 from tests.bench.switchover import bench_switchover
+from tests.bench.ten_clusters import bench_ten_clusters
 from tests.bench.vip import bench_vip, bench_vip_fine
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
@@ -32,6 +34,8 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "switchover": bench_switchover,
     "failover": bench_failover,
     "replication": bench_replication,
+    "standby": bench_standby,
+    "ten-clusters": bench_ten_clusters,
     "vip": bench_vip,
     "vip-fine": bench_vip_fine,
 }

@@ -20,6 +20,7 @@ from queenright.core.kinds.load import load
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import render_haproxy_cfg
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
 from queenright.core.kinds.postgres_cluster.desired.route_lua import render_route_lua
+from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from tests.bench.figures import spread
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, is_whole, manifest, read_secret
@@ -57,12 +58,8 @@ def deploy_with_operator(lab: Lab, directory: Path) -> float:
 def deploy_by_hand(lab: Lab, directory: Path) -> float:
     """Seconds from the first command that a person types: labels, secrets, stack."""
     lab.reset()
-    directory.mkdir(parents=True)
     document = load({"cluster.yaml": manifest(lab)}).documents[0].resource
-    addresses = {m.name: lab.node(m.node).address for m in document.spec.members}
-    (directory / "patroni.yml.tpl").write_text(render_patroni_template(document))
-    (directory / "haproxy.cfg").write_text(render_haproxy_cfg(document, addresses))
-    (directory / "queenright.lua").write_text(render_route_lua(document))
+    addresses = lay_out(lab, directory, document)
     (directory / "stack.yaml").write_text(STACK.read_text())
     docker = lab.manager.docker
     began = time.monotonic()
@@ -71,17 +68,32 @@ def deploy_by_hand(lab: Lab, directory: Path) -> float:
         docker("node", "update", *labels, node)
     for name in ("pg_replication_pw", "pg_superuser_pw", "pg_rest_pw"):
         docker("secret", "create", name, "-", text=b64encode(os.urandom(32)).decode())
+    deploy_stack(lab, directory, "main", addresses)
+    return wait_until_served(lab, "main", began)
+
+
+def lay_out(lab: Lab, directory: Path, document: PostgresCluster) -> list[str]:
+    """Write the files that the stack takes as configs; returns the members' addresses."""
+    directory.mkdir(parents=True)
+    addresses = {m.name: lab.node(m.node).address for m in document.spec.members}
+    (directory / "patroni.yml.tpl").write_text(render_patroni_template(document))
+    (directory / "haproxy.cfg").write_text(render_haproxy_cfg(document, addresses))
+    (directory / "queenright.lua").write_text(render_route_lua(document))
+    return [*addresses.values()]
+
+
+def deploy_stack(lab: Lab, directory: Path, name: str, addresses: list[str]) -> None:
+    """Run `docker stack deploy` on the directory's stack.yaml."""
     environment = {**os.environ, **lab.manager.client_environment(), "REGISTRY": lab.registry}
-    for number, address in enumerate(addresses.values(), start=1):
+    for number, address in enumerate(addresses, start=1):
         environment[f"ADDRESS_{number}"] = address
     subprocess.run(
-        [docker_command(), "stack", "deploy", "-c", "stack.yaml", "main"],
+        [docker_command(), "stack", "deploy", "-c", "stack.yaml", name],
         cwd=directory,
         env=environment,
         check=True,
         capture_output=True,
     )
-    return wait_until_served(lab, "main", began)
 
 
 def wait_until_served(lab: Lab, scope: str, began: float) -> float:

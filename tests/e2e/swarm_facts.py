@@ -119,20 +119,22 @@ def leader_node(lab: Lab) -> str:
     return ""
 
 
-def cluster_table(lab: Lab, nodes: Iterable[str] = MEMBER_NODES) -> list[dict[str, Any]]:
+def cluster_table(
+    lab: Lab, nodes: Iterable[str] = MEMBER_NODES, port: int = 8008
+) -> list[dict[str, Any]]:
     """The members as Patroni lists them on the first of these nodes that answers."""
     for node in nodes:
         try:
-            answer = web.get(f"http://{lab.node(node).address}:8008/cluster", timeout=2)
+            answer = web.get(f"http://{lab.node(node).address}:{port}/cluster", timeout=2)
             return list(answer.json()["members"])
         except (httpx.HTTPError, ValueError, KeyError):
             continue
     return []
 
 
-def is_whole(lab: Lab) -> bool:
+def is_whole(lab: Lab, port: int = 8008) -> bool:
     """One leader and two streaming replicas with lag 0, in Patroni's own words."""
-    members = cluster_table(lab)
+    members = cluster_table(lab, port=port)
     leaders = [m for m in members if m["role"] == "leader" and m["state"] == "running"]
     replicas = [m for m in members if m.get("state") == "streaming" and m.get("lag") == 0]
     return len(leaders) == 1 and len(replicas) == len(MEMBER_NODES) - 1
@@ -157,12 +159,12 @@ def container_of(node: Node, service: str) -> str:
     return node.docker("ps", "-q", "--filter", label).stdout.strip().partition("\n")[0]
 
 
-def read_secret(lab: Lab, name: str) -> str:
+def read_secret(lab: Lab, name: str, cluster: str = "main") -> str:
     """A secret's value, as a member on a node that is on sees it."""
     for number, node in enumerate(MEMBER_NODES, start=1):
         if not lab.node(node).is_up():
             continue
-        found = container_of(lab.node(node), f"main_member-{number}")
+        found = container_of(lab.node(node), f"{cluster}_member-{number}")
         if found:
             read = lab.node(node).docker("exec", found, "cat", f"/run/secrets/{name}", check=False)
             if read.returncode == 0:
