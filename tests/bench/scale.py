@@ -31,7 +31,7 @@ from queenright.adapters.garbage_collector import collect_rarely, spare_present_
 from queenright.core.audit.record import Trigger
 from queenright.engine.document_store import DesiredState
 from queenright.engine.loop import Loop
-from queenright.engine.part import Edits, reconcile_part
+from queenright.engine.part import Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.engine.world import Ports, Tempo
 from tests.bench.held import TICK_S, Held
@@ -85,15 +85,15 @@ class Bench:
 
     async def edit(self) -> tuple[float, float]:
         """Change one file, and return the seconds for reading it and for the pass over it."""
-        edits = Edits()
-        edits.take(self.state.documents)
+        changes = Changes()
+        changes.take(self.state.documents)
         self.write(self.clusters // 2)
         began = time.process_time()
         trigger = await self.state.refresh()
         read_s = time.process_time() - began
         self.go_on()
         began = time.process_time()
-        part = edits.take(self.state.documents)
+        part = changes.take(self.state.documents)
         terms = Terms(trigger, lambda: False)
         result = await reconcile_part(self.ports, self.state.documents, part, self.memory, terms)
         edit_s = time.process_time() - began

@@ -84,6 +84,13 @@ class StillPatroni:
         known = self.found.members.get(address)
         return Known(known) if known is not None else SILENT
 
+    async def leading(self, members: Sequence[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+        await anyio.lowlevel.checkpoint()
+        found = self.found.members
+        return frozenset(
+            place for place in members if place[0] in found and found[place[0]].holds_lock
+        )
+
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         self.asked += 1
         await anyio.lowlevel.checkpoint()

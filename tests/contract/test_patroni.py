@@ -41,6 +41,17 @@ def test_each_member_tells_its_part(stage: Stage) -> None:
     stage(context)
 
 
+def test_of_all_members_the_leader_leads(stage: Stage) -> None:
+    async def context(deployed: Deployed) -> None:
+        leader = deployed.addresses[await deployed.leader()]
+        every = [*deployed.addresses.values(), deployed.nobody]
+        found = await deployed.patroni.leading([(address, REST_PORT) for address in every])
+        assert found == {(leader, REST_PORT)}
+        assert not await deployed.patroni.leading([(leader, REST_PORT + 10_000)])
+
+    stage(context)
+
+
 def test_nobody_answers_on_another_port(stage: Stage) -> None:
     """Unlike a model that would answer wherever it is asked."""
 

@@ -97,6 +97,14 @@ class FakePatroni:
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
         return instance
 
+    async def leading(self, members: Sequence[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+        found = await asyncio.gather(*(self.ask(*place) for place in members))
+        return frozenset(
+            place
+            for place, one in zip(members, found, strict=True)
+            if isinstance(one, Instance) and one.answers_primary
+        )
+
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         await self.boundary(f"settings of {address}")
         found = await self.ask(address, port)

@@ -6,28 +6,97 @@ Each function asks one document at a time: a fault in one does not affect the ot
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+import structlog
+
 from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
-from queenright.core.kinds.postgres_cluster.canary.canary import CanaryPlace, canary_place
+from queenright.core.kinds.postgres_cluster.canary.canary import (
+    CanaryPlace,
+    canary_place,
+    leader_change,
+)
 from queenright.core.kinds.postgres_cluster.deployed import access_to
 from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.registry import KINDS
 from queenright.core.observed import Known
 from queenright.core.observed.readiness import ReadinessTarget
+from queenright.engine.canary import Canaries
 from queenright.engine.faults import Faults
+from queenright.engine.give_way import give_way
 from queenright.engine.planning import PlannedPass
-from queenright.engine.reconcile import PassResult
 from queenright.engine.watchers import MemberAddress
+from queenright.ports.clock import Clock
+
+log = structlog.get_logger()
 
 
-def deployed_members(result: PassResult, faults: Faults) -> tuple[MemberAddress, ...]:
+@dataclass
+class Followed:
+    """The members and replicas to watch, the canaries, and the last leaders."""
+
+    clock: Clock
+    canaries: Canaries | None = None
+    members: tuple[MemberAddress, ...] = ()
+    replicas: Mapping[ReadinessTarget, str] = field(default_factory=dict)
+    """The replicas, with their documents' names."""
+    _notes: dict[str, Annotations] = field(default_factory=dict, init=False)
+
+    async def follow(self, survey: PlannedPass, faults: Faults, *, is_standby: bool) -> None:
+        """Update everything after a full pass; a document's fault stays its own. Between two steps
+        the event loop runs whatever else is due."""
+        await give_way()
+        self.members = deployed_members(survey, faults)
+        await give_way()
+        self.replicas = running_replicas(survey, faults)
+        await give_way()
+        if is_standby:
+            self.end_canaries()
+        elif self.canaries is not None:
+            leaders = leader_annotations(survey, faults)
+            await give_way()
+            places = canary_places(survey, leaders, self.clock.now(), faults)
+            await give_way()
+            self.canaries.keep(places, undecided(survey))
+            self._tell(leaders)
+
+    def tell_leaders(self, survey: PlannedPass, faults: Faults) -> None:
+        """Do what can't wait after a pass over some documents: log their changes of leader."""
+        self._tell(leader_annotations(survey, faults))
+
+    def _tell(self, leaders: Mapping[str, Annotations]) -> None:
+        """Log the leaders that have changed since, and inform the canaries."""
+        for name, seen in leaders.items():
+            if (before := self._notes.get(name)) and (change := leader_change(name, before, seen)):
+                log.info(
+                    "leader",
+                    cluster=name,
+                    before=change.before,
+                    leader=change.after,
+                    timeline=change.timeline,
+                    cause=change.cause,
+                )
+                if self.canaries is not None:
+                    self.canaries.changed(change)
+        self._notes |= leaders
+
+    def end_canaries(self) -> None:
+        if self.canaries is not None:
+            self.canaries.keep({})
+
+    def measured(self) -> dict[str, Mapping[str, int | str | None]]:
+        """Return each canary's last measurement, by its cluster."""
+        return self.canaries.measured() if self.canaries is not None else {}
+
+
+def deployed_members(survey: PlannedPass, faults: Faults) -> tuple[MemberAddress, ...]:
     """Return the members that a watcher can ask: those whose service is in the swarm."""
-    swarm = result.survey.observed.swarm
+    swarm = survey.observed.swarm
     if not isinstance(swarm, Known):
         return ()
     found: list[MemberAddress] = []
-    for view in result.survey.of(POSTGRES_CLUSTER):
+    for view in survey.of(POSTGRES_CLUSTER):
         if view.desired is not None:
             with faults.kept_from_others(view.key, "watching"):
                 for member in view.desired.members:
@@ -37,17 +106,18 @@ def deployed_members(result: PassResult, faults: Faults) -> tuple[MemberAddress,
     return tuple(found)
 
 
-def running_replicas(result: PassResult, faults: Faults) -> tuple[ReadinessTarget, ...]:
-    """Return the replicas that a watcher can ask."""
-    swarm = result.survey.observed.swarm
+def running_replicas(survey: PlannedPass, faults: Faults) -> dict[ReadinessTarget, str]:
+    """Return the replicas that a watcher can ask, with their documents' names."""
+    swarm = survey.observed.swarm
     if not isinstance(swarm, Known):
-        return ()
-    found: list[ReadinessTarget] = []
-    for view in result.survey.views:
+        return {}
+    found: dict[ReadinessTarget, str] = {}
+    for view in survey.views:
         if view.desired is not None:
             with faults.kept_from_others(view.key, "watching"):
-                found += KINDS[view.key.kind].readiness(view.desired, swarm.value)
-    return tuple(found)
+                targets = KINDS[view.key.kind].readiness(view.desired, swarm.value)
+                found |= dict.fromkeys(targets, view.name)
+    return found
 
 
 def leader_annotations(survey: PlannedPass, faults: Faults) -> dict[str, Annotations]:

@@ -1,7 +1,8 @@
-"""Lets an edit end a full pass that has not begun to act, so that the edit is planned first.
+"""Lets a trigger end a full pass that has not begun to act, so that its documents come first: an
+edit, or an event or an answer about few of many documents.
 
-Invariant: after a pass that was ended so, the next one is not: however fast edits follow each
-other, every second full pass is whole.
+Invariant: after a pass that was ended so, the next one is not: however fast such triggers follow
+each other, every second full pass is whole.
 """
 
 from __future__ import annotations

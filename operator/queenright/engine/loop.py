@@ -7,6 +7,7 @@ once, to observe the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,40 +15,31 @@ import anyio
 import structlog
 
 from queenright.core.audit.record import Trigger
-from queenright.core.kinds.postgres_cluster.annotations import Annotations
-from queenright.core.kinds.postgres_cluster.canary.canary import leader_change
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known
-from queenright.core.observed.readiness import ReadinessTarget
 from queenright.engine.canary import Canaries
 from queenright.engine.document_store import DesiredState
-from queenright.engine.followed import (
-    canary_places,
-    deployed_members,
-    leader_annotations,
-    running_replicas,
-    undecided,
-)
-from queenright.engine.give_way import give_way
+from queenright.engine.followed import Followed
+from queenright.engine.full_passes import FullPasses
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
 from queenright.engine.limited import NotAskedError
 from queenright.engine.observe_readiness import watch_replicas
-from queenright.engine.part import Edits, reconcile_part
+from queenright.engine.part import MOST_CHANGED, Changes, owners_of, reconcile_part
 from queenright.engine.pass_lines import tell_part, tell_pass
-from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
+from queenright.engine.reconcile import NOTHING, LoopState, PassResult, Terms, reconcile
 from queenright.engine.sight import Sight
 from queenright.engine.state_lines import StateLines
 from queenright.engine.trigger_queue import Wakeup
-from queenright.engine.watchers import MemberAddress, watch_files, watch_members, watch_swarm
+from queenright.engine.watchers import watch_files, watch_members, watch_swarm
 from queenright.engine.world import Ports, Tempo
 
 log = structlog.get_logger()
 
 SHORTEST_WAIT_S = 0.05
-EDIT_COMES_S = 1.0
-"""The longest wait for the trigger of an edit that has ended a pass."""
+NEWS_COME_S = 1.0
+"""The longest wait for the trigger that has ended a pass."""
 FIRST_LOOK_S = 3.0
 """The longest wait for the lease before the first pass, which else plans without acting."""
 
@@ -78,16 +70,15 @@ class Loop:
         self._lines = StateLines(ports.clock, lease)
         self._wakeup = Wakeup()
         self._memory = LoopState(absences=state.absences)
-        self._edits = Edits()
+        self._changes = Changes()
+        self._full = FullPasses()
         self._interruption = Interruption()
         self._state.changed = self._interruption.end
+        self._wakeup.heard = self._hear
         self._settled, self._has_settled = settled, False
-        self._members: tuple[MemberAddress, ...] = ()
-        self._replicas: tuple[ReadinessTarget, ...] = ()
+        self._followed = Followed(ports.clock)
         self._edit: Trigger | None = None
         self._stopping = False
-        self._canaries: Canaries | None = None
-        self._notes: dict[str, Annotations] = {}
         self.passes = 0
 
     def stop(self) -> None:
@@ -103,19 +94,15 @@ class Loop:
             self._wakeup.notify(await self._state.refresh(Trigger("start")))
             group.start_soon(watch_files, self._state, self._wakeup, self._tempo)
             group.start_soon(watch_swarm, self._ports, self._wakeup)
-            group.start_soon(
-                watch_members, self._ports, self._wakeup, self._tempo, lambda: self._members
-            )
-            group.start_soon(
-                watch_replicas, self._ports, self._wakeup, self._tempo, lambda: self._replicas
-            )
+            followed, watched = self._followed, (self._ports, self._wakeup, self._tempo)
+            group.start_soon(watch_members, *watched, lambda: followed.members)
+            group.start_soon(watch_replicas, *watched, lambda: followed.replicas)
             group.start_soon(self._lines.run)
-            self._canaries = Canaries(self._ports, group)
+            followed.canaries = Canaries(self._ports, group)
             await self._follow_lease()
-            wait_s = self._tempo.resync_s
             while not self._stopping:
-                trigger = await self._wakeup.wait(wait_s)
-                wait_s = self._next_wait_s(await self._passes(trigger))
+                wait_s = max(SHORTEST_WAIT_S, self._full.due_in_s())
+                await self._passes(await self._wakeup.wait(wait_s))
             await self._end()
             group.cancel_scope.cancel()
 
@@ -128,8 +115,7 @@ class Loop:
 
     async def _end(self) -> None:
         """Write nothing more, then give the lease up."""
-        if self._canaries is not None:
-            self._canaries.keep({})
+        self._followed.end_canaries()
         if self._lease is not None:
             await self._lease.release()
 
@@ -146,35 +132,61 @@ class Loop:
             self._tenure = number
         return permission
 
-    async def _passes(self, trigger: Trigger) -> PassResult | None:
-        """Run passes until one has nothing to do or fails, and return the last result. After a pass
-        whose observation was too old to act on, another follows at once."""
-        result: PassResult | None = None
+    def _hear(self, names: AbstractSet[str]) -> None:
+        """Let a trigger that names few of many documents end a full pass that has not begun to
+        act, so that these are planned first. Of a few documents the pass is over soon."""
+        documents, owners = self._state.documents, owners_of(names)
+        if len(documents) > MOST_CHANGED and (
+            0 < sum(document.name in owners for document in documents) <= MOST_CHANGED
+        ):
+            self._interruption.end()
+
+    async def _passes(self, trigger: Trigger) -> None:
+        """Run passes until one has nothing to do or fails: over what the triggers name, then, if
+        it may not wait, over everything. After a pass whose observation was too old to act on,
+        another follows at once."""
+        names: frozenset[str] = frozenset()
         while not self._stopping:
-            trigger = self._wakeup.edit() or trigger
-            await self._part(trigger)
+            trigger, told = self._wakeup.edit() or trigger, self._wakeup.take_names()
+            names |= told or frozenset()
+            part, count = await self._part(trigger, names), len(self._state.documents)
+            if part is not None and self._full.may_wait(trigger, told, count):
+                self._full.owe(trigger, count, self._next_wait_s(part))
+                if not goes_on(part):
+                    break
+                continue
+            names, trigger = frozenset(), self._full.cause(trigger)
             result = await self._pass(trigger)
             if result is not None and result.is_ended:
-                trigger = await self._wakeup.wait(EDIT_COMES_S)
-            elif result is None or result.failures or not (result.has_acted or result.is_too_old):
+                self._full.hasten()
+                trigger = await self._wakeup.wait(NEWS_COME_S)
+                continue
+            self._full.ended(self._next_wait_s(result))
+            if not goes_on(result):
                 break
-        return result
 
-    async def _part(self, trigger: Trigger) -> None:
-        """Plan the documents that were just edited, and act on them, before the full pass."""
+    async def _part(self, trigger: Trigger, names: AbstractSet[str]) -> PassResult | None:
+        """Plan the documents that were just edited, or to which one of ``names`` belongs, and act
+        on them. None if that is left to the full pass, in whole or in part."""
         documents = self._state.documents
-        part = self._edits.take(documents)
+        part = self._changes.take(documents, names)
         permission = self._permission()
-        if not part or not permission.holds():
-            return
+        if part is None or len(part) == len(documents) or not permission.holds():
+            return None
+        if not part:
+            return NOTHING
         began = anyio.current_time()
         trigger, is_over = self._with_edit(trigger), self._is_over(documents)
         terms = Terms(trigger, is_over, self._ruleset, permission)
         try:
             result = await reconcile_part(self._ports, documents, part, self._memory, terms)
-            tell_part(part, result, began)
+            tell_part(part, result, trigger, began)
+            if result is not None:
+                self._followed.tell_leaders(result.survey, self._memory.faults)
         except (Exception, NotAskedError):  # as in a full pass, which follows
-            log.exception("edit", broken=True)
+            log.exception("part", broken=True)
+            return None
+        return None if result is None or result.left or result.is_too_old else result
 
     def _is_over(self, documents: Sequence[Document]) -> Callable[[], bool]:
         """Return a test for the end of a pass over these documents: after an edit it ends before
@@ -207,11 +219,12 @@ class Loop:
                 return result
             if result.is_converged:
                 self._edit = None
-            await self._follow(result, is_standby=not permission.holds())
+            faults, is_standby = self._memory.faults, not permission.holds()
+            await self._followed.follow(result.survey, faults, is_standby=is_standby)
             calls = self._ports.swarm.api_calls - calls
             tell_pass(result, trigger, self._state.problems, began, calls)
             end = (result.survey, self._memory.refused, self._state.problems)
-            self._lines.note(*end, self._canaries.measured() if self._canaries else {})
+            self._lines.note(*end, self._followed.measured())
             if self._sight is not None:
                 self._sight.note(*end)
             if not self._has_settled and isinstance(result.survey.observed.swarm, Known):
@@ -221,44 +234,6 @@ class Loop:
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
         return result
-
-    async def _follow(self, result: PassResult, *, is_standby: bool) -> None:
-        """Update watchers and canaries for the next pass; a document's fault stays its own. Between
-        two steps the event loop runs whatever else is due."""
-        faults = self._memory.faults
-        await give_way()
-        self._members = deployed_members(result, faults)
-        await give_way()
-        self._replicas = running_replicas(result, faults)
-        await give_way()
-        if is_standby and self._canaries is not None:
-            self._canaries.keep({})
-        else:
-            await self._keep_canaries(result)
-
-    async def _keep_canaries(self, result: PassResult) -> None:
-        """Run the canaries of the files, and inform them of the leaders that have changed since."""
-        if self._canaries is None:
-            return
-        now = self._ports.clock.now()
-        faults = self._memory.faults
-        leaders = leader_annotations(result.survey, faults)
-        await give_way()
-        places = canary_places(result.survey, leaders, now, faults)
-        await give_way()
-        self._canaries.keep(places, undecided(result.survey))
-        for name, seen in leaders.items():
-            if (before := self._notes.get(name)) and (change := leader_change(name, before, seen)):
-                log.info(
-                    "leader",
-                    cluster=name,
-                    before=change.before,
-                    leader=change.after,
-                    timeline=change.timeline,
-                    cause=change.cause,
-                )
-                self._canaries.changed(change)
-        self._notes |= leaders
 
     def _with_edit(self, trigger: Trigger) -> Trigger:
         """Return the trigger with the file and line of the last edit, until that is carried out:
@@ -279,6 +254,11 @@ class Loop:
         tried = [pair for found in result.results for pair in found.tried]
         retry_s = self._memory.attempts.retry_s(tried)
         return wait_s if retry_s is None else min(wait_s, max(SHORTEST_WAIT_S, retry_s))
+
+
+def goes_on(result: PassResult | None) -> bool:
+    """Return True if another pass is to follow at once: it observes what came of this one."""
+    return result is not None and not result.failures and (result.has_acted or result.is_too_old)
 
 
 def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:

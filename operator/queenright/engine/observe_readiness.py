@@ -5,7 +5,7 @@ Invariant: a replica that can't be asked is Unknown, and hides no other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import anyio
 
@@ -45,9 +45,13 @@ async def observe_replicas(
 
 
 async def watch_replicas(
-    ports: Ports, wakeup: Wakeup, tempo: Tempo, present: Callable[[], Sequence[ReadinessTarget]]
+    ports: Ports,
+    wakeup: Wakeup,
+    tempo: Tempo,
+    present: Callable[[], Mapping[ReadinessTarget, str]],
 ) -> None:
-    """Ask every replica of the last pass again, and wake the loop when an answer has changed."""
+    """Ask every replica of the last pass again, and wake the loop when an answer has changed. Those
+    that are present come with their documents' names."""
     trouble = Trouble("replica can't be watched; falling back to the timer")
     known: Mapping[str, object] = {}
     while True:
@@ -56,11 +60,14 @@ async def watch_replicas(
             wanted = present()
             found = {
                 task: signature(reading)
-                for task, reading in (await ports.readiness.ask(wanted) if wanted else {}).items()
+                for task, reading in (
+                    await ports.readiness.ask(tuple(wanted)) if wanted else {}
+                ).items()
             }
             changed = sorted(task for task in found if known.get(task) != found[task])
             if changed:
-                wakeup.notify(Trigger("member", f"readiness of {len(changed)} replicas"))
+                names = {name for one, name in wanted.items() if one.task_id in changed}
+                wakeup.notify(Trigger("member", f"readiness of {len(changed)} replicas"), names)
             known = found
             trouble.is_over()
         except Exception as error:  # noqa: BLE001  # a watcher outlives whatever happens in a round

@@ -1,12 +1,14 @@
-"""A pass over the documents that were just edited, before the full pass over all.
+"""A pass over some documents: those that were edited, or that an event or an answer names.
 
 Plans them as the full pass would, from a new reading of the swarm and of their own members, and
-leaves to it what needs more. Invariant: a full pass follows at once, whatever was done here.
+leaves to it what needs more. Invariant: a full pass follows, whatever was done here
+(``engine/full_passes`` tells when).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,30 +27,44 @@ from queenright.engine.planning import PlannedObject, PlannedPass, Planning
 from queenright.engine.reconcile import LoopState, PassResult, Terms, act
 from queenright.engine.world import Ports
 
-MOST_EDITED = 8
+MOST_CHANGED = 8
 """Documents that are planned before the full pass; of more the full pass takes care alone."""
 
 
 @dataclass
-class Edits:
-    """The documents of the last full pass, to find the edited ones."""
+class Changes:
+    """The documents of the last pass, to find the edited ones."""
 
     _planned: tuple[Document, ...] = field(default=(), init=False)
 
-    def take(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
-        """Return the documents that were edited since the last call, with those that they rest on:
-        these first. None at the start, or where many were edited."""
+    def take(
+        self, documents: tuple[Document, ...], names: AbstractSet[str] = frozenset()
+    ) -> tuple[Document, ...] | None:
+        """Return the documents that were edited since the last call, or to which one of ``names``,
+        of objects in the swarm, belongs; with those that they rest on: these first. None at the
+        start, or where many have changed: that is a matter for the full pass alone."""
         before, self._planned = self._planned, documents
-        if not before or before is documents:
-            return ()
-        known = {id(document) for document in before}
-        edited = [document for document in documents if id(document) not in known]
-        if len(edited) > MOST_EDITED:
-            return ()
-        keys = {key_of(document) for document in edited}
-        keys |= {needed for document in edited if (needed := needed_by(document)) is not None}
+        if not before:
+            return None
+        known = {id(document) for document in before} if before is not documents else None
+        owners = owners_of(names)
+        changed = [
+            document
+            for document in documents
+            if document.name in owners or (known is not None and id(document) not in known)
+        ]
+        if len(changed) > MOST_CHANGED:
+            return None
+        keys = {key_of(document) for document in changed}
+        keys |= {needed for document in changed if (needed := needed_by(document)) is not None}
         found = [document for document in documents if key_of(document) in keys]
         return tuple(document for kind in KINDS.values() for document in of_kind(kind, found))
+
+
+def owners_of(names: AbstractSet[str]) -> frozenset[str]:
+    """Return the names that the documents of these objects have, if there are any: an object is
+    called as its document, and what follows an underscore (decision 10)."""
+    return frozenset(name.partition("_")[0] for name in names)
 
 
 async def reconcile_part(
@@ -91,7 +107,9 @@ async def reconcile_part(
     planning = Planning(documents, look, now, terms.ruleset, memory.faults, memory.remembered)
     views = tuple(views_of(planning, part))
     found = PlannedPass(look.observed, views, began_s)
-    return await act(ports, found, memory, terms, fresh_s=FRESH_S)
+    result = await act(ports, found, memory, terms, fresh_s=FRESH_S)
+    result.left |= keys - {view.key for view in views}
+    return result
 
 
 def views_of(planning: Planning, part: Sequence[Document]) -> Iterator[PlannedObject[Any]]:

@@ -1,4 +1,4 @@
-"""The log's lines `pass` and `edit`: for each full pass, and for one over edited documents."""
+"""The log's lines `pass` and `part`: for each full pass, and for one over some documents."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ def tell_pass(
     )
 
 
-def tell_part(part: Sequence[Document], result: PassResult | None, began_s: float) -> None:
-    """Log the line of a pass over the documents that were edited: of which a plan was made."""
+def tell_part(
+    part: Sequence[Document], result: PassResult | None, trigger: Trigger, began_s: float
+) -> None:
+    """Log the line of a pass over some documents: for which of them a plan was made."""
     log.info(
-        "edit",
+        "part",
+        trigger=trigger.kind,
+        trigger_detail=trigger.detail,
         documents=[str(key_of(document)) for document in part],
         planned=[str(view.key) for view in result.survey.views] if result else [],
         actions=sum(len(found.tried) for found in result.results) if result else 0,

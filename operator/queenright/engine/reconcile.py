@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import structlog
@@ -38,7 +38,7 @@ STRICT_LOOKS = 2
 """The number of observations in a row that may be too slow and are made again; after that, data
 that can't be read sooner is used as it is."""
 MOST_DOUBLINGS = 4
-ENDED = "an edit ended the pass"
+ENDED = "a trigger ended the pass"
 
 log = structlog.get_logger()
 
@@ -111,12 +111,14 @@ class Terms:
 @dataclass(slots=True)
 class PassResult:
     """The observation, the actions that were tried, and a guard's refusals. ``is_too_old`` marks a
-    pass that did nothing because its observation was too old by then, ``is_ended`` one that an edit
-    ended before it had planned everything."""
+    pass that did nothing because its observation was too old by then, ``is_ended`` one that a
+    trigger ended before it had planned everything. ``left`` are documents that needed more than was
+    asked."""
 
     survey: PlannedPass
     results: list[Result] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    left: set[DocumentKey] = field(default_factory=set)
     is_too_old: bool = False
     is_ended: bool = False
 
@@ -131,6 +133,10 @@ class PassResult:
     @property
     def is_converged(self) -> bool:
         return all(view.plan.is_converged for view in self.survey.views)
+
+
+NOTHING: Final = PassResult(PlannedPass(Observed(Unknown("nothing was asked"))))
+"""The result of a pass over no document."""
 
 
 async def reconcile(
@@ -194,6 +200,7 @@ async def act(
             try:
                 refusal = judge(view, judged, terms.ruleset, memory)
             except NotAskedError:
+                result.left.add(view.key)
                 continue
             if refusal:
                 refuse(ports, view, terms.trigger, refusal, memory)

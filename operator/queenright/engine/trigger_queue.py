@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import anyio
@@ -19,11 +21,28 @@ class Wakeup:
     def __init__(self) -> None:
         self._event = anyio.Event()
         self._cause: Trigger | None = None
+        self._names: set[str] | None = set()
+        self.heard: Callable[[AbstractSet[str]], None] = lambda _: None
+        """Called with the names that a trigger has."""
 
-    def notify(self, trigger: Trigger) -> None:
+    def notify(self, trigger: Trigger, names: Iterable[str] | None = None) -> None:
+        """Wake the loop. ``names`` are those of the swarm's objects that have changed;
+        None where it may concern everything."""
         if self._cause is None or RANK[trigger.kind] < RANK[self._cause.kind]:
             self._cause = trigger
+        if names is None:
+            self._names = None
+        elif self._names is not None:
+            found = {*names}
+            self._names |= found
+            self.heard(found)
         self._event.set()
+
+    def take_names(self) -> frozenset[str] | None:
+        """Return the names that all triggers since the last call had; None if one may
+        concern everything."""
+        found, self._names = self._names, set()
+        return None if found is None else frozenset(found)
 
     def edit(self) -> Trigger | None:
         """Return the edit that ``wait`` is to return next, if it is one."""

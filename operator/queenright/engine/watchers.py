@@ -33,6 +33,8 @@ AT_ONCE = 50
 """Requests that are begun before the event loop runs what else is due."""
 GATHER_S = 0.25
 """Answers that come within this time wake the loop together."""
+LEADS = 4
+"""The place of ``holds_lock`` in a signature."""
 
 MemberAddress = tuple[str, str, int]
 """A member's service name, address and REST API port."""
@@ -80,11 +82,19 @@ async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
         try:
             async with aclosing(ports.swarm.events()) as events:
                 async for text in events:
-                    wakeup.notify(Trigger("docker", text))
+                    wakeup.notify(Trigger("docker", text), names_in(text))
                     trouble.is_over()
         except Exception as error:  # noqa: BLE001  # as above
             trouble.tell(error)
         await anyio.sleep(LISTEN_AGAIN_S)
+
+
+def names_in(event: str) -> frozenset[str] | None:
+    """Return the name of the object that an event is about; None for a node, which may concern
+    every document."""
+    kind, _, rest = event.partition(" ")
+    name = rest.partition(" ")[0]
+    return None if kind == "node" or not name else frozenset({name})
 
 
 async def watch_members(
@@ -113,8 +123,9 @@ class MemberWatch:
     async def run(self, tempo: Tempo) -> None:
         trouble = Trouble("member can't be watched; falling back to the timer")
         async with anyio.create_task_group() as group:
+            group.start_soon(self._watch_leaders, tempo, group)
             while True:
-                await anyio.sleep(max(tempo.member_poll_s, len(self.known) * MEMBER_S))
+                await anyio.sleep(self._apart_s(tempo))
                 try:
                     await self._round(group)
                     if self.failing:
@@ -123,6 +134,45 @@ class MemberWatch:
                         trouble.is_over()
                 except Exception as error:  # noqa: BLE001  # as above
                     trouble.tell(error)
+
+    def _apart_s(self, tempo: Tempo) -> float:
+        return max(tempo.member_poll_s, len(self.known) * MEMBER_S)
+
+    async def _watch_leaders(self, tempo: Tempo, group: TaskGroup) -> None:
+        """Where there are so many members that each is asked seldom, ask every leader all the same
+        whether it leads still, which costs little."""
+        trouble = Trouble("leaders can't be watched; falling back to the members' own rounds")
+        while True:
+            await anyio.sleep(tempo.member_poll_s)
+            try:
+                if self._apart_s(tempo) > tempo.member_poll_s:
+                    await self._leaders_round(group)
+                trouble.is_over()
+            except Exception as error:  # noqa: BLE001  # as above
+                trouble.tell(error)
+
+    async def _leaders_round(self, group: TaskGroup) -> None:
+        """Ask all leaders of the last answers, and the members of clusters of which none leads,
+        those that had one first: at most ``AT_ONCE``, as in a whole swarm that is cut off."""
+        present = self.members()
+        leaders = {
+            (address, port): cluster_of(name)
+            for name, address, port in present
+            if (found := self.known.get(name)) is not None and found[LEADS:][:1] == (True,)
+        }
+        leading = await self.patroni.leading(tuple(leaders)) if leaders else frozenset()
+        led = {cluster for place, cluster in leaders.items() if place in leading}
+        lost, idle = {*leaders.values()} - led, self.known.keys() - self.asked.keys()
+        doubtful = [
+            member for member in present if member[0] in idle and cluster_of(member[0]) not in led
+        ]
+        doubtful.sort(key=lambda member: cluster_of(member[0]) not in lost)
+        for member in doubtful[:AT_ONCE]:
+            self._begin(member, group)
+
+    def _begin(self, member: MemberAddress, group: TaskGroup) -> None:
+        self.asked[member[0]] = anyio.Event()
+        group.start_soon(self._ask, *member)
 
     async def _round(self, group: TaskGroup) -> None:
         """Ask everyone without an open request; wake once for all quick answers."""
@@ -133,8 +183,7 @@ class MemberWatch:
         self.is_gathering = True
         for number, member in enumerate(present):
             if member[0] not in self.asked:
-                self.asked[member[0]] = anyio.Event()
-                group.start_soon(self._ask, *member)
+                self._begin(member, group)
             if number % AT_ONCE == AT_ONCE - 1:
                 await checkpoint()
         with anyio.move_on_after(GATHER_S):
@@ -161,8 +210,14 @@ class MemberWatch:
 
     def _wake(self) -> None:
         if self.changed:
-            self.wakeup.notify(Trigger("member", ", ".join(sorted(self.changed))))
+            names = sorted(self.changed)
+            self.wakeup.notify(Trigger("member", ", ".join(names)), names)
             self.changed.clear()
+
+
+def cluster_of(member: str) -> str:
+    """Return the name of the cluster that a member's service belongs to."""
+    return member.partition("_")[0]
 
 
 def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:

@@ -31,6 +31,11 @@ class Patroni(Protocol):
         itself is asked, not the memory of its peers (``/cluster``)."""
         ...
 
+    async def leading(self, members: Sequence[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+        """Return those of these members, by address and port, that say within a second that they
+        lead (``/primary``). Of any other nothing is known: it has to be asked for its status."""
+        ...
+
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         """Return the cluster-wide settings (``/config``) as the member at ``address`` has them."""
         ...

@@ -18,7 +18,7 @@ from queenright.core.observed import Known, Observed, SwarmState
 from queenright.core.planning.plan import Guard, Plan, Refusal
 from queenright.engine.file_memory import FileMemory
 from queenright.engine.limited import Limited, NotAskedError
-from queenright.engine.part import MOST_EDITED, Edits, reconcile_part
+from queenright.engine.part import MOST_CHANGED, Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.engine.world import Ports
 from tests.bench.scale_world import StillClock, StillPatroni, fill, still_ports
@@ -50,14 +50,16 @@ class Operator:
         assert isinstance(self.ports.patroni, StillPatroni)
         return self.ports.patroni.asked
 
-    def edit(self, texts: dict[str, str]) -> tuple[Document, ...]:
-        """Change files, and return the part to plan."""
-        edits = Edits()
-        edits.take(self.documents)
+    def edit(self, texts: dict[str, str], *names: str) -> tuple[Document, ...]:
+        """Change files, and return the part to plan: with ``names``, of changed objects, too."""
+        changes = Changes()
+        changes.take(self.documents)
         loaded = self.files.load({**self.texts, **texts})
         assert not loaded.problems
         self.documents = loaded.documents
-        return edits.take(self.documents)
+        part = changes.take(self.documents, frozenset(names))
+        assert part is not None
+        return part
 
     async def full(self, guards: tuple[Guard, ...] = RULESET.guards) -> PassResult:
         ruleset = Ruleset(RULESET.rules, guards)
@@ -172,13 +174,32 @@ def test_a_swarm_that_can_not_be_read_leaves_all_to_the_full_pass() -> None:
     anyio.run(main)
 
 
+def names_of(part: tuple[Document, ...] | None) -> list[str]:
+    assert part is not None
+    return [key_of(document).name for document in part]
+
+
 def test_edits_are_told_from_the_last_pass() -> None:
-    edits, files, texts = Edits(), FileMemory(), texts_of(CLUSTERS)
+    changes, files, texts = Changes(), FileMemory(), texts_of(CLUSTERS)
     first = files.load(texts).documents
-    assert edits.take(first) == ()
-    assert edits.take(first) == ()
+    assert changes.take(first) is None, "a start is a matter for the full pass"
+    assert changes.take(first) == ()
     second = files.load(texts | EDITED_APP).documents
-    names = [key_of(document).name for document in edits.take(second)]
+    names = names_of(changes.take(second))
     assert names == ["c0010", "a0010"], "what it rests on is planned before it"
-    assert edits.take(second) == ()
-    assert edits.take(load(texts).documents) == (), f"more than {MOST_EDITED}"
+    assert changes.take(second) == ()
+    assert changes.take(load(texts).documents) is None, f"more than {MOST_CHANGED}"
+
+
+def test_an_objects_name_tells_its_document() -> None:
+    changes, files, texts = Changes(), FileMemory(), texts_of(CLUSTERS)
+    documents = files.load(texts).documents
+    many = frozenset(f"c{number:04}_member-1" for number in range(MOST_CHANGED + 1))
+    assert changes.take(documents, frozenset({"c0003_member-1"})) is None
+    taken = changes.take(documents, frozenset({"c0003_member-1", "c0003_proxy", "other_member-1"}))
+    assert names_of(taken) == ["c0003"]
+    assert names_of(changes.take(documents, frozenset({"a0010_app"}))) == ["c0010", "a0010"]
+    assert changes.take(documents, frozenset({"c00", "c0003-x_member", ""})) == ()
+    assert changes.take(documents, many) is None
+    edited = files.load(texts | EDITED).documents
+    assert names_of(changes.take(edited, frozenset({"c0003_member-1"}))) == ["c0003", "c0010"]

@@ -62,6 +62,31 @@ def test_a_cause_in_the_last_moment_is_not_lost() -> None:
     run_virtual(main)
 
 
+def test_the_names_of_all_triggers_are_taken_once() -> None:
+    async def main() -> None:
+        wakeup, heard = Wakeup(), list[object]()
+        wakeup.heard = heard.append
+        wakeup.notify(DOCKER, ["main_proxy"])
+        wakeup.notify(MEMBER, ["main_member-1"])
+        assert wakeup.take_names() == {"main_proxy", "main_member-1"}
+        assert wakeup.take_names() == frozenset()
+        assert heard == [{"main_proxy"}, {"main_member-1"}]
+
+    run_virtual(main)
+
+
+def test_a_trigger_that_tells_no_name_may_concern_everything() -> None:
+    async def main() -> None:
+        wakeup = Wakeup()
+        wakeup.notify(DOCKER, ["main_proxy"])
+        wakeup.notify(FILE)
+        wakeup.notify(MEMBER, ["main_member-1"])
+        assert wakeup.take_names() is None
+        assert wakeup.take_names() == frozenset()
+
+    run_virtual(main)
+
+
 SERVICE = Service("main_member-2", "member:16")
 UPDATE = UpdateService("id", 1, SERVICE, 0, reason="a test")
 RESTART = RestartService("id", 1, SERVICE, 1, reason="a test")

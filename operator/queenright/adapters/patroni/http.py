@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import httpx
 
 from queenright.adapters.http_exchange import (
@@ -39,6 +40,7 @@ from queenright.adapters.patroni.errors import (
     reinitialize_outcome,
     restart_outcome,
 )
+from queenright.adapters.patroni.leader_probe import LeaderProbe
 from queenright.adapters.patroni.raft_status import raft_status
 from queenright.adapters.turns import Turns
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import REST_API_USER
@@ -50,6 +52,8 @@ NOT_CREDIBLE = (NotSentError, NotHttpError, TimeoutError, ValueError, RecursionE
 """No answer, or one that is not Patroni's, because anything may listen on the port."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL)
 MOST_BYTES = 1 << 20
+PROBE_S = 1.0
+"""The longest wait for a leader's answer to the watcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class PatroniHttp:
 
     def __init__(self, timeout_s: float, patience: Patience = PATIENCE) -> None:
         self._turns = Turns()
+        self._probes = anyio.CapacityLimiter(1)
         self._timeout_s = timeout_s
         self._patience = patience
         self._client = httpx.AsyncClient(
@@ -101,6 +106,12 @@ class PatroniHttp:
     async def _holds_lock(self, address: str, port: int, found: list[bool]) -> None:
         status, _ = await self._ask("OPTIONS", address, port, "/primary")
         found.append(status == OK)
+
+    async def leading(self, members: Sequence[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+        probe = LeaderProbe(min(self._timeout_s, PROBE_S))
+        return await anyio.to_thread.run_sync(
+            probe.round, members, abandon_on_cancel=True, limiter=self._probes
+        )
 
     async def settings(self, address: str, port: int) -> Known[Mapping[str, Any]] | Unknown:
         url = f"http://{address}:{port}/config"
