@@ -13,6 +13,8 @@ from tests.support.builders import FILE, MANIFEST, manifest
 
 LAST_LINE = MANIFEST.count("\n") + 1
 EMPTY = "[]\n"
+EDIT_IS_DONE_S = 2.5
+"""Two looks at the file, a second apart, and a pass."""
 
 
 def test_every_step_of_a_rollout_is_told_with_the_edit_that_it_is_for() -> None:
@@ -128,5 +130,23 @@ def test_what_is_empty_by_accident_removes_nothing(text: str) -> None:
         world.manifests.write(FILE, text)
         await anyio.sleep(120)
         assert len(world.swarm.writes) == writes
+
+    run_virtual(main)
+
+
+def test_an_edit_to_and_fro_is_carried_out_as_soon_each_time() -> None:
+    """A write that the owner's next edit takes back has had its effect: the same one again is not a
+    further try of it, which would wait longer each time."""
+
+    async def main() -> None:
+        world = World()
+        world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(20)
+        for number in range(16):
+            known = len(world.audit.intents)
+            world.manifests.write(FILE, manifest(deletionPolicy=("remove", "retain")[number % 2]))
+            await anyio.sleep(EDIT_IS_DONE_S)
+            assert len(world.audit.intents) == known + 1, f"edit {number}"
 
     run_virtual(main)

@@ -73,7 +73,7 @@ class Loop:
         self._changes = Changes()
         self._full = FullPasses()
         self._interruption = Interruption()
-        self._state.changed = self._interruption.end
+        self._state.changed = self._take_edit
         self._wakeup.heard = self._hear
         self._settled, self._has_settled = settled, False
         self._followed = Followed(ports.clock)
@@ -131,6 +131,11 @@ class Loop:
                 self._memory = LoopState(absences=self._state.absences)
             self._tenure = number
         return permission
+
+    def _take_edit(self) -> None:
+        """Let an edit end a full pass that has not begun to act, and count its tries anew."""
+        self._memory.attempts.begin_anew()
+        self._interruption.end()
 
     def _hear(self, names: AbstractSet[str]) -> None:
         """Let a trigger that names few of many documents end a full pass that has not begun to

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from queenright.core.actions import AnyAction
 from queenright.core.audit.record import Done, Outcome
 from queenright.core.observed import Attempt
-from queenright.core.planning.backoff import attempt_key, delay_s, forget_after
+from queenright.core.planning.backoff import attempt_key, delay_s, forget_after, is_of_value
 from queenright.core.planning.plan import Plan
 
 
@@ -31,6 +31,8 @@ class Attempts:
 
     counted: dict[str, Tried] = field(default_factory=dict)
     wanted_s: dict[str, float] = field(default_factory=dict)
+    _lasting: set[str] = field(default_factory=set)
+    """The keys that no plan of the last full pass had: their action's effect has lasted so far."""
 
     def as_of(self, now_s: float) -> Mapping[str, Attempt]:
         """Return the attempts in the form for rules."""
@@ -47,16 +49,26 @@ class Attempts:
             error = "" if isinstance(outcome, Done) else outcome.error
             self.counted[key] = Tried(before.count + 1 if before else 1, now_s, error)
             self.wanted_s[key] = now_s
+            self._lasting.discard(key)
 
     def forget_satisfied(self, plans: Iterable[Plan], now_s: float) -> None:
         """Drop the keys that no plan has had for a while: the effect of their action has lasted."""
         wanted = {step.key for plan in plans for step in (*plan.actions, *plan.holds)}
+        self._lasting = {key for key in self.wanted_s if key.partition("@")[0] not in wanted}
         for key, at_s in list(self.wanted_s.items()):
             if key.partition("@")[0] in wanted:
                 self.wanted_s[key] = now_s
             elif now_s - at_s > forget_after(key).total_seconds():
                 del self.wanted_s[key]
                 self.counted.pop(key, None)
+
+    def begin_anew(self) -> None:
+        """Forget, after an edit, the tries of desired values whose effect has lasted until then: if
+        the same value is desired again, that is the owner's wish, and nothing has undone it."""
+        for key in [key for key in self._lasting if is_of_value(key)]:
+            self.wanted_s.pop(key, None)
+            self.counted.pop(key, None)
+        self._lasting.clear()
 
     def retry_s(self, tried: Iterable[tuple[AnyAction, Outcome]]) -> float | None:
         """Return the seconds until the first failed action may be tried again; None if none

@@ -142,6 +142,35 @@ def test_another_edit_of_the_same_service_counts_for_itself() -> None:
     assert counts(attempts) == [3, 1]
 
 
+def test_an_edit_to_and_fro_is_not_taken_for_a_try_without_effect() -> None:
+    attempts = Attempts()
+    for number in range(5):
+        attempts.begin_anew()
+        attempts.record([(UPDATE, Done())], 2.0 * number)
+        attempts.forget_satisfied([Plan("main", "", actions=(UPDATE,))], 2.0 * number)
+        attempts.forget_satisfied([EMPTY], 2.0 * number + 0.1)
+        assert counts(attempts) == [1]
+
+
+def test_an_edit_forgets_no_try_that_has_not_lasted() -> None:
+    """Whatever the owner edits: a failed write, one that is undone again, a restart."""
+    attempts = Attempts()
+    held = Plan("main", "", holds=(Hold(UPDATE.key, "tried once"),))
+    attempts.record([(UPDATE, Done()), (RESTART, Done())], 0.0)
+    attempts.begin_anew()
+    assert counts(attempts) == [1, 1], "no pass has looked yet"
+    attempts.forget_satisfied([held], 1.0)
+    attempts.begin_anew()
+    assert counts(attempts) == [1, 1], "it is wanted still"
+    attempts.forget_satisfied([EMPTY], 2.0)
+    attempts.record([(UPDATE, Done())], 3.0)
+    attempts.begin_anew()
+    assert counts(attempts) == [2, 1], "it was undone since, and tried again"
+    attempts.forget_satisfied([EMPTY], 4.0)
+    attempts.begin_anew()
+    assert counts(attempts) == [1], "a restart has no value, and is forgotten by time alone"
+
+
 def test_the_first_retry_is_known_in_advance() -> None:
     attempts = Attempts()
     done, failed, again = (UPDATE, Done()), (RESTART, Failed("no")), (UPDATE, Conflict("late"))

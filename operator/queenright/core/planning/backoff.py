@@ -51,6 +51,11 @@ def attempt_key(action: AnyAction) -> str:
             return action.key
 
 
+def is_of_value(key: str) -> bool:
+    """Return True for the key of an attempt that has its desired value in it."""
+    return "@" in key
+
+
 def forget_after(key: str) -> timedelta:
     return FORGET_RESTART_AFTER if key.startswith("restart-service/") else FORGET_AFTER
 
