@@ -5,9 +5,13 @@ clusters has a process of its own, and seconds are the processor's, not the wall
 ``start`` is everything from the files' texts to the end of the first pass; ``pass`` the mean of
 three that change nothing; ``read`` reading one changed file; ``edit`` the pass over what was edited
 in it, which acts; ``held`` the longest time in which the event loop ran nothing else, in all of
-these passes. ``line`` is what a whole operator, which makes full passes meanwhile, does from the
-writing of a file to the first line of the audit trail: the median and the most. Up to 0.25 s of
-waiting come to that: for a second look at the file, and for further triggers.
+these passes. The rest is of a whole operator, in which threads take part: ``line`` from the writing
+of a file to the first line of the audit trail, often while it makes a full pass (median and most):
+the processor's time, and the clock's (``line clock``), with its waiting for a second look at the
+file and for further triggers. ``loss`` is from a leader's silence, while the others are quiet, to
+the pass that asks about it, by the clock (median and most). ``idle`` is the share of one processor
+that an operator takes where nothing happens. Members answer from memory: what their sockets cost
+is measured by ``polling``.
 ``python -m tests.bench.scale 1000 --stacks`` tells what ran in the longest steps of the loop.
 """
 
@@ -20,7 +24,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,7 +40,7 @@ from queenright.engine.part import Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.engine.world import Ports, Tempo
 from tests.bench.held import TICK_S, Held
-from tests.bench.scale_world import StillClock, fill, still_ports
+from tests.bench.scale_world import StillClock, StillPatroni, fill, still_ports
 from tests.fakes.files import FakeAudit, FakeManifests
 from tests.support.many_clusters import cluster_name, cluster_text, deployed, texts_of
 
@@ -43,15 +48,21 @@ CLUSTERS = (1, 10, 100, 300, 1000)
 PASSES = 3
 APART_S = 60.0
 """The time between two passes, by their clock."""
-EDITS = 10
+EDITS = 40
+EDITS_APART_S = (0.3, 2.0)
+LOSSES = 8
+LOSSES_APART_S = (2.0, 5.0)
+QUIET_S = 45.0
+"""Three full passes by the timer."""
 LONGEST_S = 120.0
-RESYNC_S = 4.0
-"""Full passes follow each other sooner than an operator's, so that edits fall into some."""
+SETTLED_S = 35.0
+"""The members' first rounds, and what a first pass leaves, are over."""
 
 
 def bench_scale() -> None:
     print(f"{'clusters':>8} {'load s':>8} {'start s':>8} {'pass s':>8} {'ms each':>8} "
-          f"{'read ms':>8} {'edit ms':>8} {'held ms':>8} {'line ms':>13} {'MB':>6}")  # fmt: skip
+          f"{'read ms':>8} {'edit ms':>8} {'held ms':>8} {'line ms':>11} {'line clock':>11} "
+          f"{'loss s':>10} {'idle %':>7} {'MB':>5}")  # fmt: skip
     for clusters in CLUSTERS:
         command = [sys.executable, "-m", "tests.bench.scale", str(clusters)]
         subprocess.run(command, check=True)
@@ -101,30 +112,56 @@ class Bench:
         assert result.has_acted
         return read_s, edit_s
 
-    async def lines(self, audit: FakeAudit) -> list[float]:
-        """Run a whole operator, and return the processor's seconds from each edit, of another file
-        each time, to its first line; nothing where there are not enough files."""
-        if self.clusters <= EDITS:
-            return [0.0]
-        found: list[float] = []
-        rng = random.Random(self.clusters)
-        tempo, state = Tempo(resync_s=RESYNC_S), DesiredState(self.ports)
-        loop = Loop(self.ports, state, tempo, settled=spare_present_objects)
+    @asynccontextmanager
+    async def at_work(self) -> AsyncGenerator[None, None]:
+        """Run a whole operator, from its second full pass on."""
+        loop = Loop(self.ports, DesiredState(self.ports), Tempo(), settled=spare_present_objects)
         async with anyio.create_task_group() as group:
             group.start_soon(loop.run)
             while loop.passes < 2:  # noqa: ASYNC110  # it tells nobody
                 await anyio.sleep(0.1)
-            for number in range(EDITS):
-                await anyio.sleep(rng.uniform(1.0, RESYNC_S))
-                self.go_on()
-                intents, began = len(audit.intents), time.process_time()
-                self.write(self.clusters // 2 + 1 + number)
-                with anyio.fail_after(LONGEST_S):
-                    while len(audit.intents) == intents:  # noqa: ASYNC110  # a fake tells nobody
-                        await anyio.sleep(TICK_S)
-                found.append(time.process_time() - began)
+            yield
             loop.stop()
+
+    async def lines(self, audit: FakeAudit) -> list[tuple[float, float]]:
+        """Return, for each edit, of another file each time, the processor's and the clock's seconds
+        to its first line; nothing where there are not enough files."""
+        if self.clusters <= EDITS + 1:
+            return [(0.0, 0.0)]
+        found: list[tuple[float, float]] = []
+        rng = random.Random(self.clusters)
+        for number in range(EDITS):
+            await anyio.sleep(rng.uniform(*EDITS_APART_S))
+            self.go_on()
+            intents, began = len(audit.intents), (time.process_time(), time.monotonic())
+            self.write(self.clusters // 2 + 1 + number)
+            with anyio.fail_after(LONGEST_S):
+                while len(audit.intents) == intents:  # noqa: ASYNC110  # a fake tells nobody
+                    await anyio.sleep(TICK_S)
+            found.append((time.process_time() - began[0], time.monotonic() - began[1]))
         return found
+
+    async def quiet(self) -> tuple[float, list[float]]:
+        """Return the share of a processor that an operator takes where nothing happens, and the
+        seconds from a leader's silence to the pass that asks about it, for several leaders."""
+        asked, rng = self.ports.patroni, random.Random(self.clusters)
+        assert isinstance(asked, StillPatroni)
+        members, losses = asked.found.members, list[float]()
+        leaders = sorted(address for address, member in members.items() if member.holds_lock)
+        await anyio.sleep(SETTLED_S)
+        began = (time.process_time(), time.monotonic())
+        await anyio.sleep(QUIET_S)
+        share = (time.process_time() - began[0]) / (time.monotonic() - began[1])
+        for _ in range(LOSSES):
+            await anyio.sleep(rng.uniform(*LOSSES_APART_S))
+            address = rng.choice(leaders)
+            member, began_s = members.pop(address), time.monotonic()
+            with anyio.fail_after(LONGEST_S):
+                while asked.silent_s.get(address, 0.0) < began_s:  # noqa: ASYNC110  # as above
+                    await anyio.sleep(TICK_S)
+            losses.append(asked.silent_s[address] - began_s)
+            members[address] = member
+        return share, losses
 
 
 async def measure(clusters: int, *, stacks: bool = False) -> None:
@@ -154,14 +191,23 @@ async def measure(clusters: int, *, stacks: bool = False) -> None:
         read_s, edit_s = await bench.edit()
         assert len(audit.intents) == 1, audit.intents
         mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        group.cancel_scope.cancel()
+    async with bench.at_work(), anyio.create_task_group() as group:
+        share, losses = await bench.quiet()
+        group.start_soon(held.watch)
         lines = await bench.lines(audit)
         group.cancel_scope.cancel()
-    line_ms = f"{statistics.median(lines) * 1000:6.0f} {max(lines) * 1000:6.0f}"
+    line_ms, clock_ms = ([one[at] * 1000 for one in lines] for at in (0, 1))
     print(f"{clusters:8} {load_s:8.2f} {load_s + first_s:8.2f} {pass_s:8.3f} "
           f"{pass_s * 1000 / clusters:8.2f} {read_s * 1000:8.0f} {edit_s * 1000:8.0f} "
-          f"{held.longest_s * 1000:8.0f} {line_ms} {mebibytes:6.0f}",
+          f"{held.longest_s * 1000:8.0f} {middle_and_most(line_ms)} {middle_and_most(clock_ms)} "
+          f"{statistics.median(losses):5.2f}{max(losses):5.2f} {share * 100:7.1f} {mebibytes:5.0f}",
           flush=True)  # fmt: skip
     held.tell()
+
+
+def middle_and_most(milliseconds: Sequence[float]) -> str:
+    return f"{statistics.median(milliseconds):5.0f} {max(milliseconds):5.0f}"
 
 
 def main(clusters: int, run: Callable[..., None] = anyio.run, *, stacks: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -73,16 +74,21 @@ class StillSwarm:
 
 @dataclass
 class StillPatroni:
-    """Members that always say the same."""
+    """Members that always say the same; one that is not in ``found`` says nothing."""
 
     found: Deployed
     asked: int = 0
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """When a silent member was last asked for its status, by a clock that never jumps."""
 
     async def status(self, address: str, port: int) -> Known[MemberStatus] | Unknown:
         self.asked += 1
         await anyio.lowlevel.checkpoint()
         known = self.found.members.get(address)
-        return Known(known) if known is not None else SILENT
+        if known is None:
+            self.silent_s[address] = time.monotonic()
+            return SILENT
+        return Known(known)
 
     async def leading(self, members: Sequence[tuple[str, int]]) -> frozenset[tuple[str, int]]:
         await anyio.lowlevel.checkpoint()

@@ -139,7 +139,10 @@ class Loop:
 
     def _hear(self, names: AbstractSet[str]) -> None:
         """Let a trigger that names few of many documents end a full pass that has not begun to
-        act, so that these are planned first. Of a few documents the pass is over soon."""
+        act, so that these are planned first. Of a few documents the pass is over soon, and an
+        operator that stands by plans no part."""
+        if self._lease is not None and not self._lease.permission().holds():
+            return
         documents, owners = self._state.documents, owners_of(names)
         if len(documents) > MOST_CHANGED and (
             0 < sum(document.name in owners for document in documents) <= MOST_CHANGED
