@@ -6,7 +6,6 @@ A request takes effect in the model even if its caller is killed before the answ
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,16 +62,12 @@ class FakePatroni:
             holder = self.model.at_address(self.virtual[address])
             if holder is None:
                 return Unknown(f"http://{address}:{port} does not answer: no route to host")
-            return Known(self._status(holder))
+            return Known(status_of(self.model, holder))
         await self.boundary(f"status of {address}")
         found = await self.ask(address, port)
         noted = self.silent_s if isinstance(found, Unknown) else self.answered_s
         noted[address] = asyncio.get_running_loop().time()
-        return found if isinstance(found, Unknown) else Known(self._status(found))
-
-    def _status(self, instance: Instance) -> MemberStatus:
-        found = status_of(self.model, instance)
-        return dataclasses.replace(found, scope=instance.cluster, name=instance.name)
+        return found if isinstance(found, Unknown) else Known(status_of(self.model, found))
 
     async def ask(self, address: str, port: int, *, of_raft: bool = False) -> Instance | Unknown:
         """The member that hears a question on this port, after the time that takes."""

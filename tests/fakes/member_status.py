@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from queenright.core.observed import MemberStatus
 from queenright.core.observed.patroni import FINDING_TAG, RESTORE_TAG
 from tests.fakes import synchronous
@@ -25,15 +27,13 @@ def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
         first = agreed.initialized_by == instance.name and agreed.timeline == 0
         hangs = model.clones_hang and volume.is_partial and instance.state != CREATING
         state = INITIALIZING if first else STOPPED if hangs else CREATING
-        return MemberStatus(state=state, role="uninitialized", paused=instance.is_paused, tags=tags)
+        return _without_data(instance, state, tags)
     pending = instance.pending
     is_running = instance.state == RUNNING
     state = instance.state
     if state == FAILED and volume.damage:
         if volume.damage in WITHOUT_DATA:
-            return MemberStatus(
-                state=STOPPED, role="uninitialized", paused=instance.is_paused, tags=tags
-            )
+            return _without_data(instance, STOPPED, tags)
         state = "unknown" if volume.damage == "files" else STOPPED
     return MemberStatus(
         state=state,
@@ -50,4 +50,17 @@ def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
         version="4.1.5",
         server_version=160014,
         tags=tags,
+        scope=instance.cluster,
+        name=instance.name,
+    )
+
+
+def _without_data(instance: Instance, state: str, tags: Mapping[str, object]) -> MemberStatus:
+    return MemberStatus(
+        state=state,
+        role="uninitialized",
+        paused=instance.is_paused,
+        tags=tags,
+        scope=instance.cluster,
+        name=instance.name,
     )

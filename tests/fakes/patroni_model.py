@@ -118,9 +118,10 @@ class PatroniModel(MemberContainers):
             for member in members:
                 member.answers_primary = self._answers_primary(agreed, member)
             self._note(cluster, agreed, members)
+        now_s = self.now_s
         for instance in self.instances.values():
             noted = self.last_well_s if self.is_well(instance) else self.last_unwell_s
-            noted[instance.service] = self.now_s
+            noted[instance.service] = now_s
 
     def _note(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         leader, now_s = self.leader(cluster), self.now_s

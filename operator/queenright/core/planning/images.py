@@ -123,8 +123,8 @@ def keep_lazy_variables(wanted: Service, live: LiveService) -> Service:
     deployed = live.value.environment
     kept = {
         name: deployed[name]
-        for name in LAZY_VARIABLES & wanted.environment.keys() & deployed.keys()
-        if wanted.environment[name] != deployed[name]
+        for name in LAZY_VARIABLES
+        if name in deployed and wanted.environment.get(name, deployed[name]) != deployed[name]
     }
     if not kept:
         return wanted

@@ -62,12 +62,13 @@ class RecordedAnswers(RecordedMapping[str, Known[T] | Unknown], Generic[T]):
         self._made: dict[str, Known[T]] = {}
 
     def __getitem__(self, key: str) -> Known[T] | Unknown:
+        if (made := self._made.get(key)) is not None:  # asked already: it stays in the record
+            return made
         answer = self._record.ask(how_known, self._source, key)
         if isinstance(answer, Missing):
             raise KeyError(key)
         if isinstance(answer, Unknown):
             return answer
-        if key not in self._made:
-            view: Any = self._view
-            self._made[key] = Known(view(self._record, self._source, key))
-        return self._made[key]
+        view: Any = self._view
+        found = self._made[key] = Known(view(self._record, self._source, key))
+        return found

@@ -30,12 +30,19 @@ def raft_address(state: ClusterState, member: DesiredMember) -> str:
     return f"{access.address}:{access.raft_port}"
 
 
+@answered_once
+def present(state: ClusterState) -> tuple[tuple[DesiredMember, str], ...]:
+    """Return the members with a service, and their Raft addresses."""
+    return tuple(
+        (member, raft_address(state, member))
+        for member in state.desired.members
+        if state.swarm.service(member.service.name) is not None
+    )
+
+
 def others(state: ClusterState, apart: Collection[str] = ()) -> Iterator[DesiredMember]:
     """Yield the members with a service, without those at these Raft addresses."""
-    for member in state.desired.members:
-        is_there = state.swarm.service(member.service.name) is not None
-        if is_there and raft_address(state, member) not in apart:
-            yield member
+    return (member for member, address in present(state) if address not in apart)
 
 
 def why_not_settled(state: ClusterState, apart: Collection[str] = ()) -> str | None:
