@@ -87,22 +87,24 @@ test: export RERUNS = 1
 ##@ Start
 test: lint types imports crds-check ## everything, end to end included; a part that fails ends no other
 	@log=$$(mktemp) failed=; trap 'rm -f "$$log"' EXIT; \
-	for part in units-beside-e2e notes-test; do \
+	for part in units-beside-e2e notes-tests; do \
 		$(MAKE) --no-print-directory $$part 2>&1 | tee -a "$$log" || failed="$$failed $$part"; \
 	done; [ -z "$$failed" ] || { \
 		grep -aE '^(FAILED|ERROR|SECOND TRY) ' "$$log" | cut -c1-500 || true; \
 		echo "make test: failed:$$failed" >&2; exit 1; }
 
-# The labs leave a part of the processors idle; the unit tests take it, without slowing the labs down.
+# The labs leave a part of the processors idle; the unit tests take it, without slowing the labs down,
+# and after them the checks of the notes application that measure no time and need no server.
 # They may get little of it for a while, so that each test may take longer. Linux shares the processors
 # among sessions and cgroups first, and by `nice` only within one: the unit tests get a session of their
 # own (setsid), whose weight /proc/self/autogroup sets where the kernel has that.
 .PHONY: units-beside-e2e
-units-beside-e2e: $(STAMP)
+units-beside-e2e: $(STAMP) notes-web
 	@log=$$(mktemp) ended=0; \
 	PYTEST_ADDOPTS="$${PYTEST_ADDOPTS:-} --timeout=1200" nice -n 19 setsid bash -c \
 		'{ echo 19 >/proc/self/autogroup; } 2>/dev/null || true; exec "$$@"' \
-		unit-all $(MAKE) --no-print-directory unit-all >"$$log" 2>&1 & units=$$!; \
+		unit-all $(MAKE) --no-print-directory --keep-going unit-all notes-lint notes-web-check \
+		>"$$log" 2>&1 & units=$$!; \
 	trap 'kill -- -$$units 2>/dev/null || true; cat "$$log"; rm -f "$$log"' EXIT; \
 	$(MAKE) --no-print-directory e2e || ended=1; \
 	wait $$units || ended=1; \

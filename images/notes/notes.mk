@@ -8,7 +8,7 @@ NOTES_WORKERS := 2
 NOTES_PARALLEL := -n $(NOTES_WORKERS) --dist loadfile --no-loadscope-reorder
 NOTES_LOCK_FLAGS := --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-.PHONY: notes notes-venv notes-run notes-lint notes-check notes-test notes-lock
+.PHONY: notes notes-venv notes-run notes-lint notes-check notes-test notes-tests notes-lock
 notes: notes-venv notes-web notes-image ## build the notes application: its venv, and its image in the lab's registry
 notes-venv: $(NOTES_STAMP) ## notes: make only the venv, with .venv/bin/notes in it
 
@@ -32,9 +32,13 @@ notes-check: notes-lint notes-web-check ## notes: check lint and types, run the 
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) -m "not slow and not judge and not quiet"
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q -m "quiet and not slow and not judge"
 
-notes-test: notes-lint notes-web-check notes-judges-install ## notes: run all tests, with judges and failovers
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) --reruns $(RERUNS) -m "not quiet"
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q --reruns $(RERUNS) -m quiet
+notes-test: notes-lint notes-web-check notes-tests ## notes: run all tests, with judges and failovers
+
+# The tests alone: `make test` has checked lint, types and the workspace beside the labs by then.
+NOTES_SLOWEST := --durations=25
+notes-tests: $(NOTES_STAMP) notes-web notes-judges-install
+	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) --reruns $(RERUNS) $(NOTES_SLOWEST) -m "not quiet"
+	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q --reruns $(RERUNS) $(NOTES_SLOWEST) -m quiet
 
 notes-lock: $(NOTES_STAMP) ## notes: resolve and pin the dependencies again
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) -o requirements/build.txt requirements/build.in
