@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 -m tests.lab",
         description="A real Docker Swarm of several nodes on this machine.",
-        epilog="Variables: LAB_NODES, LAB_SUBNET, LAB_DIR, LAB_BUILDER choose the instance.",
+        epilog="LAB_NODES, LAB_SUBNET, LAB_DIR, LAB_BUILDER, LAB_DISK_GIB choose the instance.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

@@ -1,7 +1,7 @@
 # The lab: a real Docker Swarm of several nodes on this machine (tests/lab/README.md).
-# LAB_NODES, LAB_SUBNET, LAB_DIR and LAB_BUILDER choose the instance; they reach the lab through the environment.
+# LAB_NODES, LAB_SUBNET, LAB_DIR, LAB_BUILDER and LAB_DISK_GIB choose the instance; they reach the lab through the environment.
 ##@ Lab
-export LAB_NODES LAB_SUBNET LAB_DIR LAB_BUILDER
+export LAB_NODES LAB_SUBNET LAB_DIR LAB_BUILDER LAB_DISK_GIB
 LAB := PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m tests.lab
 
 .PHONY: needs-root

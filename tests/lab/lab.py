@@ -177,6 +177,7 @@ class Lab:
             "LAB_DIR": str(self.settings.directory),
             "LAB_SUBNET": str(self.settings.subnet),
             "LAB_NODES": str(self.settings.nodes),
+            "LAB_DISK_GIB": str(self.settings.disk_gib),
             "LAB_NODE_NAMES": " ".join(self.settings.node_names),
             "LAB_REGISTRY": self.settings.registry,
             "LAB_OUTSIDE": self.settings.outside_address,

@@ -4,7 +4,7 @@
 # then keeps dockerd running until it is told to halt.
 #
 # Needs in its environment: LAB_NODE (host name), LAB_NODE_DIR (the node's directory),
-# LAB_DIR (the instance's directory).
+# LAB_DIR (the instance's directory), LAB_NODE_DISK (the image file of the node's own disk, or empty).
 set -eu
 
 echo "$LAB_NODE" > /proc/sys/kernel/hostname
@@ -26,6 +26,9 @@ mkdir -p "$cgroups"
 mount --rbind /sys/fs/cgroup "$cgroups"
 mount -t sysfs sysfs /sys
 mount --move "$cgroups" /sys/fs/cgroup
+
+# A disk of its own is mounted here alone, so that it is free once the node is off.
+[ -z "$LAB_NODE_DISK" ] || mount -o loop "$LAB_NODE_DISK" "$LAB_NODE_DIR/data"
 
 mount -t tmpfs -o mode=755,nosuid,nodev tmpfs /run
 mkdir -p /run/lock

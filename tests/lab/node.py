@@ -1,8 +1,8 @@
 """One node of the lab: a real dockerd in namespaces of its own, and the faults it can suffer.
 
 Killing the init of the node's PID namespace ends everything in it at once, which is what a power
-cut does. Disk contents survive it, as they would; what the kernel had not yet written to disk
-survives too, which on a real machine it would not.
+cut does. Disk contents survive it, as they would. What the kernel had not yet written to disk
+survives too, unless the node has a disk of its own (``LAB_DISK_GIB``): that one loses it.
 """
 
 import signal
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.lab import network
+from tests.lab import disk, network
 from tests.lab.cgroups import NodeCgroup
 from tests.lab.docker_client import client_environment, docker_command, finish
 from tests.lab.engine import Engine
@@ -74,11 +74,14 @@ class Node:
         """Cut the power: no connection is closed, no process hears of it."""
         if network.has_party(self._settings, self.name):
             network.unplug(self._settings, self.name)
+        supervisor = ProcessRecord.read(self._pid_file)
+        running = supervisor is not None and supervisor.is_running()
+        init = self._init_pid(supervisor) if supervisor is not None and running else None
+        if init is not None:
+            self._stop_disk(init)
         if self._cgroup.is_frozen():
             self._cgroup.thaw()
-        supervisor = ProcessRecord.read(self._pid_file)
-        if supervisor is not None and supervisor.is_running():
-            init = self._init_pid(supervisor)
+        if supervisor is not None and running:
             if init is not None:
                 init.signal(signal.SIGKILL)
                 init.wait(_KILL_TIMEOUT_S)
@@ -218,6 +221,16 @@ class Node:
         except OSError:
             return "(no console log)"
 
+    def on_disk(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        """Run a command with the disk of a node that is off in its place, ``<directory>/data``.
+
+        LabError where the node is on, has no disk of its own, or the command fails.
+        """
+        image = self._settings.disk(self.name)
+        if image is None or self.is_powered():
+            raise LabError(f"{self.name}: it is on, or has no disk of its own (LAB_DISK_GIB)")
+        return disk.run_on(image, self.directory / "data", argv)
+
     # -- the inside ------------------------------------------------------------------------
 
     def wipe(self, *, keep_images: bool) -> None:
@@ -238,6 +251,14 @@ class Node:
         network.remove_party(self._settings, self.name)
         self._settings.socket(self.name).unlink(missing_ok=True)
         self._pid_file.unlink(missing_ok=True)
+        if (image := self._settings.disk(self.name)) is not None:
+            disk.wait_until_free(image)
+
+    def _stop_disk(self, init: ProcessRecord) -> None:
+        """Let the disk lose what is not synced, after which nothing reaches it any more."""
+        if (image := self._settings.disk(self.name)) is not None:
+            inside = Path(f"/proc/{init.pid}/root")
+            disk.shut_down(image, inside / (self.directory / "data").relative_to("/"))
 
     def _init_pid(self, supervisor: ProcessRecord) -> ProcessRecord | None:
         inner = children(supervisor.pid)

@@ -28,6 +28,7 @@ def boot(
         "LAB_NODE": name,
         "LAB_NODE_DIR": str(settings.node_directory(name)),
         "LAB_DIR": str(settings.directory),
+        "LAB_NODE_DISK": str(settings.disk(name) or ""),
     }
     doors = [str(door) for door in cgroup.create()]
     machine = [*_UNSHARE, "--propagation", "private", "tini", "-s", "--", str(_INIT)]

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.lab import disk
 from tests.lab.settings import LabSettings
 
 _CONSOLE_LIMIT_BYTES = 5_000_000
@@ -17,6 +18,8 @@ def prepare_files(settings: LabSettings, name: str, cgroup_parent: str) -> None:
     etc = directory / "etc"
     (etc / "docker").mkdir(parents=True, exist_ok=True)
     (directory / "data").mkdir(exist_ok=True)
+    if (image := settings.disk(name)) is not None:
+        disk.make(image, settings.disk_gib)
     hosts = ["127.0.0.1 localhost"]
     hosts += [f"{settings.node_address(other)} {other}" for other in settings.node_names]
     (etc / "hosts").write_text("\n".join(hosts) + "\n")
@@ -42,7 +45,9 @@ def prepare_files(settings: LabSettings, name: str, cgroup_parent: str) -> None:
 
 
 def remove_state(directory: Path, *, keep_images: bool) -> None:
-    """Remove swarm membership, containers, volumes, networks; `keep_images` leaves layers."""
+    """Remove swarm membership, containers, volumes, networks; `keep_images` leaves layers,
+    but for those on a disk of its own, which goes whole."""
+    (directory / "disk.img").unlink(missing_ok=True)
     if not keep_images:
         shutil.rmtree(directory, ignore_errors=True)
         return

@@ -20,6 +20,7 @@ DEFAULT_OUTSIDE = ipaddress.IPv4Network("198.51.100.0/24")
 REGISTRY_PORT = 5000
 _FIRST_NODE = 10
 _MAX_NODES = 100
+_MAX_DISK_GIB = 1000
 _HOST_OFFSET = 200
 _OUTSIDE_OFFSET = 10
 
@@ -37,10 +38,14 @@ class LabSettings:
     subnet: ipaddress.IPv4Network = DEFAULT_SUBNET
     outside: ipaddress.IPv4Network = DEFAULT_OUTSIDE
     builder: Path | None = None
+    disk_gib: int = 0
+    """Size of each node's own disk, which loses unsynced data at a power cut; 0: it has none."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= _MAX_NODES:
             raise LabError(f"LAB_NODES={self.nodes}: from 1 to {_MAX_NODES} nodes are possible")
+        if not 0 <= self.disk_gib <= _MAX_DISK_GIB:
+            raise LabError(f"LAB_DISK_GIB={self.disk_gib}: from 0 to {_MAX_DISK_GIB} are possible")
         if self.subnet.prefixlen != 24:
             raise LabError(f"LAB_SUBNET={self.subnet}: a /24 is needed, such as {DEFAULT_SUBNET}")
         if not self.directory.is_absolute() or len(self.directory.parts) < 3:
@@ -53,7 +58,9 @@ class LabSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "LabSettings":
-        """Settings from LAB_DIR, LAB_NODES, LAB_SUBNET, LAB_BUILDER; LabError on a bad value.
+        """Settings from LAB_DIR, LAB_NODES, LAB_SUBNET, LAB_BUILDER, LAB_DISK_GIB.
+
+        LabError on a bad value.
 
         A variable that is not set takes the value that the lab in LAB_DIR was brought up with,
         then the default.
@@ -62,16 +69,15 @@ class LabSettings:
         kept = _remembered(directory)
         nodes_text = environ.get("LAB_NODES") or str(kept.get("nodes", DEFAULT_NODES))
         subnet_text = environ.get("LAB_SUBNET") or str(kept.get("subnet", DEFAULT_SUBNET))
-        try:
-            nodes = int(nodes_text)
-        except ValueError:
-            raise LabError(f"LAB_NODES={nodes_text}: a whole number is needed") from None
+        disk_text = environ.get("LAB_DISK_GIB") or str(kept.get("disk_gib", 0))
+        nodes, disk = _whole("LAB_NODES", nodes_text), _whole("LAB_DISK_GIB", disk_text)
         try:
             subnet = ipaddress.IPv4Network(subnet_text)
         except ValueError as error:
             raise LabError(f"LAB_SUBNET={subnet_text}: {error}") from None
         builder = environ.get("LAB_BUILDER")
-        return cls(directory, nodes, subnet, builder=Path(builder) if builder else None)
+        chosen = Path(builder) if builder else None
+        return cls(directory, nodes, subnet, builder=chosen, disk_gib=disk)
 
     def beside(self, number: int) -> "LabSettings":
         """The `number`-th lab beside this one (0: this one itself), which shares its builder.
@@ -95,22 +101,30 @@ class LabSettings:
             "LAB_NODES": str(self.nodes),
             "LAB_SUBNET": str(self.subnet),
             "LAB_BUILDER": str(self.builder_directory),
+            "LAB_DISK_GIB": str(self.disk_gib),
         }
 
     def remember(self) -> None:
-        """Keep node count and subnet in the lab's directory, for later commands."""
+        """Keep node count, subnet and size of the disks in the directory, for later commands."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._memory.write_text(json.dumps({"nodes": self.nodes, "subnet": str(self.subnet)}))
+        kept = {"nodes": self.nodes, "subnet": str(self.subnet), "disk_gib": self.disk_gib}
+        self._memory.write_text(json.dumps(kept))
 
     def forget(self) -> None:
         self._memory.unlink(missing_ok=True)
 
     def conflict(self) -> str | None:
-        """Return the reason against this directory: it holds a lab on another subnet; or None."""
-        kept = _remembered(self.directory).get("subnet", str(self.subnet))
-        if kept == str(self.subnet):
+        """Return the reason against this directory: it holds a lab on another subnet, or with
+        other disks; or None."""
+        kept = _remembered(self.directory)
+        subnet, disk = kept.get("subnet", str(self.subnet)), kept.get("disk_gib", 0)
+        if kept and disk != self.disk_gib:
+            told = f"with LAB_DISK_GIB={disk}"
+        elif subnet != str(self.subnet):
+            told = f"on {subnet}"
+        else:
             return None
-        return f"{self.directory} holds a lab on {kept}: take it down first, or choose LAB_DIR"
+        return f"{self.directory} holds a lab {told}: take it down first, or choose LAB_DIR"
 
     @property
     def _memory(self) -> Path:
@@ -158,12 +172,23 @@ class LabSettings:
     def node_directory(self, name: str) -> Path:
         return self.directory / "nodes" / name
 
+    def disk(self, name: str) -> Path | None:
+        """The file that holds the node's own disk, None where it has none."""
+        return self.node_directory(name) / "disk.img" if self.disk_gib else None
+
     def socket(self, name: str) -> Path:
         return self.node_directory(name) / "docker.sock"
 
     @property
     def pid_directory(self) -> Path:
         return self.directory / "pids"
+
+
+def _whole(variable: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise LabError(f"{variable}={text}: a whole number is needed") from None
 
 
 def _remembered(directory: Path) -> dict[str, object]:

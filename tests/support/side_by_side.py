@@ -50,6 +50,7 @@ WITHOUT_LAB = (
     "e2e/test_route.py",
     "e2e/test_route_start.py",
     "e2e/test_lab.py",
+    "e2e/test_own_disks.py",
     "e2e/images",
     "contract/test_catalog_text.py",
     "e2e/test_edge.py",
