@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim bench soak topology clean
+.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim bench soak topology power-losses clean
 ##@ Start
 # A `##@` line names the group of the targets below it; without one it is Notes or Develop, by the file.
 HELP_GROUPS := Start Develop Lab Notes Release
@@ -132,6 +132,16 @@ TOPOLOGY_STEPS ?=
 topology: export LAB_NODES := $(or $(LAB_NODES),7)
 topology: needs-root $(STAMP) ## edits of the members on a lab of seven nodes: time, write gap and lost rows of each
 	@$(BIN)/python -m tests.topology --seed $(TOPOLOGY_SEED) --steps "$(TOPOLOGY_STEPS)"
+
+# All members lose power and what they had not synced, in each variant in turn. Not in `make test`. The lab keeps
+# its disks until `make lab-down`: take another one down first, or choose another LAB_DIR and LAB_SUBNET.
+LOSSES_SEED ?= 1
+LOSSES_ROUNDS ?= 100
+LOSSES_VARIANTS ?=
+power-losses: export LAB_DISK_GIB := $(or $(LAB_DISK_GIB),8)
+power-losses: needs-root $(STAMP) ## 100 total power losses on the lab that lose unsynced data: time and rows of each
+	@$(BIN)/python -m tests.power_losses --seed $(LOSSES_SEED) --rounds $(LOSSES_ROUNDS) \
+		--variants "$(LOSSES_VARIANTS)"
 
 clean: ## remove what make made here (not the lab's images)
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .pycache .hypothesis
