@@ -131,9 +131,19 @@ def new_leader(scene: Scene, *, alone: bool) -> dict[str, str]:
         scene.node("leader").partition()
     left = {name: MEMBERS[name] for name in MEMBERS if name != scene.roles["leader"]}
     leader = str(eventually(lambda: leading(scene.lab, left), "another leader", 120))
+    if alone:  # its control file then has its timeline, by which Patroni judges it when it is back
+        checkpoint(scene, leader)
     time.sleep(ALONE_S)
     second = next(name for name in left if name != leader)
     return {"leader": leader, "first": scene.roles["leader"], "second": second}
+
+
+def checkpoint(scene: Scene, member: str) -> None:
+    login = {"user": "postgres", "dbname": "postgres", "password": scene.database.password}
+    host = scene.lab.node(MEMBERS[member]).address
+    with psycopg.connect(host=host, port=5432, connect_timeout=5, **login) as connection:
+        connection.autocommit = True
+        connection.execute("CHECKPOINT")
 
 
 def cut(scene: Scene, plan: Round) -> None:

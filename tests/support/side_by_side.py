@@ -58,6 +58,7 @@ WITHOUT_LAB = (
     "contract/test_backup.py",
     "contract/test_replica.py",
     "contract/test_rewind.py",
+    "contract/test_used_timelines.py",
     "contract/test_backup_refusals.py",
     "contract/test_hostile_owner.py",
     "contract/test_given_up_statement.py",

@@ -27,6 +27,7 @@ from .raft_repair import RESET, Node, repair
 from .raft_status import asking
 from .raft_sync import sync_beside
 from .rewind import take_note
+from .used_timelines import skipping
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
@@ -108,7 +109,7 @@ def prepare(environ: Mapping[str, str], paths: Paths) -> None:
     problems = [problem for path in (paths.data, paths.raft) if (problem := own_directory(path))]
     if problems:
         raise StartError(*problems)
-    write_private(paths.config, text)
+    write_private(paths.config, skipping(text))
 
 
 def own_directory(path: Path) -> str | None:
