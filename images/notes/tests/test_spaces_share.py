@@ -12,6 +12,7 @@ from tests.replica import Client, Replica
 from tests.workspace import page, space
 
 Start = Callable[..., Replica]
+Person = Callable[[str], Client]
 
 
 def until(what: Callable[[], bool], timeout_s: float = 5) -> float:
@@ -114,6 +115,37 @@ def test_links_expire_and_ask_for_their_password(admin: Client, anybody: Client)
     assert "guarded words" not in forged.text
     assert anybody.post(path, data={"password": "open sesame"}).status_code == 303
     assert "guarded words" in anybody.get(path).text
+
+
+def test_a_link_is_changed_at_its_address(admin: Client, anybody: Client, person: Person) -> None:
+    home = space(admin)
+    made = page(admin, home, "Changed", markdown="top words\n")
+    below = page(admin, home, "Below", parent_id=made)
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {}, 201)
+    url = f"/api/v1/shares/{share['id']}"
+    path = share["url"].removeprefix("https://notes.example.org")
+    assert anybody.get(f"{path}/p/{below}").status_code == 404
+    changed = admin.ok("PATCH", url, {"include_children": True, "password": "open sesame"})
+    assert changed == {**share, "include_children": True, "has_password": True}
+    assert anybody.get(path).status_code == 401
+    assert anybody.post(path, data={"password": "open sesame"}).status_code == 303
+    assert anybody.get(f"{path}/p/{below}").status_code == 200
+    admin.ok("PATCH", url, {"password": "another one"})
+    assert anybody.get(path).status_code == 401, "the former password is of no use"
+    gone = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
+    assert admin.ok("PATCH", url, {"expires_at": gone})["holds"] is False
+    assert anybody.get(path).status_code == 410
+    changed = admin.ok("PATCH", url, {"expires_at": None, "password": None})
+    assert changed == {**share, "include_children": True}
+    assert admin.ok("PATCH", url, {}) == changed
+    assert anybody.get(path).status_code == 200
+    person("Ann").problem(404, "PATCH", url, json={"password": None})
+    for wrong in ({"password": "abc"}, {"expires_at": "0001-01-01T00:00:00Z"}, {"more": 1}):
+        admin.problem(422, "PATCH", url, json=wrong)
+    admin.problem(404, "PATCH", f"/api/v1/shares/{uuid4()}", json={})
+    entries = admin.ok("GET", f"/api/v1/audit?node_id={made}")
+    noted = [one for one in entries if one["action"] == "share.changed"]
+    assert noted[-1]["detail"] == {"fields": ["include_children", "password"]}
 
 
 def test_guesses_at_a_links_password_are_limited(admin: Client, anybody: Client) -> None:

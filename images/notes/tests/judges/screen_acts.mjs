@@ -44,6 +44,12 @@ const acts = {
     await page.locator('.topbar [data-first]').click();
     await page.getByRole('treeitem').first().waitFor();
   },
+  async visits(page) {
+    // Of the first link of the world, the last in the list, which has visits.
+    await page.locator('.card [aria-expanded]').nth(-3).click();
+    await page.locator('.chart').waitFor();
+    await page.locator('.card').last().scrollIntoViewIfNeeded();
+  },
   /** Somebody replaces a paragraph while it is written in, and the edit arrives later. */
   async doubt(page) {
     await page.evaluate(change, 'The team meets every Monday.\n\nBring your questions to the kitchen.\n');

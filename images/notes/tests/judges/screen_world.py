@@ -95,6 +95,8 @@ def furnish(client: Client) -> dict[str, str]:
         client.ok("PUT", f"/api/v1/nodes/{one}/favourite")
     shares = f"/api/v1/nodes/{ids['page']}/shares"
     ids["share"] = _path(client.ok("POST", shares, {})["url"])
+    for _ in range(3):
+        assert client.get(ids["share"]).status_code == 200
     ids["guarded"] = _path(client.ok("POST", shares, {"password": "open"})["url"])
     files = (("Interviews.md", b"# Interviews\n\nFive people.\n"), ("sketch.bin", b"\0"))
     ids["import"] = imported(client, others[1], zipped(*files))["id"]

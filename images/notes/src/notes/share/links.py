@@ -8,7 +8,7 @@ copy.
 
 import secrets
 from datetime import datetime
-from typing import Annotated, LiteralString
+from typing import Annotated, Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -35,6 +35,18 @@ class ShareIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     include_children: bool = False
     password: Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | None = None
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class SharePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Fields of a link to change; null takes the password or the end away."""
+
+    include_children: bool | msgspec.UnsetType = msgspec.UNSET
+    password: (
+        Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | msgspec.UnsetType | None
+    ) = msgspec.UNSET
+    expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | msgspec.UnsetType | None = (
+        msgspec.UNSET
+    )
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -126,8 +138,7 @@ async def list_shares(call: Call, id: UUID) -> list[Share]:
 @table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201)
 async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
     """Create a link to a page."""
-    if body.expires_at is not None and not 2000 <= body.expires_at.year <= 9000:
-        raise Problem(422, "The date is too far away.", field="expires_at")
+    _check_end(body.expires_at)
     password_hash = await call.app.passwords.hash(body.password) if body.password else None
     token = secrets.token_urlsafe(24)
 
@@ -158,6 +169,49 @@ async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
 
     made = await call.app.db.transact(work)
     return view(call, await _one(call, made))
+
+
+def _check_end(at: datetime | msgspec.UnsetType | None) -> None:
+    """Raises a 422 for a date that the database cannot store, or nobody means."""
+    if isinstance(at, datetime) and not 2000 <= at.year <= 9000:
+        raise Problem(422, "The date is too far away.", field="expires_at")
+
+
+@table("PATCH", "/api/v1/shares/{id}", scope="write")
+async def patch_share(call: Call, id: UUID, body: SharePatch) -> Share:
+    """Change a link; its address stays the same.
+
+    With another password, visitors have to enter that one.
+    """
+    _check_end(body.expires_at)
+    row = await _one(call, id)
+    changes: dict[str, Any] = {
+        "include_children": body.include_children,
+        "expires_at": body.expires_at,
+    }
+    if body.password is not msgspec.UNSET:
+        changes["password_hash"] = (
+            await call.app.passwords.hash(body.password) if body.password else None
+        )
+    changes = {name: value for name, value in changes.items() if value is not msgspec.UNSET}
+
+    async def work(conn: Conn) -> None:
+        for name, value in changes.items():
+            await conn.execute(_SET[name], (value, id))
+        where = {"space_id": row["space_id"], "node_id": row["node_id"]}
+        # A password is named, never written.
+        fields = [name.removesuffix("_hash") for name in changes]
+        await audit.note(conn, call.viewer, "share.changed", row["title"], **where, fields=fields)
+
+    await call.app.db.transact(work)
+    return view(call, await _one(call, id))
+
+
+_SET: dict[str, LiteralString] = {
+    "include_children": "UPDATE shares SET include_children = %s WHERE id = %s",
+    "expires_at": "UPDATE shares SET expires_at = %s WHERE id = %s",
+    "password_hash": "UPDATE shares SET password_hash = %s WHERE id = %s",
+}
 
 
 @table("DELETE", "/api/v1/shares/{id}", scope="write", status=204)

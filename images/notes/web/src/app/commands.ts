@@ -1,10 +1,12 @@
 /** Every command of the workspace, with its key. The palette lists all; `?` lists those with keys. */
 import { signal } from "@preact/signals";
+import { request, UnreachableError } from "../api/client";
 import { mayWrite } from "../api/types";
 import { editing } from "./editing";
 import type { IconName } from "./icons";
 import { prefer, preferences } from "./preferences";
 import { go, route } from "./router";
+import { historyPath, pageOf, sharePath, trashPath } from "./routes";
 import { currentSpace, notice, opened, toggleFavourite } from "./store";
 import { words } from "./words";
 
@@ -39,6 +41,11 @@ const mayEdit = (): boolean => {
   const node = page();
   return node !== undefined && !node.trashed_at && mayWrite(node.role);
 };
+/** The page that the screen is about: the page itself, or what is around it. */
+export const pageInView = () => {
+  const id = pageOf(route.value);
+  return id && opened.value?.id === id ? opened.value.node : undefined;
+};
 export const mayCreate = (): boolean => {
   const space = currentSpace.value;
   return space !== undefined && mayWrite(space.role);
@@ -67,6 +74,20 @@ export async function copyLink(): Promise<void> {
   if (!node) return;
   await navigator.clipboard.writeText(`${location.origin}/p/${node.id}`);
   notice.value = words.value.linkCopied;
+}
+
+/** Moves the page that is shown to the trash, and opens the trash of its space: it can be taken back. */
+export async function moveToTrash(): Promise<void> {
+  const node = page();
+  if (!node) return;
+  try {
+    await request<void>("DELETE", `/api/v1/nodes/${node.id}`);
+    notice.value = words.value.movedToTrash(node.title);
+    go(trashPath(node.space_id));
+  } catch (error) {
+    notice.value =
+      error instanceof UnreachableError ? words.value.notReached : (error as Error).message;
+  }
 }
 
 export function commands(): Command[] {
@@ -119,7 +140,28 @@ export function commands(): Command[] {
       title: w.history,
       icon: "clock",
       isPossible: isPage,
-      run: () => leaveFor(`/p/${page()?.id}/history`),
+      run: () => go(historyPath(page()?.id ?? "")),
+    },
+    {
+      id: "share",
+      title: w.share,
+      icon: "link",
+      isPossible: mayEdit,
+      run: () => go(sharePath(page()?.id ?? "")),
+    },
+    {
+      id: "trash page",
+      title: w.toTrash,
+      icon: "trash",
+      isPossible: mayEdit,
+      run: () => void moveToTrash(),
+    },
+    {
+      id: "trash",
+      title: w.trash,
+      icon: "trash",
+      isPossible: mayCreate,
+      run: () => go(trashPath(currentSpace.value?.id ?? "")),
     },
     {
       id: "move",

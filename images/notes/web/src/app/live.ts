@@ -7,6 +7,7 @@ import { removePage } from "../sync/offline";
 import { editing, whenLost } from "./editing";
 import { hearOf, live } from "./presence";
 import { route } from "./router";
+import { pageOf } from "./routes";
 import { here, hide, refresh } from "./session";
 import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
 import { words } from "./words";
@@ -50,7 +51,8 @@ async function refreshAll(): Promise<void> {
   await refresh();
   await sendDrafts();
   // By the address: another user's sign-in has closed what was open.
-  if (route.value.screen === "page") await openPage(route.value.id);
+  const page = pageOf(route.value);
+  if (page) await openPage(page);
 }
 
 function apply(event: LiveEvent): void {

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { listen } from "../api/client";
 import { HomeScreen, SpaceScreen } from "../screens/home";
+import { Lazy } from "../screens/lazy";
 import { Message } from "../screens/message";
 import { PageScreen } from "../screens/page";
 import { SearchScreen } from "../screens/search";
@@ -16,10 +17,18 @@ import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
 import { route, startRouter } from "./router";
+import { historyPath } from "./routes";
 import { hide, refresh, start } from "./session";
 import { phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
 import { words } from "./words";
+
+/** The screens that are fetched when they are opened. */
+const PARTS = {
+  share: () => import("../screens/around/share"),
+  history: () => import("../screens/around/history"),
+  trash: () => import("../screens/around/trash"),
+};
 
 function Screen() {
   const shown = route.value;
@@ -35,6 +44,19 @@ function Screen() {
       return <SearchScreen query={shown.query} />;
     case "settings":
       return <SettingsScreen />;
+    case "share":
+    case "trash":
+      return <Lazy key={shown.screen + shown.id} open={PARTS[shown.screen]} id={shown.id} />;
+    case "history":
+      return (
+        <Lazy
+          key={historyPath(shown.id, shown.version, shown.old)}
+          open={PARTS.history}
+          id={shown.id}
+          version={shown.version}
+          old={shown.old}
+        />
+      );
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
   }

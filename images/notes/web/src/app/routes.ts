@@ -6,11 +6,30 @@ export type Route =
   | { screen: "space"; id: string }
   | { screen: "search"; query: string }
   | { screen: "settings" }
+  | { screen: "share"; id: string }
+  | { screen: "history"; id: string; version: number; old: number }
+  | { screen: "trash"; id: string }
   | { screen: "nowhere" };
 
 const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
 const PAGE = new RegExp(`^(?:/w)?/p/${ID}$`);
 const SPACE = new RegExp(`^(?:/w)?/(?:s|spaces)/${ID}$`);
+
+const AROUND = new RegExp(`^/w/p/${ID}/(share|history)$`);
+const TRASH = new RegExp(`^/w/s/${ID}/trash$`);
+
+/** The screens around a page, and the trash of a space. */
+function aroundOf(path: string, query: string): Route | undefined {
+  const trash = TRASH.exec(path)?.[1];
+  if (trash) return { screen: "trash", id: trash };
+  const [, id, part] = AROUND.exec(path) ?? [];
+  if (!id) return undefined;
+  if (part === "share") return { screen: "share", id };
+  const asked = new URLSearchParams(query);
+  const number = (name: string): number =>
+    /^[1-9]\d{0,8}$/.test(asked.get(name) ?? "") ? Number(asked.get(name)) : 0;
+  return { screen: "history", id, version: number("version"), old: number("old") };
+}
 
 /** The screen of an address below `/w`. */
 export function routeOf(path: string, query: string): Route {
@@ -23,7 +42,7 @@ export function routeOf(path: string, query: string): Route {
   if (path === "/w/search") {
     return { screen: "search", query: new URLSearchParams(query).get("q") ?? "" };
   }
-  return { screen: "nowhere" };
+  return aroundOf(path, query) ?? { screen: "nowhere" };
 }
 
 /**
@@ -40,3 +59,15 @@ export function inWorkspace(url: URL, origin: string): string | undefined {
 
 export const pagePath = (id: string): string => `/w/p/${id}`;
 export const spacePath = (id: string): string => `/w/s/${id}`;
+/** The page that a screen shows, or that it is about; empty for another screen. */
+export const pageOf = (route: Route): string =>
+  route.screen === "page" || route.screen === "share" || route.screen === "history" ? route.id : "";
+
+export const sharePath = (id: string): string => `/w/p/${id}/share`;
+export const trashPath = (id: string): string => `/w/s/${id}/trash`;
+
+/** The address of a page's history: the list, one version, or what changed between two. */
+export function historyPath(id: string, version = 0, old = 0): string {
+  const query = version ? `?version=${version}${old ? `&old=${old}` : ""}` : "";
+  return `/w/p/${id}/history${query}`;
+}

@@ -19,6 +19,7 @@ import {
 } from "../sync/offline";
 import { prefer, preferences } from "./preferences";
 import { route } from "./router";
+import { pageOf } from "./routes";
 import { makeTree, type Tree } from "./tree_model";
 
 export type Phase = "starting" | "ready" | "signed out" | "nobody offline";
@@ -50,9 +51,9 @@ export const currentSpace = computed<Space | undefined>(() => {
   const shown = route.value;
   const page = opened.value;
   const wanted =
-    shown.screen === "space"
+    shown.screen === "space" || shown.screen === "trash"
       ? shown.id
-      : shown.screen === "page" && page?.id === shown.id && page.node
+      : page?.node && page.id === pageOf(shown)
         ? page.node.space_id
         : preferences.value.space;
   return spaces.value.find((space) => space.id === wanted) ?? spaces.value[0];

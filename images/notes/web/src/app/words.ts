@@ -4,6 +4,8 @@ import { en, type Words } from "../words/en";
 
 export const words = signal<Words>(en);
 export const locale = signal("en");
+/** The catalogue that is used: "en", "de", or "qps" for the pseudo-language. */
+export const catalogue = signal("en");
 
 /** Loads the catalogue of the first of the languages that there is one for. */
 export async function useLanguage(wanted: readonly string[]): Promise<void> {
@@ -13,6 +15,7 @@ export async function useLanguage(wanted: readonly string[]): Promise<void> {
   if (found === "de") words.value = (await import("../words/de")).words;
   else if (found === "qps") words.value = (await import("../words/pseudo")).words;
   else words.value = en;
+  catalogue.value = found ?? "en";
   locale.value = found === "de" ? "de" : "en";
   document.documentElement.lang = locale.value;
   document.documentElement.dir = found === "qps" ? "rtl" : "ltr";

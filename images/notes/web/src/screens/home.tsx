@@ -1,9 +1,9 @@
 /** The home screen: spaces, favourites, pages that changed last; and the screen of one space. */
 import { useEffect, useLayoutEffect } from "preact/hooks";
-import type { Reference } from "../api/types";
+import { mayWrite, type Reference } from "../api/types";
 import { Icon } from "../app/icons";
 import { arrive } from "../app/router";
-import { pagePath, spacePath } from "../app/routes";
+import { pagePath, spacePath, trashPath } from "../app/routes";
 import { favourites, me, recent, showSpace, site, spaces, trees } from "../app/store";
 import { when, words } from "../app/words";
 import { Message } from "./message";
@@ -111,6 +111,11 @@ export function SpaceScreen({ id }: { id: string }) {
           }))}
         />
       </section>
+      {mayWrite(space.role) && (
+        <p>
+          <a href={trashPath(id)}>{w.trash}</a>
+        </p>
+      )}
       <p>
         <a href={`/spaces/${id}`} target="_self">
           {w.openPlain}

@@ -74,7 +74,7 @@ function EditScreen({ node }: { node: PageNode }) {
 }
 
 /** Grey lines while a page is read for the first time, shown only if that takes a while. */
-function Skeleton() {
+export function Skeleton() {
   return (
     <div class="skeleton" aria-busy="true">
       <p class="unseen" role="status">

@@ -10,7 +10,7 @@ import {
 import { Icon } from "../app/icons";
 import { Menu } from "../app/menu";
 import { go, route } from "../app/router";
-import { pagePath, spacePath } from "../app/routes";
+import { pageOf, pagePath, spacePath } from "../app/routes";
 import { currentSpace, favourites, me, showSpace, site, spaces } from "../app/store";
 import { words } from "../app/words";
 import { PageTree } from "./tree";
@@ -52,7 +52,7 @@ function SpaceSwitcher() {
 
 function Favourites() {
   const w = words.value;
-  const current = route.value.screen === "page" ? route.value.id : "";
+  const current = pageOf(route.value);
   if (!favourites.value.length) return null;
   return (
     <nav aria-label={w.favourites} class="favourites">

@@ -7,7 +7,9 @@ import {
   isDrawerOpen,
   isNarrow,
   leaveFor,
+  moveToTrash,
   page,
+  pageInView,
   startEditing,
   startNewPage,
   toggleSidebar,
@@ -17,14 +19,16 @@ import { Icon } from "../app/icons";
 import { Menu } from "../app/menu";
 import { preferences } from "../app/preferences";
 import { people } from "../app/presence";
-import { pagePath, spacePath } from "../app/routes";
+import { go } from "../app/router";
+import { historyPath, pagePath, sharePath, spacePath } from "../app/routes";
 import { isOnline, spaces, toggleFavourite, trees } from "../app/store";
 import { above } from "../app/tree_model";
 import { initials, words } from "../app/words";
 
 function Path() {
-  const node = page();
+  const node = pageInView();
   if (!node) return <span class="grow" />;
+  const isAround = node !== page();
   const space = spaces.value.find((one) => one.id === node.space_id);
   const tree = trees.value.get(node.space_id);
   const ancestors = tree ? above(tree, node.id) : [];
@@ -47,6 +51,13 @@ function Path() {
             </a>
           </li>
         ))}
+        {isAround && (
+          <li>
+            <a href={pagePath(node.id)} dir="auto">
+              {node.title}
+            </a>
+          </li>
+        )}
       </ol>
     </nav>
   );
@@ -96,7 +107,10 @@ function Actions() {
             ? [{ title: w.newPageHere, icon: "plus" as const, run: () => startNewPage(node.id) }]
             : []),
           { title: w.copyLink, icon: "link", run: () => void copyLink() },
-          { title: w.history, icon: "clock", run: () => leaveFor(`/p/${node.id}/history`) },
+          { title: w.history, icon: "clock", run: () => go(historyPath(node.id)) },
+          ...(may
+            ? [{ title: w.share, icon: "link" as const, run: () => go(sharePath(node.id)) }]
+            : []),
           ...(may
             ? [{ title: w.move, icon: "page" as const, run: () => leaveFor(`/p/${node.id}/move`) }]
             : []),
@@ -106,6 +120,9 @@ function Actions() {
             run: () => leaveFor(`/api/v1/nodes/${node.id}/export`),
           },
           { title: w.print, icon: "page", run: () => print() },
+          ...(may
+            ? [{ title: w.toTrash, icon: "trash" as const, run: () => void moveToTrash() }]
+            : []),
           { title: w.openPlain, icon: "page", run: () => leaveFor(`/p/${node.id}`) },
         ]}
       >

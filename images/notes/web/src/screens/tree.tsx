@@ -9,7 +9,7 @@ import { Icon } from "../app/icons";
 import { fold } from "../app/match";
 import { prefer, preferences } from "../app/preferences";
 import { go, route } from "../app/router";
-import { pagePath } from "../app/routes";
+import { pageOf, pagePath } from "../app/routes";
 import { currentTree } from "../app/store";
 import { above, type Row, rowWindow, visibleRows } from "../app/tree_model";
 import { words } from "../app/words";
@@ -25,7 +25,7 @@ export function PageTree({ label }: { label: string }) {
   const root = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState("");
   const [view, setView] = useState({ top: 0, height: 800, row: 32 });
-  const current = route.value.screen === "page" ? route.value.id : "";
+  const current = pageOf(route.value);
   const tree = currentTree.value;
   const open = useComputed(() => new Set(preferences.value.open)).value;
   const rows = tree ? visibleRows(tree, open) : [];

@@ -3,11 +3,14 @@ import { en, type Words } from "./en";
 
 const odd = (text: string): string => `⟦${text.replace(/[aeiou]/g, "$&\u0301")}⟧`;
 
-export const words = Object.fromEntries(
-  Object.entries(en).map(([name, word]) => [
-    name,
-    typeof word === "string"
-      ? odd(word)
-      : (...given: never[]) => odd((word as (...values: never[]) => string)(...given)),
-  ]),
-) as unknown as Words;
+export const pseudo = <T extends object>(from: T): T =>
+  Object.fromEntries(
+    Object.entries(from).map(([name, word]) => [
+      name,
+      typeof word === "string"
+        ? odd(word)
+        : (...given: never[]) => odd((word as (...values: never[]) => string)(...given)),
+    ]),
+  ) as unknown as T;
+
+export const words: Words = pseudo(en);
