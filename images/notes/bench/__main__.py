@@ -7,7 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import export, files, memory, pages, plain, search, upgrade, web
+from bench import (
+    export,
+    files,
+    lighthouse,
+    memory,
+    pages,
+    plain,
+    search,
+    upgrade,
+    web,
+)
 from bench.figures import Figure
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -19,6 +29,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "export": export.measure,
     "upgrade": upgrade.measure,
     "web": web.measure,
+    "lighthouse": lighthouse.measure,
 }
 
 

@@ -137,3 +137,28 @@ def test_a_view_allows_its_own_style_sheet_and_nothing_else(admin: Client) -> No
     assert "default-src 'none'" in policy
     assert not re.search(r"script-src|unsafe|nonce", policy)
     assert not re.search(r"<script|\son\w+=|style=", answer.text)
+
+
+def test_a_page_describes_itself_and_names_its_icon(own_replica: Start) -> None:
+    """Search engines show the description; a browser asks for /favicon.ico if no icon is named."""
+    text = '# One\n\nTwo *three* "<b>&" ' + "and more words " * 30 + "end\n"
+    with own_replica().client() as client:
+        client.set_up()
+        home = space(client, name="Team")
+        made = page(client, home, "Plan", markdown=text)
+        empty = page(client, home, 'Only "a" title')
+        link = client.ok("POST", f"/api/v1/nodes/{made}/shares", {})["url"]
+        shown = [f"/p/{made}", link.partition("example.org")[2], f"/p/{empty}", "/login"]
+        found = list[str]()
+        for path in shown:
+            body = client.get(path).text
+            found += re.findall(r'<meta name="description" content="([^"]*)">', body)
+            (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', body)
+            answer = client.get(icon)
+            assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+    start = "One Two three &#34;&lt;b&gt;&amp;&#34; and more words and more words"
+    assert found[0] == found[1]
+    assert found[0].startswith(start)
+    assert found[0].endswith(" …")
+    assert len(found[0]) < 200
+    assert found[2:] == ["Only &#34;a&#34; title", "Pages that a team writes together"]

