@@ -15,6 +15,7 @@ from bench import (
     pages,
     plain,
     search,
+    stacks,
     upgrade,
     web,
 )
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "export": export.measure,
     "upgrade": upgrade.measure,
     "web": web.measure,
+    "stacks": stacks.measure,
     "lighthouse": lighthouse.measure,
 }
 

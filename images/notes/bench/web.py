@@ -5,7 +5,7 @@ Wall times depend on what else runs on the machine; processor time (CDP's TaskDu
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def measure() -> Iterator[Figure]:
     with postgres() as server, Replica(server.database("web"), env).running() as running:
         with running.client(headers=PLAIN) as client:
             client.set_up()
-            pages = _pages(client)
+            pages = written(client, BLOCKS)
         given = {"ada": {"email": ADMIN, "password": PASSWORD}, "pages": pages}
         # The names of parts to measure, to look at one of them alone.
         parts = os.environ.get("PARTS", "")
@@ -108,10 +108,11 @@ def _bytes() -> Iterator[Figure]:
         yield Figure(name, found[key] / 1024, "KB", budgets[key] / 1024)
 
 
-def _pages(client: Client) -> dict[str, str]:
+def written(client: Client, sizes: Iterable[int]) -> dict[str, str]:
+    """Creates a page of each number of blocks; their ids by that number."""
     home = space(client, name="Team")
     found = dict[str, str]()
-    for blocks in BLOCKS:
+    for blocks in sizes:
         id_ = page(client, home, f"{blocks} blocks")
         body = {"base_version": 1, "title": f"{blocks} blocks", "doc": document(blocks)}
         client.ok("PUT", f"/api/v1/nodes/{id_}", body)

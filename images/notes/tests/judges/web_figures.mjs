@@ -4,18 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { OPTIONS, editing, opened as openedIn, ready, signIn as signInAt } from './editor_figures.mjs';
 
 const [base, given, parts] = process.argv.slice(2);
 const { ada, pages } = JSON.parse(given);
-const OPTIONS = {
-  executablePath: '/usr/bin/chromium',
-  viewport: { width: 1280, height: 800 },
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-};
-const KEYS = 40;
 const SLOW_NETWORK = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
-const quantile = (all, share) => [...all].sort((a, b) => a - b)[Math.ceil(all.length * share) - 1];
 const counted = (blocks) => `${Number(blocks).toLocaleString('en')} blocks`;
 const tell = (name, value, unit, note = '') => console.log(JSON.stringify({ name, value, unit, note }));
 
@@ -32,44 +25,15 @@ function watch() {
   requestAnimationFrame(look);
 }
 
-// Runs in the page: the times from each key to the task after the frame that shows it.
-function watchKeys() {
-  globalThis.keys = [];
-  const { port1, port2 } = new MessageChannel();
-  const begun = [];
-  port1.onmessage = () => globalThis.keys.push(performance.now() - begun.shift());
-  addEventListener('keydown', (event) => {
-    begun.push(event.timeStamp);
-    requestAnimationFrame(() => port2.postMessage(0));
-  }, true);
-}
-
-async function signIn(page) {
-  await page.goto(`${base}/login`);
-  await page.fill('input[name=email]', ada.email);
-  await page.fill('input[name=password]', ada.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
-}
-
+const signIn = (page) => signInAt(page, base, ada);
 const show = (page, blocks) => page.goto(`${base}/w/p/${pages[blocks]}`);
 const hasText = (page) => page.locator('article .prose > *').first().waitFor({ timeout: 120_000 });
 const slower = (session, rate) => session.send('Emulation.setCPUThrottlingRate', { rate });
 
-async function metrics(session) {
-  const { metrics: found } = await session.send('Performance.getMetrics');
-  return Object.fromEntries(found.map(({ name, value }) => [name, value]));
-}
-
 async function opened(browser, rate = 1) {
-  const context = await browser.newContext(OPTIONS);
-  const page = await context.newPage();
-  page.setDefaultTimeout(180_000);
-  const session = await context.newCDPSession(page);
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await signIn(page);
-  await page.addInitScript(watch);
-  if (rate > 1) await slower(session, rate);
-  return { context, page, session };
+  const found = await openedIn(browser, rate, signIn);
+  await found.page.addInitScript(watch);
+  return found;
 }
 
 /** The time at which the page was interactive: its text is there, and 2 s without a long task follow. */
@@ -125,61 +89,18 @@ async function offline() {
   }
 }
 
-/** Opens a page for editing; the time from the click to the task after the frame with the text. */
-async function edit(page) {
-  await hasText(page);
-  // The chunk of the editor is in the cache, as it is for all who have edited before.
-  const button = page.getByRole('button', { name: 'Edit', exact: true }).first();
-  await button.waitFor();
-  return button.evaluate((element) => new Promise((done) => {
-    const begun = performance.now();
-    const look = () => {
-      if (!document.querySelector('.ProseMirror > *')) requestAnimationFrame(look);
-      else requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
-    };
-    element.click();
-    requestAnimationFrame(look);
-  }));
-}
-
 async function typing(browser, blocks, rate) {
   const { context, page, session } = await opened(browser, rate);
   const name = `${counted(blocks)}${rate > 1 ? `, ${rate}x slower` : ''}`;
-  await show(page, blocks);
-  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-  await show(page, blocks);
-  const opening = await edit(page);
-  tell(`${name}: open for editing`, opening, 'ms');
-  await page.waitForTimeout(2000);
-  await page.evaluate(watchKeys);
-  const text = page.locator('.ProseMirror');
-  // The second paragraph in the first screen: the caret goes where a person would click.
-  await text.locator('p').nth(1).click();
-  await page.keyboard.press('End');
-  await page.waitForTimeout(1000);
-  await page.evaluate(() => { globalThis.keys.length = 0; });
-  const before = await metrics(session);
-  for (let at = 0; at < KEYS; at += 1) {
-    await page.keyboard.press('abcdefghij '[at % 11] === ' ' ? 'Space' : 'abcdefghij '[at % 11]);
-    await page.waitForFunction((count) => globalThis.keys.length > count, at, { timeout: 120_000 });
-    await page.waitForTimeout(80);
-  }
-  const after = await metrics(session);
-  const keys = await page.evaluate(() => globalThis.keys);
-  const each = (metric) => (after[metric] - before[metric]) * 1000 / KEYS;
-  const note = `p50 ${quantile(keys, 0.5).toFixed(0)} ms`;
-  tell(`${name}: key to paint p95`, quantile(keys, 0.95), 'ms', note);
-  const shares = ['Script', 'Layout', 'RecalcStyle'].map((one) => `${one} ${each(`${one}Duration`).toFixed(1)}`);
-  tell(`${name}: processor time a key`, each('TaskDuration'), 'ms', shares.join(', '));
-  if (Number(blocks) >= 10_000 && rate === 1) {
-    await page.evaluate(() => { globalThis.keys.length = 0; });
-    await page.keyboard.press('Control+a');
-    await page.waitForFunction(() => globalThis.keys.length > 0);
-    tell(`${name}: select all`, await page.evaluate(() => Math.max(...globalThis.keys)), 'ms');
-    await page.keyboard.press('Control+Home');
-    await session.send('HeapProfiler.collectGarbage');
-    const { usedSize } = await session.send('Runtime.getHeapUsage');
-    tell(`${name}: heap of the tab`, usedSize / 2 ** 20, 'MB');
+  await ready(page, `${base}/w/p/${pages[blocks]}`);
+  const found = await editing(page, session, { isLarge: Number(blocks) >= 10_000 && rate === 1 });
+  tell(`${name}: open for editing`, found.opening, 'ms');
+  tell(`${name}: key to paint p95`, found.p95, 'ms', `p50 ${found.p50.toFixed(0)} ms`);
+  const shares = ['Script', 'Layout', 'RecalcStyle'].map((one) => `${one} ${found.each[one].toFixed(1)}`);
+  tell(`${name}: processor time a key`, found.each.Task, 'ms', shares.join(', '));
+  if (found.heap !== undefined) {
+    tell(`${name}: select all`, found.selectAll, 'ms');
+    tell(`${name}: heap of the tab`, found.heap, 'MB');
   }
   await context.close();
 }
