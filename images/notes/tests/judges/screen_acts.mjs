@@ -40,6 +40,18 @@ const acts = {
     await page.keyboard.press('n');
     await isOpen(page);
   },
+  async newToken(page) {
+    await page.locator('.add > summary').click();
+    await page.locator('.add input[name=name]').fill('Nightly export');
+    await page.locator('.add .primary').click();
+    await page.locator('.secret').waitFor();
+    // A picture must not differ from one day to the next.
+    await page.evaluate(() => { document.querySelector('.secret code').textContent = 'nt_shown-once'; });
+  },
+  async group(page) {
+    await page.locator('[data-group] button').first().click();
+    await page.locator('[data-group] .boxes').waitFor();
+  },
   async drawer(page) {
     await page.locator('.topbar [data-first]').click();
     await page.getByRole('treeitem').first().waitFor();

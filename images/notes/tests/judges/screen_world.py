@@ -64,6 +64,8 @@ def furnish(client: Client) -> dict[str, str]:
     """
     grace = {"email": "grace@example.org", "name": "Grace Hopper", "password": "password of mine"}
     client.user_id = client.ok("POST", "/api/v1/users", grace)["id"]  # type: ignore[attr-defined]
+    members = [client.user_id, client.ok("GET", "/api/v1/me")["id"]]  # type: ignore[attr-defined]
+    client.ok("POST", "/api/v1/groups", {"name": "Writers", "members": members})
     home = space(client, name="Product", description="Plans, releases and what we learned")
     others = [
         space(client, name="Handbook", description="How we work together"),

@@ -6,8 +6,8 @@ import { editing } from "./editing";
 import type { IconName } from "./icons";
 import { prefer, preferences } from "./preferences";
 import { go, route } from "./router";
-import { historyPath, pageOf, sharePath, trashPath } from "./routes";
-import { currentSpace, notice, opened, toggleFavourite } from "./store";
+import { adminPath, historyPath, pageOf, sharePath, trashPath } from "./routes";
+import { currentSpace, mayAdminister, notice, opened, toggleFavourite } from "./store";
 import { words } from "./words";
 
 export interface Command {
@@ -191,6 +191,14 @@ export function commands(): Command[] {
       run: () => prefer({ theme: "system" }),
     },
     { id: "settings", title: w.settings, icon: "settings", run: () => go("/w/settings") },
+    { id: "account", title: w.yourAccount, icon: "lock", run: () => go("/w/account") },
+    {
+      id: "admin",
+      title: w.administration,
+      icon: "settings",
+      isPossible: () => mayAdminister.value,
+      run: () => go(adminPath("people")),
+    },
     { id: "keys", title: w.showKeys, icon: "command", key: "?", run: () => show("keys") },
     { id: "region", title: w.region, icon: "command", key: "F6", run: () => nextRegion(1) },
     { id: "out", title: w.signOut, icon: "close", run: () => show("sign out") },

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { listen } from "../api/client";
+import { AccountScreen, AdminScreen } from "../screens/admin/lazy";
 import { HomeScreen, SpaceScreen } from "../screens/home";
 import { Lazy } from "../screens/lazy";
 import { Message } from "../screens/message";
@@ -57,6 +58,10 @@ function Screen() {
           old={shown.old}
         />
       );
+    case "account":
+      return <AccountScreen />;
+    case "admin":
+      return <AdminScreen part={shown.part} />;
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
   }

@@ -1,5 +1,9 @@
 /** The addresses of the workspace. Decides from the address alone. */
 
+/** The parts of the administration, in the order of their tabs. */
+export const ADMIN_PARTS = ["people", "groups", "audit"] as const;
+export type AdminPart = (typeof ADMIN_PARTS)[number];
+
 export type Route =
   | { screen: "home" }
   | { screen: "page"; id: string }
@@ -9,6 +13,8 @@ export type Route =
   | { screen: "share"; id: string }
   | { screen: "history"; id: string; version: number; old: number }
   | { screen: "trash"; id: string }
+  | { screen: "account" }
+  | { screen: "admin"; part: AdminPart }
   | { screen: "nowhere" };
 
 const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
@@ -39,6 +45,10 @@ export function routeOf(path: string, query: string): Route {
   if (space) return { screen: "space", id: space };
   if (path === "/w" || path === "/w/") return { screen: "home" };
   if (path === "/w/settings") return { screen: "settings" };
+  if (path === "/w/account") return { screen: "account" };
+  if (path === "/w/admin") return { screen: "admin", part: "people" };
+  const part = ADMIN_PARTS.find((one) => path === adminPath(one));
+  if (part) return { screen: "admin", part };
   if (path === "/w/search") {
     return { screen: "search", query: new URLSearchParams(query).get("q") ?? "" };
   }
@@ -71,3 +81,4 @@ export function historyPath(id: string, version = 0, old = 0): string {
   const query = version ? `?version=${version}${old ? `&old=${old}` : ""}` : "";
   return `/w/p/${id}/history${query}`;
 }
+export const adminPath = (part: AdminPart): string => `/w/admin/${part}`;

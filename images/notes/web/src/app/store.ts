@@ -61,6 +61,11 @@ export const currentSpace = computed<Space | undefined>(() => {
 export const currentTree = computed(() => trees.value.get(currentSpace.value?.id ?? ""));
 const favoured = computed(() => new Set(favourites.value.map((one) => one.id)));
 
+/** True if the administration is shown: it is a part of the main site, for administrators. */
+export const mayAdminister = computed(
+  () => me.value?.is_admin === true && site.value?.space_id === null,
+);
+
 let reading = new AbortController();
 
 export const userId = (): string => me.value?.id ?? "";

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { prefer, preferences, type Theme } from "../app/preferences";
 import { arrive } from "../app/router";
-import { keepSpace, keptSpaces, me, notice, site, spaces } from "../app/store";
+import { keepSpace, keptSpaces, mayAdminister, me, notice, site, spaces } from "../app/store";
 import { size, words } from "../app/words";
 import { removePage, storedPages } from "../sync/offline";
 
@@ -109,8 +109,13 @@ export function SettingsScreen() {
       </section>
       <Stored />
       <p>
-        <a href="/settings">{w.accountSettings}</a>
+        <a href="/w/account">{w.yourAccount}</a>
       </p>
+      {mayAdminister.value && (
+        <p>
+          <a href="/settings">{w.accountSettings}</a>
+        </p>
+      )}
       <p class="faint">{site.value ? w.version(site.value.version) : ""}</p>
     </div>
   );

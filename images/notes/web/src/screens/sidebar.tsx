@@ -10,8 +10,8 @@ import {
 import { Icon } from "../app/icons";
 import { Menu } from "../app/menu";
 import { go, route } from "../app/router";
-import { pageOf, pagePath, spacePath } from "../app/routes";
-import { currentSpace, favourites, me, showSpace, site, spaces } from "../app/store";
+import { adminPath, pageOf, pagePath, spacePath } from "../app/routes";
+import { currentSpace, favourites, mayAdminister, me, showSpace, site, spaces } from "../app/store";
 import { words } from "../app/words";
 import { PageTree } from "./tree";
 
@@ -85,7 +85,17 @@ function Account() {
         label={`${w.account}: ${who.name}`}
         kind="up"
         items={[
+          { title: w.yourAccount, icon: "lock", run: () => go("/w/account") },
           { title: w.settings, icon: "settings", run: () => go("/w/settings") },
+          ...(mayAdminister.value
+            ? [
+                {
+                  title: w.administration,
+                  icon: "command" as const,
+                  run: () => go(adminPath("people")),
+                },
+              ]
+            : []),
           {
             title: w.shortcuts,
             icon: "command",

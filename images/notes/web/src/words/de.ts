@@ -131,7 +131,9 @@ export const words: Words = {
   expand: (title) => `Seiten unter ${title} zeigen`,
   account: "Konto und Einstellungen",
   settings: "Einstellungen",
-  accountSettings: "Konto, Personen und Grenzen",
+  yourAccount: "Ihr Konto",
+  administration: "Verwaltung",
+  accountSettings: "Domains und Grenzen (einfache Seite)",
   signOut: "Abmelden",
   signOutAsk: "In diesem Browser abmelden?",
   signOutStored: (n) =>

@@ -128,7 +128,9 @@ export const en = {
   expand: (title: string) => `Show the pages below ${title}`,
   account: "Account and settings",
   settings: "Settings",
-  accountSettings: "Account, people and limits",
+  yourAccount: "Your account",
+  administration: "Administration",
+  accountSettings: "Domains and limits (plain page)",
   signOut: "Sign out",
   signOutAsk: "Sign out of this browser?",
   signOutStored: (n: number) =>

@@ -1,0 +1,180 @@
+/** The screen of one's own account: name, password, use, API tokens, imports. */
+import { useLayoutEffect } from "preact/hooks";
+import type { Me } from "../../api/types";
+import { arrive } from "../../app/router";
+import { me, notice } from "../../app/store";
+import { size, when, words } from "../../app/words";
+import { Tokens } from "./tokens";
+import { adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
+
+interface Share {
+  used: number;
+  limit: number;
+}
+
+interface Usage {
+  bytes: Share;
+  pages: Share;
+  spaces: Share;
+}
+
+interface Job {
+  id: string;
+  kind: string;
+  state: string;
+  error: string | null;
+  created_at: string;
+}
+
+const LEAST_PASSWORD = 10;
+const MOST_PASSWORD = 1024;
+
+function You() {
+  const w = adminWords();
+  const rename = async (fields: FormData): Promise<void> => {
+    const changed = await send<Me>("PATCH", "/api/v1/me", { name: textOf(fields, "name") });
+    me.value = changed;
+    notice.value = w.saved;
+  };
+  return (
+    <section aria-labelledby="account-you">
+      <h2 id="account-you">{w.you}</h2>
+      <p class="faint">{w.signedInAs(me.value?.email ?? "")}</p>
+      <Form title={w.save} act={rename} isKept>
+        <Field name="name" label={w.name} value={me.value?.name ?? ""} complete="name" />
+      </Form>
+    </section>
+  );
+}
+
+function Password() {
+  const w = adminWords();
+  const change = async (fields: FormData): Promise<void> => {
+    const password = textOf(fields, "password");
+    const current_password = textOf(fields, "current_password");
+    await send("PATCH", "/api/v1/me", { password, current_password });
+    notice.value = w.passwordChanged;
+  };
+  return (
+    <section aria-labelledby="account-password">
+      <h2 id="account-password">{w.password}</h2>
+      <p class="faint">{w.passwordText}</p>
+      <Form title={w.changePassword} act={change}>
+        <input type="hidden" autocomplete="username" value={me.value?.email ?? ""} />
+        <Field
+          name="current_password"
+          label={w.currentPassword}
+          type="password"
+          complete="current-password"
+          most={MOST_PASSWORD}
+        />
+        <Field
+          name="password"
+          label={w.newPassword}
+          type="password"
+          complete="new-password"
+          least={LEAST_PASSWORD}
+          most={MOST_PASSWORD}
+          hint={w.passwordHint(LEAST_PASSWORD)}
+        />
+      </Form>
+    </section>
+  );
+}
+
+function Used({ title, share, text }: { title: string; share: Share; text: string }) {
+  return (
+    <li>
+      <span>{title}</span>
+      <meter
+        aria-label={title}
+        min={0}
+        max={Math.max(share.limit, 1)}
+        value={Math.min(share.used, share.limit)}
+      >
+        {text}
+      </meter>
+      <small>{text}</small>
+    </li>
+  );
+}
+
+function Use() {
+  const w = adminWords();
+  const usage = useLoaded<Usage>("/api/v1/me/usage");
+  const found = usage.data;
+  return (
+    <section aria-labelledby="account-use">
+      <h2 id="account-use">{w.use}</h2>
+      <State of={usage} />
+      {found && (
+        <ul class="uses">
+          <Used
+            title={w.bytes}
+            share={found.bytes}
+            text={w.of(size(found.bytes.used), size(found.bytes.limit))}
+          />
+          <Used
+            title={words.value.pages}
+            share={found.pages}
+            text={w.of(w.number(found.pages.used), w.number(found.pages.limit))}
+          />
+          <Used
+            title={words.value.spaces}
+            share={found.spaces}
+            text={w.of(w.number(found.spaces.used), w.number(found.spaces.limit))}
+          />
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Jobs() {
+  const w = adminWords();
+  const jobs = useLoaded<Job[]>("/api/v1/jobs");
+  if (!jobs.data?.length) return null;
+  return (
+    <section aria-labelledby="account-jobs">
+      <h2 id="account-jobs">{w.jobs}</h2>
+      <ul class="rows">
+        {jobs.data.map((job) => (
+          <li key={job.id}>
+            <div class="line-item">
+              <div class="grow">
+                {job.kind === "import" ? (
+                  <a href={`/imports/${job.id}`}>{w.importJob}</a>
+                ) : (
+                  <span>{job.kind}</span>
+                )}
+                <small>{when(job.created_at)}</small>
+                {job.error && <small dir="auto">{job.error}</small>}
+              </div>
+              <span class="chip">{w.jobStates[job.state] ?? job.state}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Account() {
+  const title = words.value.yourAccount;
+  useLayoutEffect(() => {
+    document.title = title;
+    arrive();
+  }, [title]);
+  return (
+    <div class="settings managed">
+      <h1 id="title" tabIndex={-1}>
+        {title}
+      </h1>
+      <You />
+      <Password />
+      <Tokens />
+      <Use />
+      <Jobs />
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** The administration: its parts beside each other, each with an address of its own. */
+import { useLayoutEffect } from "preact/hooks";
+import { arrive } from "../../app/router";
+import { ADMIN_PARTS, type AdminPart, adminPath } from "../../app/routes";
+import { words } from "../../app/words";
+import { AuditLog } from "./audit";
+import { Groups } from "./groups";
+import { People } from "./people";
+import { adminWords } from "./tools";
+
+const DRAWN = { people: People, groups: Groups, audit: AuditLog };
+
+export function Administration({ part }: { part: AdminPart }) {
+  const w = adminWords();
+  const title = words.value.administration;
+  const Part = DRAWN[part];
+  useLayoutEffect(() => {
+    document.title = `${w.parts[part]} · ${title}`;
+    arrive();
+  }, [part, title]);
+  return (
+    <div class="settings managed">
+      <h1 id="title" tabIndex={-1}>
+        {title}
+      </h1>
+      <nav class="tabs" aria-label={title}>
+        {ADMIN_PARTS.map((one) => (
+          <a
+            key={one}
+            href={adminPath(one)}
+            {...(one === part ? { "aria-current": "page" as const } : {})}
+          >
+            {w.parts[one]}
+          </a>
+        ))}
+      </nav>
+      <Part />
+    </div>
+  );
+}
