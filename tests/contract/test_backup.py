@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.backup.repository import system_identifier
+from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVING_PARAMETERS
 from tests.contract.backup_places import (
     archived,
     initialise,
@@ -30,6 +31,7 @@ from tests.support.object_store import SECRET_KEY, ObjectStore
 pytestmark = pytest.mark.lab
 
 BUCKET = "backups"
+MODE = ARCHIVING_PARAMETERS["archive_mode"]
 
 
 @pytest.fixture
@@ -58,13 +60,15 @@ def insert(server: Server, numbers: range) -> None:
         server.sql("INSERT INTO kept VALUES (%s)", number)
 
 
-def pair(programs: MemberPrograms, servers: dict[str, Server]) -> tuple[Server, Server]:
+def pair(
+    programs: MemberPrograms, servers: dict[str, Server], mode: str = MODE
+) -> tuple[Server, Server]:
     """Start a server with ten rows and a replica of it, which archive only when a file is full or
     left, and not at all while there is a file `stuck`."""
     programs.make_bucket(BUCKET)
     first, second = servers["first"], servers["second"]
     initialise(first)
-    archiving = {"archive_mode": "on", "wal_level": "replica"}
+    archiving = {"archive_mode": mode, "wal_level": "replica"}
     command = programs.command("wal-archive", "%p")
     first.start(archive_command=f"test ! -e {first.home / 'stuck'} && {command}", **archiving)
     first.sql("CREATE TABLE kept (number integer)")

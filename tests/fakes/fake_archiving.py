@@ -90,7 +90,7 @@ class ModelledArchives:
     async def find(self, server: Server) -> FakeArchiver:
         instance = await self.servers.primary(server)
         found = self.archivers.setdefault(instance.task.id, FakeArchiver())
-        found.is_on = instance.running.get("archive_mode") == "on"
+        found.is_on = instance.running.get("archive_mode") == "always"
         if not can_archive(instance):
             found.stuck_s = instance.task.up_since_s
         elif self.away_s is not None:

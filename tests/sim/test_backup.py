@@ -60,7 +60,7 @@ async def there_and_back() -> Scene:
     asked = await scene.edit(WITH)
     assert asked.count("switchover") == 1
     assert scene.world.is_whole()
-    assert scene.modes() == {"on"}
+    assert scene.modes() == {"always"}
     for service in scene.services():
         assert service.environment["BACKUP_URL"] == "s3://backups/main"
         assert SECRET in {file.name for file in service.secrets}
@@ -97,7 +97,7 @@ async def modes_wanted_without_the_secret(ruleset: Ruleset) -> object:
 @pytest.mark.slow
 def test_an_operator_that_writes_the_settings_without_the_secret_is_caught() -> None:
     blind = seeing(SecretBlind, guards=None)
-    assert run_virtual(lambda: modes_wanted_without_the_secret(blind)) == "on"
+    assert run_virtual(lambda: modes_wanted_without_the_secret(blind)) == "always"
     assert run_virtual(lambda: modes_wanted_without_the_secret(RULESET)) == "off"
 
 
@@ -111,7 +111,7 @@ async def without_the_secret() -> Scene:
     scene.world.store.create_secret(Secret(SECRET))
     await anyio.sleep(240)
     assert scene.world.is_whole()
-    assert scene.modes() == {"on"}
+    assert scene.modes() == {"always"}
     return scene
 
 

@@ -78,7 +78,7 @@ BACKUP_CASES: dict[str, str] = {
         "bucket: backups, credentials: app_pw", more="roles: [{name: app, passwordSecret: app_pw}]"
     ),
     "backup without archiving": with_parameter("archive_mode: off"),
-    "backup by all members": with_parameter("archive_mode: always"),
+    "backup without the replicas": with_parameter("archive_mode: on"),
     "backup by another command": with_parameter("archive_command: 'cp %p /mnt/%f'"),
     "backup by a library": with_parameter("archive_library: basic_archive"),
     "backup without a time": with_parameter("archive_timeout: 0"),

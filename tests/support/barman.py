@@ -33,9 +33,11 @@ NO_HISTORY = (
 """The script of an archive that has no file of a timeline's history."""
 
 _PYTHON = """#!{python}
-import json, sys
+import json, os, sys
 from pathlib import Path
 home, program, words = Path({home!r}), sys.argv[3], sys.argv[4:]
+if "runpy" in program:
+    os.execv(words[0], words)
 if "psycopg2" in program:
     with (home / "switched").open("a") as file:
         file.write(" ".join(words) + chr(10))

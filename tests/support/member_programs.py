@@ -32,6 +32,8 @@ if given == "wal-archive":
     sys.exit(wal.archive(words, os.environ, secrets, programs))
 if given == "wal-restore":
     sys.exit(wal.restore(words, os.environ, secrets, programs))
+if given == "parent-wal-restore":
+    sys.exit(wal.patiently_restore(words, os.environ, secrets, programs))
 if given == "cluster-restore":
     note = Path({scratch!r}) / "restore"
     found = cluster_restore.Places(Path(words[0]), secrets, note, programs, 0.0)

@@ -2,7 +2,8 @@
 
 The cluster gets its repository, a real S3 server, by an edit. The first base backup is a job that
 the operator starts, the second one is asked for by a command. Then the leader's node loses power,
-the lead is moved once more, and a table is dropped. A cluster that begins from the repository has
+the lead is moved once more while the repository is away, the former leader's node loses power
+before it is back, and a table is dropped. A cluster that begins from the repository has
 all that was acknowledged before.
 """
 
@@ -168,8 +169,38 @@ def noted_replica(lab: Lab, number: int) -> bool:
     return node.docker("exec", container, "test", "-e", REPLICA_NOTE, check=False).returncode == 0
 
 
-def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], str, int]:
-    """Write through a power cut and a switchover, and drop the table; return its rows, a moment a
+def moved_while_files_wait(
+    deployment: Deployment, store: ObjectStore, programs: MemberPrograms, writer: Writer
+) -> None:
+    """Move the lead while the repository is away, and cut the former leader's power before it is
+    back: the next leader archives what the former one could not."""
+    lab = deployment.lab
+    store.stop_proxy()
+    waiting = []
+    for _ in range(4):
+        writer.wait_for_a_write()
+        with connect(lab, leader_node(lab), 5432) as connection:
+            waiting += connection.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchall()
+    begun = time.monotonic()
+    former = lab.node(switch_over(deployment))
+    eventually(lambda: leader_node(lab) not in ("", former.name), "the next leader", 60)
+    print(f"switched over with the repository away in {time.monotonic() - begun:.0f} s")
+    former.power_cut()
+    writer.wait_for_a_write()
+    store.start_proxy()
+    wanted = {f"/{name}.gz" for (name,) in waiting}
+    eventually(
+        lambda: all(name in "".join(programs.stored(BUCKET)) for name in wanted),
+        "the former timeline's files",
+        240,
+    )
+    former.start()
+
+
+def written_and_dropped(
+    deployment: Deployment, store: ObjectStore, programs: MemberPrograms
+) -> tuple[list[tuple[Any, ...]], str, int]:
+    """Write through power cuts and switchovers, and drop the table; return its rows, a moment a
     second before, and the timeline."""
     lab = deployment.lab
     eventually(lambda: not service(lab, "main_base_backup"), "the job to go", 60)
@@ -183,7 +214,7 @@ def written_and_dropped(deployment: Deployment) -> tuple[list[tuple[Any, ...]], 
         writer.wait_for_a_write()
         lab.node(leader).start()
         well_again(deployment)
-        switch_over(deployment)
+        moved_while_files_wait(deployment, store, programs, writer)
         writer.wait_for_a_write()
     well_again(deployment)
     with connect(lab, leader_node(lab), 5432) as connection:
@@ -202,7 +233,7 @@ def test_a_cluster_begins_as_another_was_a_second_before_a_table_was_dropped(
     backup = noted(lab)
     assert backup["failures"] == 0
     assert backup["size"] > 1_000_000
-    before, moment, timeline = written_and_dropped(deployment)
+    before, moment, timeline = written_and_dropped(deployment, store, programs)
     password = read_secret(lab, "pg_superuser_pw")
     assert len(before) > 100
     told = "".join(operator.lines) + json.dumps(service(lab, "main_member-1"))

@@ -62,10 +62,12 @@ class Barman:
     def run(
         self, command: str, options: Sequence[str] = (), arguments: Sequence[str] = (),
         *, timeout_s: float | None = None, absent: str | None = None,
-        environment: dict[str, str] | None = None,
+        environment: dict[str, str] | None = None, program: str = "",
     ) -> str | None:  # fmt: skip
-        """Return what a command prints; None if it says ``absent``; BarmanError."""
-        line = [
+        """Return what a command prints; None if it says ``absent``; BarmanError. A ``program`` for
+        Barman's Python runs the command, if there is one."""
+        line = [str(self.programs / "python"), "-I", "-c", program] if program else []
+        line += [
             str(self.programs / f"barman-cloud-{command}"), *self.repository.options, *options,
             self.repository.url, self.server, *arguments,
         ]  # fmt: skip

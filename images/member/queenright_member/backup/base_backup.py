@@ -23,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from . import unwaited_stop
 from .archive import missing_wal, switch_wal
 from .barman import PROGRAMS, Barman, BarmanError
 from .repository import DATA, SECRETS, RepositoryError, read_repository, system_identifier
@@ -132,7 +133,7 @@ def _make(
         ]
         if places.scratch is not None:
             environment["TMPDIR"] = str(places.scratch)
-        barman.run("backup", options, environment=environment)
+        barman.run("backup", options, environment=environment, program=unwaited_stop.PROGRAM)
     known = {backup["id"] for backup in before}
     made = [backup for backup in backups(barman) if backup["id"] not in known]
     if not made or made[-1]["status"] != "DONE":

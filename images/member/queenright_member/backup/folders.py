@@ -2,7 +2,8 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from .barman import BarmanError, cause_of
 from .repository import Repository
 
 TIMEOUT_S = 120.0
+POLL_S = 0.2
 _PROGRAM = """import sys, boto3
 bucket, endpoint, *folders = sys.argv[1:]
 client = boto3.client("s3", endpoint_url=endpoint or None)
@@ -24,6 +26,10 @@ for folder in folders:
 """
 
 
+class Abandoned(Exception):  # noqa: N818 - no failure
+    """The caller has no use for the answer any more."""
+
+
 @dataclass(frozen=True)
 class Listing:
     """The names in some places, without those of the places: folders with the slash at their end,
@@ -33,35 +39,58 @@ class Listing:
     files: dict[str, datetime]
 
 
-def listed(repository: Repository, places: Sequence[str], programs: Path) -> Listing:
-    """Return the names in some folders of the bucket, which end with a slash; BarmanError."""
-    line = [str(programs / "python"), "-I", "-c", _PROGRAM]
-    try:
-        done = subprocess.run(
-            [*line, repository.bucket, repository.endpoint, *places],
-            env={**os.environ, **repository.environment()},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise BarmanError(
-            f"{repository.place} did not answer within {TIMEOUT_S:.0f} s; see how fast it is "
-            "reached from this node"
-        ) from None
-    if done.returncode != 0:
-        raise BarmanError(cause_of(done.stderr, repository, done.returncode))
+def listed(
+    repository: Repository,
+    places: Sequence[str],
+    programs: Path,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Listing:
+    """Return the names in some folders of the bucket, which end with a slash; BarmanError. It is
+    given up when ``goes_on`` says no: Abandoned."""
+    printed = _answer(repository, places, programs, goes_on)
     folders, files = [], {}
-    for found in done.stdout.splitlines():
+    for found in printed.splitlines():
         key, _, at = found.rpartition(" ")
         if at.endswith("/"):
             folders.append(found.rstrip("/").rpartition("/")[2] + "/")
         else:
             files[key.rpartition("/")[2]] = datetime.fromisoformat(at)
     return Listing(tuple(sorted(folders)), files)
+
+
+def _answer(
+    repository: Repository, places: Sequence[str], programs: Path, goes_on: Callable[[], bool]
+) -> str:
+    """Return what the program prints."""
+    line = [str(programs / "python"), "-I", "-c", _PROGRAM]
+    deadline = time.monotonic() + TIMEOUT_S
+    with subprocess.Popen(
+        [*line, repository.bucket, repository.endpoint, *places],
+        env={**os.environ, **repository.environment()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as process:
+        try:
+            while True:
+                try:
+                    printed, errors = process.communicate(timeout=POLL_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    if not goes_on():
+                        raise Abandoned from None
+                    if time.monotonic() > deadline:
+                        raise BarmanError(
+                            f"{repository.place} did not answer within {TIMEOUT_S:.0f} s; see how "
+                            "fast it is reached from this node"
+                        ) from None
+        finally:
+            process.kill()
+    if process.returncode != 0:
+        raise BarmanError(cause_of(errors, repository, process.returncode))
+    return printed
 
 
 def folders_in(repository: Repository, folder: str, programs: Path) -> list[str]:

@@ -1,8 +1,9 @@
 """Programs for PostgreSQL: `wal-archive PATH` (archive_command), `wal-restore NAME PATH`, and
 `parent-wal-restore NAME PATH`, which reads the repository of a cluster that this one is made from.
 
-`wal-archive` ends with 0 only once the repository has taken the file, and otherwise with 1, so that
-PostgreSQL keeps the file and tries again. (A status above 125 would end PostgreSQL's archiver.)
+`wal-archive` ends with 0 only once the repository has the file, which `kept_wal` decides, and
+otherwise with 1, so that PostgreSQL keeps the file and tries again. A status above 125 ends
+PostgreSQL's archiver: on a replica that is told to end it would else try thrice first.
 `wal-restore` ends with 1 if the repository has not got the file, which is how a recovery finds its
 end; any other failure ends it with 255, at which PostgreSQL stops the recovery: it must not end
 before the WAL does because a server was away.
@@ -21,11 +22,13 @@ from typing import NoReturn
 
 from .archive import ABSENT
 from .barman import PROGRAMS, Barman, BarmanError
+from .kept_wal import LOOKS_S, Call, Verdict, note_fetched, verdict
 from .repository import OWN, PARENT, SECRETS, RepositoryError, read_repository, system_identifier
 
 TIMEOUT_S = 300.0
 ABSENT_STATUS = 1
 STOP_RECOVERY = 255
+STOP_ARCHIVER = 143
 TRIES, AGAIN_S = 30, 10.0
 """How often, and with which pauses, a file of a restored cluster's parent is asked for."""
 
@@ -67,16 +70,33 @@ def archive(
     environ: Mapping[str, str],
     secrets: Path = SECRETS,
     programs: Path = PROGRAMS,
+    looks_s: Sequence[float] = LOOKS_S,
 ) -> int:
-    """Send one file to the repository, and return the exit status."""
+    """Send one file to the repository, or wait on a replica until it is there, and return the exit
+    status."""
     if len(arguments) != 1:
         print("usage: wal-archive PATH", file=sys.stderr)
         return 1
-    path = Path(arguments[0]).absolute()
-    try:
+    given = Path(arguments[0])
+    path = given.absolute()
+
+    def archive_of_system() -> Barman:
         repository = read_repository(environ, secrets)
-        barman = Barman(repository, system_identifier(data_of(path)), programs)
-        barman.run("wal-archive", repository.upload_options, [str(path)], timeout_s=TIMEOUT_S)
+        return Barman(repository, system_identifier(data_of(path)), programs)
+
+    try:
+        match verdict(Call(path, given.is_absolute(), looks_s), archive_of_system):
+            case Verdict.UPLOAD:
+                barman = archive_of_system()
+                options = barman.repository.upload_options
+                barman.run("wal-archive", options, [str(path)], timeout_s=TIMEOUT_S)
+            case Verdict.KEEP:
+                print(f"WAL {path.name}: is kept until the leader has archived it", file=sys.stderr)
+                return 1
+            case Verdict.STOP:
+                return STOP_ARCHIVER
+            case Verdict.DONE:
+                pass
     except (RepositoryError, BarmanError, OSError) as error:
         print(f"WAL {path.name}: is not archived: {error}", file=sys.stderr)
         return 1
@@ -104,6 +124,8 @@ def restore(
             timeout_s=TIMEOUT_S,
             absent=ABSENT,
         )
+        if kind == PARENT and found is not None:
+            note_fetched(data_of(path), name)
     except (RepositoryError, BarmanError, OSError) as error:
         print(f"WAL {name}: is not restored: {error}", file=sys.stderr)
         return STOP_RECOVERY

@@ -39,8 +39,7 @@ def overdue_reason(found: Archiving, member: str, service: str, place: str) -> s
     return (
         f"backup: {waiting_text(found)} to be archived in {place}{oldest} ({member}: {cause}); "
         f"see docker service logs {service}, which has a line with the cause for each try, and "
-        "correct that: PostgreSQL keeps the files until its disk is full, and a switchover before "
-        "they are archived leaves a gap in the archive"
+        "correct that: PostgreSQL keeps the files until its disk is full, on the replicas too"
     )
 
 

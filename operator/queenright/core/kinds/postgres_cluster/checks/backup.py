@@ -9,10 +9,11 @@ from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepositor
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.parameters import (
     ARCHIVE_COMMAND,
+    ARCHIVING_PARAMETERS,
     REPLICA_PARAMETERS,
 )
 from queenright.core.manifest.problems import Finding, Path, path_text
-from queenright.core.postgres.parameters import amount_of, is_on, parameters
+from queenright.core.postgres.parameters import amount_of, parameters
 
 _BACKUP: Path = ("spec", "backup")
 _REPOSITORY: Path = (*_BACKUP, "repository")
@@ -25,10 +26,10 @@ def _archives(cluster: PostgresCluster) -> Iterator[Finding]:
         return
     found = cluster.spec.postgresql.parameters
     involved = (_BACKUP,)
-    if not is_on(found["archive_mode"]):
+    if str(found["archive_mode"]).lower() != ARCHIVING_PARAMETERS["archive_mode"]:
         message = (
-            "must be on while `backup` is there, so that the leader and no other member archives; "
-            "leave it out"
+            "must be always while `backup` is there, so that a replica keeps what the leader has "
+            "not archived yet; leave it out"
         )
         yield Finding((*_PARAMETERS, "archive_mode"), message, involves=involved)
     if found["archive_command"] != ARCHIVE_COMMAND:

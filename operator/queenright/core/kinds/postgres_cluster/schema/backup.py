@@ -176,9 +176,9 @@ class Drill(Part):
 
 
 class BackupSpec(Part):
-    """Continuous archiving of the WAL by whichever member leads: PostgreSQL's `archive_mode` is on,
-    and a segment that nothing fills is archived after `archive_timeout` (1min, unless
-    `postgresql.parameters` has another)."""
+    """Continuous archiving of the WAL by whichever member leads: PostgreSQL's `archive_mode` is
+    `always`, so that replicas keep what is not archived yet, and a segment that nothing fills is
+    archived after `archive_timeout` (1min, unless `postgresql.parameters` has another)."""
 
     repository: BackupRepository = Field(description="The place of backups and WAL.")
     compression: Literal["gzip", "none"] = Field(

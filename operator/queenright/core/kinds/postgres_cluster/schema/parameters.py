@@ -38,9 +38,10 @@ id and, in a session, user and database."""
 ARCHIVE_COMMAND = "wal-archive %p"
 """The member image's program. It reads where to from the environment and the mounted secrets."""
 ARCHIVING_PARAMETERS: Mapping[str, str] = MappingProxyType(
-    {"archive_mode": "on", "archive_command": ARCHIVE_COMMAND, "archive_timeout": "1min"}
+    {"archive_mode": "always", "archive_command": ARCHIVE_COMMAND, "archive_timeout": "1min"}
 )
-"""Parameters of a cluster that archives its WAL, in place of the contract's or beside them."""
+"""Parameters of a cluster that archives its WAL, in place of the contract's or beside them. With
+`always` a replica keeps each file until the archive has it, for the case that it leads before."""
 
 REPLICA_NOTE = "/home/postgres/raft/replica"
 """File of a member that was made from a backup and has not come to the end of the archive."""

@@ -92,7 +92,7 @@ def test_the_command_is_the_same_for_every_repository() -> None:
     assert both[0] == both[1]
     parameters = both[0]["postgresql"]["parameters"]
     assert parameters["archive_command"] == "wal-archive %p"
-    assert (parameters["archive_mode"], parameters["archive_timeout"]) == ("on", "1min")
+    assert (parameters["archive_mode"], parameters["archive_timeout"]) == ("always", "1min")
     own = manifest(backup=BACKUP, postgresql="{parameters: {archive_timeout: 5min}}")
     parameters = desired(own).settings["postgresql"]["parameters"]
     assert parameters["archive_timeout"] == "5min"
@@ -109,7 +109,7 @@ def test_the_field_is_put_in_with_the_settings_and_one_replica_first() -> None:
     assert [key for key in keys if "!" in key] == ["update-service/main_member-2 !main_member-2"]
     (patch,) = [step for step in plan.actions if isinstance(step, PatchSettings)]
     assert patch.patch["postgresql"]["parameters"] == {
-        "archive_mode": "on",
+        "archive_mode": "always",
         "archive_command": "wal-archive %p",
         "archive_timeout": "1min",
     }
