@@ -159,8 +159,9 @@ def test_a_restored_server_archives_nothing_of_its_parents(
             "RESTORE_ENDPOINT": programs.variables["BACKUP_ENDPOINT"],
         },
     )
-    text = (programs.secrets / "backup_credentials").read_text()
-    (programs.secrets / "restore_credentials").write_text(text)
+    for file in ("credentials", "ca"):
+        text = (programs.secrets / f"backup_{file}").read_text()
+        (programs.secrets / f"restore_{file}").write_text(text)
     laid_out = programs.run(
         "base-restore", str(first.data), "latest", str(restored.data), user=NOBODY
     )
