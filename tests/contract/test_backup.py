@@ -131,8 +131,9 @@ def whole_files(programs: MemberPrograms, server: Server) -> set[str]:
 def test_a_backup_is_done_when_it_can_be_restored_also_across_a_change_of_the_leader(
     programs: MemberPrograms, servers: dict[str, Server], *, is_lost: bool
 ) -> None:
-    """A server that is shut down begins another file, and nobody archives the former one."""
-    first, second = pair(programs, servers)
+    """A server that is shut down begins another file. Where replicas keep nothing, as before their
+    restart with `archive_mode: always`, nobody archives the former one."""
+    first, second = pair(programs, servers, "on")
     archived(first)
     insert(first, range(10, 20))
     (first.home / "stuck").touch()
