@@ -44,7 +44,7 @@ BEYOND_A_SCHEMA = {
     *("replication of one member", "replication of two members"),
     *("backup in clear text", "backup in clear text with an authority"),
     *("backup with a password for credentials", "backup with one secret for two"),
-    *("backup with a role's password", "backup without archiving", "backup by all members"),
+    *("backup with a role's password", "backup without archiving", "backup without the replicas"),
     *("backup with a schedule beyond the hour", "backup with a schedule downwards"),
     *("backup with a schedule without a step", "backup with a schedule that never comes"),
     *("backup with a retention and no schedule", "backup with a retention of nothing"),
