@@ -186,7 +186,9 @@ def moved_while_files_wait(
     eventually(lambda: leader_node(lab) not in ("", former.name), "the next leader", 60)
     print(f"switched over with the repository away in {time.monotonic() - begun:.0f} s")
     former.power_cut()
-    writer.wait_for_a_write()
+    # The writer's proxy may be on that node.
+    with connect(lab, leader_node(lab), 5432) as connection:
+        connection.execute("INSERT INTO acknowledged VALUES ('while files wait', 1)")
     store.start_proxy()
     wanted = {f"/{name}.gz" for (name,) in waiting}
     eventually(
@@ -215,7 +217,7 @@ def written_and_dropped(
         lab.node(leader).start()
         well_again(deployment)
         moved_while_files_wait(deployment, store, programs, writer)
-        writer.wait_for_a_write()
+        writer.wait_for_a_write(120)
     well_again(deployment)
     with connect(lab, leader_node(lab), 5432) as connection:
         before = rows(connection)
