@@ -76,6 +76,15 @@ def test_archive_ends_with_1_whatever_barman_ended_with(
     assert capfd.readouterr().err == f"WAL {WAL}: is not archived: Something new\n"
 
 
+def test_a_leader_that_ends_tries_once(tmp_path: Path, secrets: Path, data: Path) -> None:
+    """PostgreSQL's archiver tries thrice where it gets 1, and a switchover waits for that."""
+    programs = barman(tmp_path, "wal-archive", "exit 4")
+    pid = data / "postmaster.pid"
+    for status, wanted in (("ready   ", 1), ("stopping", wal.STOP_ARCHIVER)):
+        pid.write_text(f"1\n{data}\n1\n5432\n/run\n*\n  1 2\n{status}\n")
+        assert wal.archive([f"pg_wal/{WAL}"], URL, secrets, programs) == wanted
+
+
 def test_archive_without_barman_is_a_failure_too(
     tmp_path: Path, secrets: Path, data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,10 +75,14 @@ class Call:
 
     def is_stopping(self) -> bool:
         """Return True if PostgreSQL was told to end, or has ended."""
+        return not (self.data / "postmaster.pid").exists() or self.is_told_to_stop()
+
+    def is_told_to_stop(self) -> bool:
+        """Return True while PostgreSQL ends, as its lock file says."""
         try:
             lines = (self.data / "postmaster.pid").read_text(encoding="utf-8").split("\n")
-        except FileNotFoundError:
-            return True
+        except OSError:
+            return False
         return len(lines) > 7 and lines[7].strip() == "stopping"
 
 

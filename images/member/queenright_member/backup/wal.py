@@ -99,7 +99,8 @@ def archive(
                 pass
     except (RepositoryError, BarmanError, OSError) as error:
         print(f"WAL {path.name}: is not archived: {error}", file=sys.stderr)
-        return 1
+        # A leader that ends would try thrice while nobody can write. The next one has the file.
+        return STOP_ARCHIVER if Call(path).is_told_to_stop() else 1
     return 0
 
 
