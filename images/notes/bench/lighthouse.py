@@ -17,14 +17,14 @@ TARGET = 95
 
 
 def measure() -> Iterator[Figure]:
-    """Yields the median score of each screen, of RUNS runs (3)."""
+    """Yields the median score of each screen, of RUNS (3); RuntimeError if a run has none."""
     runs = int(os.environ.get("RUNS", "3"))
     env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
     with postgres() as server, Replica(server.database("lighthouse"), env).running() as running:
         found = judged(running, ("performance",), runs=runs)
     load = os.getloadavg()[0]
     for name, every in found.runs.items():
-        scores = [run.scores["performance"] or 0 for run in every]
+        scores = [score_of(run, number) for number, run in enumerate(every, start=1)]
         note = f"of {sorted(scores)}; {_metrics(every)}; load {load:.0f}"
         yield Figure(
             f"Lighthouse, performance: {name}",
@@ -33,6 +33,17 @@ def measure() -> Iterator[Figure]:
             at_least=TARGET,
             note=note,
         )
+
+
+def score_of(run: Run, number: int) -> int:
+    """Returns the performance score (0 to 100) of a screen's run `number`; RuntimeError if none."""
+    score = run.scores.get("performance")
+    if score is None or run.error:
+        raise RuntimeError(
+            f"Lighthouse, {run.screen}, run {number}: no score ({run.error or 'no reason given'});"
+            " run it again when the machine is quiet"
+        )
+    return score
 
 
 def _metrics(every: list[Run]) -> str:
