@@ -15,6 +15,7 @@ async function person(who, more = {}) {
 
 const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 const said = (page, text) => page.locator('.notice', { hasText: text }).waitFor();
+const closed = (page) => page.locator('dialog').waitFor({ state: 'detached' });
 const linksOf = (id) => api('GET', `/nodes/${id}/shares`);
 const statusOf = async (url) => (await fetch(base + new URL(url).pathname)).status;
 
@@ -64,10 +65,12 @@ async function share() {
   await page.getByRole('button', { name: 'End the link' }).click();
   await page.locator('dialog [data-yes]').click();
   await said(page, 'The server is not reached.');
+  await closed(page);
   holds('offline nothing is ended', (await linksOf(pages.plan)).length === 1);
   await context.setOffline(false);
   await page.getByRole('button', { name: 'End the link' }).click();
   await page.keyboard.press('Escape');
+  await closed(page);
   holds('Escape ends nothing', (await linksOf(pages.plan)).length === 1);
   await page.getByRole('button', { name: 'End the link' }).click();
   await page.locator('dialog [data-yes]').click();

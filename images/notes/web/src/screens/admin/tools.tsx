@@ -1,6 +1,6 @@
 /** What the screens of the account and the administration share: requests, forms, questions. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, request, UnreachableError } from "../../api/client";
 import { EndedError, isAnother, isCurrent, load } from "../../api/signed_in";
 import { isOnline, userId } from "../../app/store";
@@ -151,7 +151,8 @@ interface AskProps {
 export function Ask({ question, title, act, cancel }: AskProps) {
   const root = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState("");
-  useEffect(() => root.current?.querySelector<HTMLElement>("button")?.focus(), []);
+  // Before the next key: an Escape right after the click belongs to the question.
+  useLayoutEffect(() => root.current?.querySelector<HTMLElement>("button")?.focus(), []);
   const run = (): void => {
     act().catch((error: unknown) => {
       if (!(error instanceof EndedError)) setProblem(reason(error));

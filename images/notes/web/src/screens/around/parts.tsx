@@ -128,7 +128,8 @@ interface AskProps {
 /** Asks before something that cannot be undone; the focus begins on "Cancel". */
 export function Ask({ question, yes, act, close }: AskProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key: an Escape right after the click belongs to the question.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     ref.current?.showModal();
     return () => {
