@@ -18,6 +18,7 @@ images: ## build the images and push them: REGISTRY=host:port, PLATFORMS=linux/a
 	$(call image-commands,proxy:3.0-alpine,images/proxy)
 	$(call image-commands,vip:2.2,images/vip)
 	$(call image-commands,edge:2.6,images/edge)
+	$(call image-commands,repository:2.30,images/repository)
 	$(call image-commands,operator:$(OPERATOR_VERSION),-f images/operator/Dockerfile .)
 else
 images: lab-images

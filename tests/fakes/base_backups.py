@@ -103,7 +103,7 @@ class BaseBackups:
             said = "base-backup: failed: PostgreSQL takes no connection; see that it runs"
         elif one.is_primary != work.was_primary:
             said = "base-backup: failed: the replica became the leader meanwhile; begin it again"
-        elif self.fails or self.archives.away_s is not None:
+        elif self.fails or self.archives.is_away(task.template.environment):
             said = "base-backup: failed: https://s3.example does not answer; see that it runs"
         if said:
             self.said[task.service_id] = said
@@ -158,7 +158,7 @@ class BaseBackups:
     def listed(self, task: FakeTask) -> int:
         """The end of a job that lists: all that was made, and their number; or that checks."""
         is_check = task.template.command == ("restore-check",)
-        if self.archives.away_s is not None:
+        if self.archives.is_away(task.template.environment):
             begin = "restore-check: " if is_check else "backup-list: got no answer: "
             self.said[task.service_id] = (
                 f"{begin}https://s3.example does not answer; see that it runs"

@@ -77,7 +77,7 @@ class Drills:
         environment, said = task.template.environment, ""
         made = [f"{at:%Y%m%dT%H%M%S}" for at in self.backups.made]
         noted = environment.get("DRILL_BACKUP", "")
-        if self.backups.fails or self.backups.archives.away_s is not None:
+        if self.backups.fails or self.backups.archives.is_away(environment):
             said = "https://s3.example does not answer; see that it runs"
         elif not made or made[-1] < noted:
             said = f"base backup {noted} was made, and the repository has it no more"

@@ -7,7 +7,7 @@ container has not got the environment and the credentials of the repository.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,6 +17,7 @@ from tests.fakes.fake_catalogs import ModelledServers
 from tests.fakes.fake_swarm import nothing
 from tests.fakes.files import EPOCH
 from tests.fakes.instances import Instance
+from tests.fakes.repositories import Repositories
 
 SEGMENT_BYTES = 16 << 20
 SEGMENT_S = 60.0
@@ -83,21 +84,39 @@ class ModelledArchives:
 
     servers: ModelledServers
     now_s: Callable[[], float]
+    repositories: Repositories
     away_s: float | None = None
     """Since when the repository answers nobody."""
     archivers: dict[str, FakeArchiver] = field(default_factory=dict)
+    unserved_s: dict[str, float] = field(default_factory=dict)
+    """Since when the repository on a volume was found to be away, by its address."""
 
     async def find(self, server: Server) -> FakeArchiver:
         instance = await self.servers.primary(server)
         found = self.archivers.setdefault(instance.task.id, FakeArchiver())
+        unserved_s = self.unserved(instance.task.template.environment)
         found.is_on = instance.running.get("archive_mode") == "always"
         if not can_archive(instance):
             found.stuck_s = instance.task.up_since_s
         elif self.away_s is not None:
             found.stuck_s = max(self.away_s, instance.task.up_since_s)
+        elif unserved_s is not None:
+            found.stuck_s = max(unserved_s, instance.task.up_since_s)
         else:
             found.stuck_s = None
         return found
+
+    def is_away(self, environment: Mapping[str, str]) -> bool:
+        """Return True if the repository that a container's environment names does not answer."""
+        return self.away_s is not None or not self.repositories.answers(environment)
+
+    def unserved(self, environment: Mapping[str, str]) -> float | None:
+        """Return since when a repository on a volume is away; None while it answers."""
+        endpoint = environment.get("BACKUP_ENDPOINT", "")
+        if self.repositories.answers(environment):
+            self.unserved_s.pop(endpoint, None)
+            return None
+        return self.unserved_s.setdefault(endpoint, self.now_s())
 
 
 def can_archive(instance: Instance) -> bool:

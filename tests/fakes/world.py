@@ -36,6 +36,7 @@ from tests.fakes.listening import why_unreadable
 from tests.fakes.loading import JudgedFiles
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.repositories import Repositories, is_repository, why_no_server
 from tests.fakes.swarm_store import Role, SwarmStore
 from tests.fakes.virtual_loop import in_place
 from tests.support.app_builders import EDGE_IMAGE
@@ -104,7 +105,8 @@ class World(DataDamage):
         self.secrets = FakeSecrets(self.store)
         self.servers = ModelledServers(self.patroni_model)
         self.catalogs = FakeCatalogs(self.servers.find)
-        self.archives = ModelledArchives(self.servers, lambda: self.now_s)
+        repositories = Repositories(self.store)
+        self.archives = ModelledArchives(self.servers, lambda: self.now_s, repositories)
         self.base_backups = BaseBackups(
             self.patroni_model,
             self.archives,
@@ -157,6 +159,12 @@ class World(DataDamage):
             return self.drills.why_not_start(service)
         if is_base_backup(service) or is_backup_list(service):
             return self.base_backups.why_not_start(service)
+        return self._why_not_serve(service, reference)
+
+    def _why_not_serve(self, service: Service, reference: str) -> str:
+        """Return the refusal of the images of the cluster's own services."""
+        if is_repository(service):
+            return why_no_server(service)
         if not service.configs:
             return "no configuration file"
         if reference == PROXY_IMAGE:

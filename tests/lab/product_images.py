@@ -67,7 +67,7 @@ class ProductImage:
 def product_images() -> tuple[ProductImage, ...]:
     """All images of the product, in the order in which they are built."""
     member, proxy, operator = IMAGES / "member", IMAGES / "proxy", IMAGES / "operator"
-    vip, edge = IMAGES / "vip", IMAGES / "edge"
+    vip, edge, repository = IMAGES / "vip", IMAGES / "edge", IMAGES / "repository"
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     sources = [ROOT / "operator", *(ROOT / name for name in ("pyproject.toml", "README.md"))]
     return (
@@ -84,6 +84,14 @@ def product_images() -> tuple[ProductImage, ...]:
         ProductImage("proxy", "3.0-alpine", proxy, proxy / "Dockerfile", HAPROXY, (proxy,)),
         ProductImage("vip", "2.2", vip, vip / "Dockerfile", DEBIAN_SLIM, (vip,)),
         ProductImage("edge", "2.6", edge, edge / "Dockerfile", PYTHON, (edge,)),
+        ProductImage(
+            "repository",
+            "2.30",
+            repository,
+            repository / "Dockerfile",
+            DEBIAN_SLIM,
+            (repository,),
+        ),
         ProductImage(
             "operator",
             version,
@@ -225,7 +233,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.lab.product_images", description=__doc__)
     parser.add_argument("--registry", help="default: the lab's own, which is started if need be")
     parser.add_argument(
-        "names", nargs="*", help="member, proxy, vip, edge, operator (default: these), notes"
+        "names",
+        nargs="*",
+        help="member, proxy, vip, edge, repository, operator (default: these), notes",
     )
     parser.add_argument("--all", action="store_true", help="every image, the companions too")
     given = parser.parse_args(argv)

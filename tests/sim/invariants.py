@@ -172,17 +172,27 @@ class Invariants:
             case _:
                 pass
 
+    def _is_no_repository_of(self, service: Service) -> bool:
+        """Return True for a repository on a volume, at whose port no member archives."""
+        if service.name != f"{self.subject.cluster}_repository":
+            return False
+        told = (live.value.environment for live in self.world.store.services.values())
+        endpoints = [environment.get("BACKUP_ENDPOINT", "") for environment in told]
+        return not any(one.endswith(f":{p.published}") for one in endpoints for p in service.ports)
+
     def _must_stay(self, what: object) -> bool:
         return not self.removal_is_wanted and self.subject.owns(what)
 
     def _holds_nothing(self, service_id: str) -> bool:
         """Return True if the service holds no data that counts: keepalived's, if the file has no
-        address or to create it anew; that of a job; that of a member that has left."""
+        address or to create it anew; that of a job; that of a member that has left; that of a
+        repository where no member archives."""
         live = self.world.store.services.get(service_id)
         return live is not None and (
             live.value.name == f"{self.subject.cluster}_vip"
             or live.value.mode == "replicated-job"
             or self.subject.has_left(live.value)
+            or self._is_no_repository_of(live.value)
             or (self.restore_is_wanted and not self.world.containers(live.value.name))
         )
 

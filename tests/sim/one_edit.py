@@ -27,7 +27,7 @@ from tests.sim.invariants import Invariants
 from tests.sim.operator_processes import Operators
 from tests.sim.schema_edits import ITEMS, POOL, Edit, SchemaField, draw_edit
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, EDGE_DIGEST, EDGE_IMAGE, app_manifest
-from tests.support.builders import BACKUP, FILE, VIP, manifest
+from tests.support.builders import BACKUP, BACKUP_ON_VOLUME, FILE, VIP, manifest
 
 PLAIN = manifest()
 RICH = manifest(
@@ -59,6 +59,7 @@ APP_IMAGES = {**APP_DIGESTS, EDGE_IMAGE: EDGE_DIGEST}
 BESIDE: Mapping[tuple[str, str], str] = {
     ("PostgresCluster", "vip"): RICH,
     ("PostgresCluster", "backup"): manifest(backup=BACKUP),
+    ("PostgresCluster", "volume"): manifest(backup=BACKUP_ON_VOLUME),
     ("PostgresCluster", "bootstrap"): manifest(bootstrap=PARENT),
     ("PostgresCluster", "from"): manifest(backup=BACKUP[:-1] + ", schedule: '*/5 * * * *'}"),
     ("PostgresCluster", "schedule"): manifest(backup=DRILLED),
@@ -131,7 +132,8 @@ def draw_valid(kind: str, one: SchemaField, rng: random.Random) -> tuple[str, Ed
     """A text and a valid edit of it; None if a dozen draws give none."""
     file, *texts = TEXTS[kind]
     for _ in range(TRIES):
-        beside = BESIDE.get((kind, one.path[-1]), BESIDE.get((kind, one.path[1])))
+        named = (*(["volume"] if "volume" in one.path else []), one.path[-1], one.path[1])
+        beside = next((BESIDE[kind, name] for name in named if (kind, name) in BESIDE), None)
         text = beside or rng.choice(texts)
         edit = draw_edit(file, text, one, rng)
         if not edit.problems:

@@ -15,7 +15,26 @@ def with_parameter(text: str) -> str:
     return with_backup(more=f"postgresql: {{parameters: {{{text}}}}}")
 
 
+VOLUME = "volume: {node: node5, image: r/queenright-repository:2.30}"
+
+
 BACKUP_CASES: dict[str, str] = {
+    "backup on a volume": with_backup(f"credentials: c, {VOLUME}"),
+    "backup on a volume with a certificate alone": with_backup(
+        f"credentials: c, {VOLUME}".replace("}", ", certificate: tls}")
+    ),
+    "backup on a volume with a CA alone": with_backup(f"credentials: c, ca: s3_ca, {VOLUME}"),
+    "backup on a volume and in a bucket": with_backup(f"bucket: others, credentials: c, {VOLUME}"),
+    "backup on a volume and at an address": with_backup(
+        f"credentials: c, endpoint: 'https://s3.example', {VOLUME}"
+    ),
+    "backup on a volume beside a member": with_backup(
+        f"credentials: c, {VOLUME}".replace("node5", "node2")
+    ),
+    "backup on a volume of nowhere": with_backup("credentials: c, volume: {image: r/q:1}"),
+    "backup on a volume with a secret twice": with_backup(
+        f"credentials: c, ca: c, {VOLUME}".replace("}", ", certificate: c}")
+    ),
     "backup a switch": edited(more="backup: true"),
     "backup of nothing": edited(more="backup: {}"),
     "backup's repository a word": edited(more="backup: {repository: s3://backups/main}"),

@@ -46,10 +46,15 @@ VIP = f"{{image: {VIP_IMAGE}, address: 10.77.0.100, interface: eth0, routerId: 5
 """A cluster's `vip`, as a YAML flow value."""
 BACKUP = "{repository: {bucket: backups, credentials: main_backup, endpoint: https://s3.example}}"
 """A cluster's `backup`, as a YAML flow value."""
+REPOSITORY_IMAGE = "10.77.0.1:5000/queenright-repository:2.30"
+VOLUME = f"{{node: node1, image: {REPOSITORY_IMAGE}}}"
+BACKUP_ON_VOLUME = f"{{repository: {{credentials: main_backup, volume: {VOLUME}}}}}"
+"""The same with its repository on a volume."""
 DIGESTS = {
     MEMBER_IMAGE: f"sha256:{'a' * 64}",
     PROXY_IMAGE: f"sha256:{'b' * 64}",
     VIP_IMAGE: f"sha256:{'e' * 64}",
+    REPOSITORY_IMAGE: f"sha256:{'9' * 64}",
 }
 FILE = "/etc/queenright/cluster.yaml"
 MANIFEST = f"""\

@@ -204,3 +204,17 @@ def test_causes_in_one_line(errors: str, cause: str, secrets: Path) -> None:
     repository = read_repository({**URL, "BACKUP_ENDPOINT": "https://s3"}, secrets)
     told = cause_of(f"{ERROR}{errors}" if errors else "", repository, 4)
     assert told == cause.format(place="bucket backups at https://s3")
+
+
+def test_the_cause_of_a_failed_try_is_kept_until_one_succeeds(
+    tmp_path: Path, secrets: Path, data: Path
+) -> None:
+    noted, names = tmp_path / "failed", [f"pg_wal/{WAL}"]
+    full = f"echo '{ERROR}An error occurred (InsufficientStorage)' >&2; exit 1"
+    programs = barman(tmp_path, "wal-archive", full)
+    assert wal.archive(names, URL, secrets, programs, noted) == 1
+    place = "bucket backups at Amazon S3"
+    assert noted.read_text() == f"{place} has no room left; make room or raise its quota"
+    barman(tmp_path, "wal-archive", "exit 0")
+    assert wal.archive(names, URL, secrets, programs, noted) == 0
+    assert not noted.exists()

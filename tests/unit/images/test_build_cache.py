@@ -7,9 +7,11 @@ from tests.lab.product_images import ROOT, product_images
 
 
 def test_the_contracts_tags() -> None:
-    member, proxy, vip, edge, operator = [image.reference for image in product_images()]
+    named = [image.reference for image in product_images()]
+    member, proxy, vip, edge, repository, operator = named
     assert (member, proxy) == ("queenright-member:16", "queenright-proxy:3.0-alpine")
     assert (vip, edge) == ("queenright-vip:2.2", "queenright-edge:2.6")
+    assert repository == "queenright-repository:2.30"
     assert operator == f"queenright-operator:{__version__}"
 
 

@@ -29,13 +29,16 @@ TIMEOUT_S = 300.0
 ABSENT_STATUS = 1
 STOP_RECOVERY = 255
 STOP_ARCHIVER = 143
+FAILED = Path("/tmp/wal-archive.failed")
+"""The cause of the last try, while it failed; the operator reads it through PostgreSQL."""
+LONGEST_CAUSE = 300
 TRIES, AGAIN_S = 30, 10.0
 """How often, and with which pauses, a file of a restored cluster's parent is asked for."""
 
 
 def archive_main() -> NoReturn:
     """`wal-archive PATH`: archive the file that PostgreSQL names, relative to its own folder."""
-    sys.exit(archive(sys.argv[1:], os.environ))
+    sys.exit(archive(sys.argv[1:], os.environ, failed=FAILED))
 
 
 def restore_main() -> NoReturn:
@@ -71,9 +74,10 @@ def archive(
     secrets: Path = SECRETS,
     programs: Path = PROGRAMS,
     looks_s: Sequence[float] = LOOKS_S,
+    failed: Path | None = None,
 ) -> int:
     """Send one file to the repository, or wait on a replica until it is there, and return the exit
-    status."""
+    status; ``failed`` is the file for the cause, where one is kept."""
     if len(arguments) != 1:
         print("usage: wal-archive PATH", file=sys.stderr)
         return 1
@@ -99,9 +103,28 @@ def archive(
                 pass
     except (RepositoryError, BarmanError, OSError) as error:
         print(f"WAL {path.name}: is not archived: {error}", file=sys.stderr)
+        note(failed, str(error))
         # A leader that ends would try thrice while nobody can write. The next one has the file.
         return STOP_ARCHIVER if Call(path).is_told_to_stop() else 1
+    note(failed, "")
     return 0
+
+
+def note(file: Path | None, cause: str) -> None:
+    """Keep the cause of a failure for the status, in letters that every encoding has; none where
+    the text is empty. The archiving does not depend on it."""
+    text = " ".join(cause.split()).encode("ascii", "replace")[:LONGEST_CAUSE]
+    if file is None:
+        return
+    new = file.with_suffix(".new")
+    try:
+        if text:
+            new.write_bytes(text)
+            new.replace(file)
+        else:
+            file.unlink(missing_ok=True)
+    except OSError:
+        return
 
 
 def restore(

@@ -46,7 +46,8 @@ class PostgresArchiving:
 
 def decode(row: Row, server: Server) -> Archiving:
     """Return the status out of the statement's one row; UnavailableError if it is none."""
-    in_recovery, at, mode, last, last_at, failed, failed_at, waiting, since, segment, system = row
+    in_recovery, at, mode, last, last_at, failed, failed_at, waiting, since, segment, *rest = row
+    system, why = rest
     if in_recovery:
         raise not_primary(server)
     if not isinstance(at, datetime) or not isinstance(waiting, int) or not isinstance(segment, int):
@@ -61,8 +62,14 @@ def decode(row: Row, server: Server) -> Archiving:
         waiting=waiting,
         waiting_bytes=waiting * segment,
         waiting_since=moment(since) if waiting else None,
+        why=cause(why) if waiting else "",
         system=system if isinstance(system, str) and SYSTEM.fullmatch(system) else "",
     )
+
+
+def cause(value: object) -> str:
+    """Return a member's text for people: one line of printable letters."""
+    return "".join(c if c.isprintable() else " " for c in value) if isinstance(value, str) else ""
 
 
 def file_name(value: object) -> str:

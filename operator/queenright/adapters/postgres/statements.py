@@ -45,7 +45,8 @@ SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.clock_timestamp(),
   a.last_archived_wal, a.last_archived_time, a.last_failed_wal, a.last_failed_time,
   f.waiting, f.since,
   pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size')),
-  (SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c)
+  (SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c),
+  pg_catalog.pg_read_file('/tmp/wal-archive.failed', 0, 300, true)
 FROM pg_catalog.pg_stat_archiver a CROSS JOIN (
   SELECT pg_catalog.count(*) AS waiting, pg_catalog.min(s.modification) AS since
   FROM pg_catalog.pg_ls_archive_statusdir() s

@@ -25,6 +25,8 @@ class Archiving:
     waiting: int = 0
     waiting_bytes: int = 0
     waiting_since: datetime | None = None
+    why: str = ""
+    """Cause of the last failure, as the member's program says it; empty where it did not fail."""
     system: str = ""
     """Identifier of the database system, by which the repository's folder is named."""
 

@@ -22,7 +22,7 @@ def row(**fields: object) -> Row:
     found: dict[str, object] = {
         "in_recovery": False, "at": AT, "mode": "on", "last": LAST, "last_at": AT,
         "failed": None, "failed_at": None, "waiting": 0, "since": None, "segment": SEGMENT,
-        "system": "7000000000000000001",
+        "system": "7000000000000000001", "why": None,
     }  # fmt: skip
     return tuple((found | fields).values())
 
@@ -66,3 +66,11 @@ def test_only_the_name_of_a_wal_file_is_shown(name: object, kept: str) -> None:
 @pytest.mark.parametrize(("mode", "is_on"), [("on", True), ("always", True), ("off", False)])
 def test_the_mode_is_that_of_the_running_server(mode: str, is_on: bool) -> None:
     assert decode(row(mode=mode), SERVER).is_on is is_on
+
+
+def test_the_cause_of_a_failure_is_one_printable_line_while_something_waits() -> None:
+    said = "bucket backups has no room left\n\x1b[2J; make room"
+    assert decode(row(why=said, waiting=1, since=AT), SERVER).why == (
+        "bucket backups has no room left  [2J; make room"
+    )
+    assert decode(row(why=said), SERVER).why == ""

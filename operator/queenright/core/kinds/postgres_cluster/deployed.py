@@ -15,10 +15,15 @@ from typing import Any
 import yaml
 
 from queenright.core.kinds.postgres_cluster.annotations import noted_labels, state_config_name
+from queenright.core.kinds.postgres_cluster.checks.backup import REPOSITORY_NAME
 from queenright.core.kinds.postgres_cluster.deployed_secrets import secret_at
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import Way
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import bootstraps
+from queenright.core.kinds.postgres_cluster.desired.repository import (
+    RepositoryPlace,
+    place_of,
+)
 from queenright.core.kinds.postgres_cluster.desired.services import (
     REST_SECRET_TARGET,
     SUPERUSER_TARGET,
@@ -33,7 +38,7 @@ from queenright.core.manifest.remembered import MOST_DOCUMENTS
 from queenright.core.observed import SwarmState
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import answered_once
-from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, Service
+from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, CLUSTER_LABEL, Service
 
 MOST_TEMPLATES = 4 * MOST_DOCUMENTS
 LARGEST_TEMPLATE = 1 << 17
@@ -73,7 +78,8 @@ class Deployed:
 
     ``raft_port`` is 0 where it is not known; ``was_whole`` is True if the cluster was healthy once.
     ``homes`` are the nodes of members that live elsewhere than their lines say. ``restore`` is the
-    restore in place with which it begins anew, until it was healthy since.
+    restore in place with which it begins anew, until it was healthy since. ``repository`` is where
+    its repository on a volume is deployed.
     """
 
     raft_port: int = 0
@@ -81,6 +87,7 @@ class Deployed:
     was_whole: bool = False
     homes: Nodes = ()
     restore: RestoreWish | None = None
+    repository: RepositoryPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,15 @@ def _deployed_of(swarm: SwarmState, scope: str, places: Sequence[DeployedMember]
         ways=tuple(sorted(found)),
         was_whole=is_whole,
         restore=None if is_whole else noted_restore(scope, swarm),
+        repository=deployed_repository(scope, swarm),
     )
+
+
+def deployed_repository(scope: str, swarm: SwarmState) -> RepositoryPlace | None:
+    """Where the cluster's repository on a volume is; None where there is none."""
+    live = swarm.service(service_name(scope, REPOSITORY_NAME))
+    is_ours = live is not None and live.value.labels.get(CLUSTER_LABEL) == scope
+    return place_of(live.value) if live is not None and is_ours else None
 
 
 def noted_restore(scope: str, swarm: SwarmState) -> RestoreWish | None:

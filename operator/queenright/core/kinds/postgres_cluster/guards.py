@@ -21,6 +21,7 @@ from queenright.core.actions import (
 )
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
 from queenright.core.kinds.postgres_cluster.backup.guard import backups_are_safe
+from queenright.core.kinds.postgres_cluster.backup.repository_guard import repository_stays
 from queenright.core.kinds.postgres_cluster.databases.guards import sql_goes_to_the_leader
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import bootstraps
 from queenright.core.kinds.postgres_cluster.desired.services import TEMPLATE_TARGET
@@ -238,5 +239,6 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     pauses_are_respected,
     backups_are_safe,
     drills_touch_nothing,
+    repository_stays,
     sql_goes_to_the_leader,
 )

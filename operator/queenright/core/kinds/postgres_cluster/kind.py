@@ -8,6 +8,7 @@ from datetime import datetime
 from queenright.core.kinds.kind import Context, Kind, Rule, Surroundings
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
 from queenright.core.kinds.postgres_cluster.backup.guard import is_backup_job
+from queenright.core.kinds.postgres_cluster.backup.repository_guard import is_left_repository
 from queenright.core.kinds.postgres_cluster.checks.cluster import check_cluster
 from queenright.core.kinds.postgres_cluster.checks.conflicts import check_clusters_together
 from queenright.core.kinds.postgres_cluster.checks.placement import check_placement
@@ -44,7 +45,14 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
     noun, plural, label = "cluster", "clusters", CLUSTER_LABEL
     rules = RULES
     guards = CLUSTER_GUARDS
-    removable = (is_keepalived, is_left_member, is_stopped_member, is_backup_job, is_drill_job)
+    removable = (
+        is_keepalived,
+        is_left_member,
+        is_stopped_member,
+        is_backup_job,
+        is_drill_job,
+        is_left_repository,
+    )
 
     def check(self, resource: PostgresCluster) -> Iterable[Finding]:
         return check_cluster(resource)

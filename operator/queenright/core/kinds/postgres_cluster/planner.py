@@ -26,6 +26,7 @@ from queenright.core.kinds.postgres_cluster.deployed import (
 from queenright.core.kinds.postgres_cluster.deployed_restore import with_deployed_restore
 from queenright.core.kinds.postgres_cluster.deployed_secrets import with_deployed_secrets
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
+from queenright.core.kinds.postgres_cluster.desired.repository import address_of, volume_of
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
 from queenright.core.kinds.postgres_cluster.in_place.beginning import with_noted_restore
 from queenright.core.kinds.postgres_cluster.membership import (
@@ -54,6 +55,7 @@ from queenright.core.kinds.postgres_cluster.rules.patroni_config import plan_set
 from queenright.core.kinds.postgres_cluster.rules.proxies import plan_proxies
 from queenright.core.kinds.postgres_cluster.rules.raft import plan_raft
 from queenright.core.kinds.postgres_cluster.rules.replication import plan_replication
+from queenright.core.kinds.postgres_cluster.rules.repository import plan_repository
 from queenright.core.kinds.postgres_cluster.rules.restore import plan_restore
 from queenright.core.kinds.postgres_cluster.rules.secrets import plan_secrets
 from queenright.core.kinds.postgres_cluster.rules.switchover import plan_leadership
@@ -91,6 +93,7 @@ RULES: tuple[Rule, ...] = (
     plan_networks,
     plan_secrets,
     plan_configs,
+    plan_repository,
     plan_members,
     plan_restore,
     plan_in_place,
@@ -167,6 +170,8 @@ def nodes_to_check(cluster: PostgresCluster, swarm: SwarmState) -> tuple[Node, .
     spec = cluster.spec
     names = {*(member.node for member in spec.members), *spec.proxies.nodes}
     names |= {spec.backup.drill.node} if spec.backup and spec.backup.drill else set()
+    volume = volume_of(cluster)
+    names |= {volume.node} if volume is not None else set()
     labels = (spec.node_labels.member, spec.node_labels.proxy)
     return swarm.index.nodes_for_check(names, labels, spec.vip.address if spec.vip else "")
 
@@ -208,10 +213,14 @@ def expand_here(
     nodes = swarm.index.addresses
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
+    deployed = replace(deployed_of(document.resource, places, swarm), homes=homes)
+    volume = volume_of(cluster)
+    if volume is not None and not address_of(volume, nodes, deployed.repository):
+        return None
     named = {m.node for m in cluster.spec.members}
+    named |= {volume.node} if volume is not None else set()
     named |= {*cluster.spec.proxies.nodes} if cluster.spec.vip is not None else set()
     found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
-    deployed = replace(deployed_of(document.resource, places, swarm), homes=homes)
     desired = expand_as_before(Identity(document), found, places, claims, deployed)
     topology = topology_of(with_homes(document.resource, homes), places, nodes)
     replacement = replacement_of(document.resource, noted, nodes)
@@ -242,6 +251,9 @@ def has_addresses(cluster: PostgresCluster) -> bool:
     spec = cluster.spec
     known = {member.node for member in spec.members if member.address}
     peers = {*spec.proxies.nodes} if spec.vip is not None else set[str]()
+    volume = volume_of(cluster)
+    if volume is not None and not volume.address and volume.node not in known:
+        return False
     return known >= peers | {member.node for member in spec.members}
 
 
@@ -250,9 +262,12 @@ def missing_nodes(cluster: PostgresCluster, swarm: SwarmState) -> str:
     missing."""
     known = [node.name for node in swarm.nodes]
     wanted = {member.node for member in cluster.spec.members if not member.address}
+    volume, whose = volume_of(cluster), "member"
+    if volume is not None and not volume.address and wanted <= set(known):
+        wanted, whose = {volume.node}, "repository"
     names = ", ".join(sorted(wanted - set(known)))
     return (
-        f"the swarm has no node {names}, so that its member's address is not known; there are "
+        f"the swarm has no node {names}, so that its {whose}'s address is not known; there are "
         f"{', '.join(sorted(known))}"
     )
 
@@ -283,5 +298,12 @@ def expand_as_before(
     volumes = {place.name: place.volumes for place in places if place.volumes}
     ways = deployed.ways
     return expand(
-        cluster, dict(nodes), claims, ways, was_whole=whole, numbers=numbers, volumes=volumes
+        cluster,
+        dict(nodes),
+        claims,
+        ways,
+        was_whole=whole,
+        numbers=numbers,
+        volumes=volumes,
+        repository=deployed.repository,
     )

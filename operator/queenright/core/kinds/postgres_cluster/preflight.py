@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
+from queenright.core.kinds.postgres_cluster.checks.backup import REPOSITORY_NAME
 from queenright.core.kinds.postgres_cluster.checks.virtual_ip import VIP_NAME
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.repository import volume_of
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.state import ClusterState
@@ -28,6 +30,7 @@ def foreign_service_holds(document: Document[PostgresCluster], swarm: SwarmState
         return
     names = [*(member.name for member in cluster.spec.members), "proxy"]
     names += [VIP_NAME] if cluster.spec.vip is not None else []
+    names += [REPOSITORY_NAME] if volume_of(cluster) is not None else []
     for name in (service_name(document.name, found) for found in names):
         live = swarm.service(name)
         if live is not None and CLUSTER_LABEL not in live.value.labels:
@@ -53,7 +56,8 @@ def label_holds(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Hold]:
 def deployment_holds(state: ClusterState) -> Iterator[Hold]:
     """Yield reasons against a first deployment: a node, an image or a port is not ready for it."""
     desired, swarm = state.desired, state.swarm
-    for name in sorted({*(m.node for m in desired.members), *desired.proxy_nodes}):
+    stored = {desired.repository.node} if desired.repository is not None else set[str]()
+    for name in sorted({*(m.node for m in desired.members), *desired.proxy_nodes} | stored):
         node = swarm.node(name)
         if node is not None and not node.is_ready:
             yield Hold(
@@ -89,6 +93,8 @@ def placed_services(desired: DesiredCluster) -> Iterator[tuple[Service, frozense
     for member in desired.members:
         yield member.service, frozenset({member.node})
     yield desired.proxy, frozenset(desired.proxy_nodes)
+    if desired.repository is not None:
+        yield desired.repository.service, frozenset({desired.repository.node})
 
 
 def taken_ports(

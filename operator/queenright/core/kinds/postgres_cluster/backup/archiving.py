@@ -32,7 +32,7 @@ def overdue_reason(found: Archiving, member: str, service: str, place: str) -> s
     since = found.waiting_since
     oldest = f", the oldest since {format_moment(since)}" if since else ""
     cause = (
-        f"the last try failed at {format_moment(found.failed_at)}"
+        f"the last try failed at {format_moment(found.failed_at)}{because(found)}"
         if found.is_failing and found.failed_at is not None
         else "no try has failed"
     )
@@ -54,7 +54,11 @@ def archived_text(found: Archiving, member: str) -> str:
     if not found.waiting:
         return f"{text}; nothing waits"
     text += f"; {waiting_text(found)}, the oldest for {found.waiting_age.total_seconds():.0f} s"
-    return f"{text}; the last try failed" if found.is_failing else text
+    return f"{text}; the last try failed{because(found)}" if found.is_failing else text
+
+
+def because(found: Archiving) -> str:
+    return f": {found.why}" if found.why else ""
 
 
 def waiting_text(found: Archiving) -> str:

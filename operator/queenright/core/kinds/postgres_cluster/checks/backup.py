@@ -5,7 +5,11 @@ Decides from one valid `PostgresCluster`. What would leave a gap in the archive 
 
 from collections.abc import Iterator
 
-from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepository
+from queenright.core.kinds.postgres_cluster.schema.backup import (
+    VOLUME_BUCKET,
+    BackupRepository,
+    S3Repository,
+)
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.parameters import (
     ARCHIVE_COMMAND,
@@ -15,6 +19,8 @@ from queenright.core.kinds.postgres_cluster.schema.parameters import (
 from queenright.core.manifest.problems import Finding, Path, path_text
 from queenright.core.postgres.parameters import amount_of, parameters
 
+REPOSITORY_NAME = "repository"
+"""Name of the repository's service within the cluster."""
 _BACKUP: Path = ("spec", "backup")
 _REPOSITORY: Path = (*_BACKUP, "repository")
 _PARAMETERS: Path = ("spec", "postgresql", "parameters")
@@ -76,15 +82,21 @@ def _secrets(cluster: PostgresCluster) -> Iterator[Finding]:
 
 
 def shared_secrets(
-    cluster: PostgresCluster, repository: BackupRepository, at: Path
+    cluster: PostgresCluster, repository: S3Repository, at: Path
 ) -> Iterator[Finding]:
     """Yield each secret of a repository, whose field is ``at``, that is a password or named
     twice."""
     taken = taken_secrets(cluster)
-    for field, name in (("credentials", repository.credentials), ("ca", repository.ca)):
+    volume = repository.volume if isinstance(repository, BackupRepository) else None
+    named: list[tuple[Path, str | None]] = [
+        (("credentials",), repository.credentials),
+        (("ca",), repository.ca),
+        (("volume", "certificate"), volume.certificate if volume is not None else None),
+    ]
+    for field, name in named:
         if name is None:
             continue
-        path: Path = (*at, field)
+        path: Path = (*at, *field)
         if name in taken:
             message = f"is also {path_text(taken[name])}; name a secret of its own"
             yield Finding(path, message, involves=(taken[name],))
@@ -113,20 +125,60 @@ def _transport(cluster: PostgresCluster) -> Iterator[Finding]:
         return
     repository = cluster.spec.backup.repository
     yield from clear_text(repository, _REPOSITORY)
+    volume = repository.volume
+    if volume is not None and volume.certificate is None and repository.ca is not None:
+        message = "has no effect without volume.certificate; write that, or leave it out"
+        yield Finding((*_REPOSITORY, "ca"), message, "warning", ((*_REPOSITORY, "volume"),))
     if is_clear_text(repository) and repository.ca is not None:
         message = "has no effect, as `endpoint` is http; write https, or leave it out"
         yield Finding((*_REPOSITORY, "ca"), message, "warning", ((*_REPOSITORY, "endpoint"),))
 
 
-def clear_text(repository: BackupRepository, at: Path) -> Iterator[Finding]:
+def clear_text(repository: S3Repository, at: Path) -> Iterator[Finding]:
     """Yield a warning for a repository, whose field is ``at``, that is reached by http."""
     if is_clear_text(repository):
         message = "whoever is in the network between can read all data; write https"
         yield Finding((*at, "endpoint"), message, "warning")
 
 
-def is_clear_text(repository: BackupRepository) -> bool:
+def is_clear_text(repository: S3Repository) -> bool:
     return repository.endpoint is not None and repository.endpoint.startswith("http://")
+
+
+def _volume(cluster: PostgresCluster) -> Iterator[Finding]:
+    """The repository is in one place, and not beside the data."""
+    if cluster.spec.backup is None:
+        return
+    repository = cluster.spec.backup.repository
+    volume, at = repository.volume, (*_REPOSITORY, "volume")
+    if volume is None:
+        return
+    if repository.bucket != VOLUME_BUCKET:
+        message = f"is {VOLUME_BUCKET} on a volume; leave it out, or leave the volume out"
+        yield Finding((*_REPOSITORY, "bucket"), message, involves=(at,))
+    if repository.endpoint is not None:
+        message = "is that of the volume's own server; leave it out, or leave the volume out"
+        yield Finding((*_REPOSITORY, "endpoint"), message, involves=(at,))
+    for index, member in enumerate(cluster.spec.members):
+        other: Path = ("spec", "members", index, "node")
+        if member.node == volume.node:
+            message = (
+                f'"{volume.node}" has {member.name}: who loses the node loses a backup beside the '
+                "data that it is of; write another node"
+            )
+            yield Finding((*at, "node"), message, "warning", (other,))
+        if member.name == REPOSITORY_NAME:
+            message = f'"{REPOSITORY_NAME}" is what its service is called; write another name'
+            yield Finding(("spec", "members", index, "name"), message, involves=(at,))
+    if volume.certificate is None:
+        message = (
+            "has no certificate, so its server speaks http: whoever is in the network between can "
+            "read all data; write certificate and ca, or be sure of the network"
+        )
+        yield Finding(at, message, "warning")
+    elif repository.ca is None:
+        message = "is missing beside volume.certificate, without which no member trusts that"
+        yield Finding((*_REPOSITORY, "ca"), message, "warning", ((*at, "certificate"),))
 
 
 def _retention(cluster: PostgresCluster) -> Iterator[Finding]:
@@ -139,5 +191,5 @@ def _retention(cluster: PostgresCluster) -> Iterator[Finding]:
         yield Finding(path, "keeps nothing by a rule; write count, days or both, or leave it out")
 
 
-BACKUP_CHECKS = (_archives, _replicas, _secrets, _transport, _retention)
+BACKUP_CHECKS = (_archives, _replicas, _secrets, _transport, _volume, _retention)
 """Checks of the archive."""

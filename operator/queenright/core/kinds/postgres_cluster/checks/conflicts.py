@@ -87,6 +87,8 @@ def port_uses(cluster: PostgresCluster) -> Iterable[tuple[tuple[str, ...], tuple
     spec = cluster.spec
     nodes = tuple(member.node for member in spec.members)
     proxies = ("spec", "proxies", "ports")
+    volume = spec.backup.repository.volume if spec.backup is not None else None
+    repository = ("spec", "backup", "repository", "volume", "port")
     return (
         (nodes, ("spec", "ports", "postgresql"), spec.ports.postgresql),
         (nodes, ("spec", "ports", "raft"), spec.ports.raft),
@@ -94,6 +96,7 @@ def port_uses(cluster: PostgresCluster) -> Iterable[tuple[tuple[str, ...], tuple
         (spec.proxies.nodes, (*proxies, "primary"), spec.proxies.ports.primary),
         (spec.proxies.nodes, (*proxies, "replicas"), spec.proxies.ports.replicas),
         (spec.proxies.nodes, (*proxies, "statistics"), spec.proxies.ports.statistics),
+        *(((volume.node,), repository, volume.port) for _ in range(volume is not None) if volume),
     )
 
 

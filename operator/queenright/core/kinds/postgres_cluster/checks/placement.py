@@ -25,6 +25,7 @@ def check_placement(
     yield from _members(cluster, by_name)
     yield from _proxies(cluster, by_name)
     yield from _drill(cluster, by_name)
+    yield from _repository(cluster, by_name)
     numbers = {str(number): m.node for number, m in enumerate(cluster.spec.members, start=1)}
     yield from _labels(cluster, nodes, places or numbers)
     yield from vip_on_nodes(cluster, {node.name: node.address for node in nodes})
@@ -81,6 +82,25 @@ def _drill(cluster: PostgresCluster, nodes: dict[str, Node]) -> Iterator[Finding
     if (node := nodes.get(name)) is None:
         yield Finding(path, _no_node(name, nodes))
     elif all(name != member.node for member in cluster.spec.members):
+        yield from _readiness(path, node)
+
+
+def _repository(cluster: PostgresCluster, nodes: dict[str, Node]) -> Iterator[Finding]:
+    volume = cluster.spec.backup.repository.volume if cluster.spec.backup is not None else None
+    if volume is None:
+        return
+    path: Path = ("spec", "backup", "repository", "volume", "node")
+    if (node := nodes.get(volume.node)) is None:
+        yield Finding(path, _no_node(volume.node, nodes))
+        return
+    address = volume.address or node.address
+    if not volume.address and not _within(address, cluster):
+        message = (
+            f'swarm knows "{node.name}" by {address or "no address"}, outside lanSubnet '
+            f"{cluster.spec.lan_subnet}; write the volume's address"
+        )
+        yield Finding(path, message, "warning")
+    if all(volume.node != member.node for member in cluster.spec.members):
         yield from _readiness(path, node)
 
 

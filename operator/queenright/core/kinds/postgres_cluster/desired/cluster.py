@@ -22,6 +22,13 @@ from queenright.core.kinds.postgres_cluster.desired.patroni_yml import (
     render_patroni_template,
 )
 from queenright.core.kinds.postgres_cluster.desired.policy import Policy, policy_of
+from queenright.core.kinds.postgres_cluster.desired.repository import (
+    DesiredRepository,
+    RepositoryPlace,
+    repository_of,
+    volume_of,
+    with_endpoint,
+)
 from queenright.core.kinds.postgres_cluster.desired.restore import (
     NO_RESTORE,
     DesiredRestore,
@@ -123,6 +130,8 @@ class DesiredCluster:
     """The schedule of base backups, and all that goes with it; None where none are made."""
     replacement: Replacement = NO_REPLACEMENT
     """The members that the operator sends to other nodes by itself, and those it may."""
+    repository: DesiredRepository | None = None
+    """The repository on a volume; None where the backups go elsewhere, or nowhere."""
 
     @cached_property
     def configs(self) -> tuple[Config, ...]:
@@ -141,7 +150,8 @@ class DesiredCluster:
     @cached_property
     def services(self) -> tuple[Service, ...]:
         vip = () if self.deployable_vip is None else (self.deployable_vip.service,)
-        return (*(member.service for member in self.members), self.proxy, *vip)
+        stored = () if self.repository is None else (self.repository.service,)
+        return (*stored, *(member.service for member in self.members), self.proxy, *vip)
 
     @property
     def deployable_vip(self) -> DesiredVip | None:
@@ -196,6 +206,7 @@ def expand(
     was_whole: bool = False,
     numbers: Sequence[int] = (),
     volumes: Mapping[str, str] = MappingProxyType({}),
+    repository: RepositoryPlace | None = None,
 ) -> DesiredCluster:
     """Desired state of a cluster.
 
@@ -203,7 +214,9 @@ def expand(
     claim, ``deployed_ways`` the ports that members listen on now. ``was_whole`` is True if the
     cluster was healthy once: from then on no member may initialise a new, empty one. ``numbers``
     are the members', where these are not their positions; ``volumes`` names those of renamed ones.
+    ``repository`` is where that on a volume is deployed.
     """
+    cluster = with_endpoint(cluster, nodes, repository)
     scope, spec = cluster.metadata.name, cluster.spec
     numbers = numbers or range(1, len(spec.members) + 1)
     addresses = addresses_of(cluster, nodes)
@@ -222,14 +235,13 @@ def expand(
     )
     restore = restore_of(cluster, was_whole=was_whole)
     vip = vip_of(cluster, nodes)
-    vip_secrets = (vip.secret,) if vip is not None and vip.secret is not None else ()
     return DesiredCluster(
         name=scope,
         members=members,
         proxy=proxy_service(cluster, haproxy.name, route.name),
         proxy_nodes=tuple(spec.proxies.nodes),
         network=Network(spec.network.name, subnet=str(spec.network.subnet or ""), labels=owned),
-        secrets=(*(Secret(name, owned) for name, _ in secret_files(cluster)), *vip_secrets),
+        secrets=(*(Secret(name, owned) for name, _ in secret_files(cluster)), *vip_secrets(vip)),
         data_secrets=frozenset({spec.secrets.replication, spec.secrets.superuser}),
         template=template,
         follower_template=follower_template,
@@ -250,11 +262,23 @@ def expand(
         catalog=merge_catalogs(catalog_of(cluster), claims),
         vip=vip,
         ways=ways,
-        given_secrets=tuple(sorted({*(n for n, _ in backup_files(cluster)), *restore.secrets})),
+        given_secrets=given_secrets(cluster, restore),
         restore=restore,
         archive=archive_of(cluster),
         base_backups=backup_plan(cluster),
+        repository=repository_of(cluster, nodes, repository),
     )
+
+
+def vip_secrets(vip: DesiredVip | None) -> tuple[Secret, ...]:
+    return (vip.secret,) if vip is not None and vip.secret is not None else ()
+
+
+def given_secrets(cluster: PostgresCluster, restore: DesiredRestore) -> tuple[str, ...]:
+    """Names of the secrets that somebody else makes."""
+    volume = volume_of(cluster)
+    certificate = {volume.certificate} if volume is not None and volume.certificate else set()
+    return tuple(sorted({*(n for n, _ in backup_files(cluster)), *restore.secrets, *certificate}))
 
 
 def preferred_member(cluster: PostgresCluster) -> Member:

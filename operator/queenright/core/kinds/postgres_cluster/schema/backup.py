@@ -1,4 +1,5 @@
-"""Field for the backups' place: S3-compatible storage, where each member archives its WAL.
+"""Field for the backups' place: S3-compatible storage, where each member archives its WAL, of the
+owner's or on a volume of a node.
 
 The contract has no backups (spec: database-cluster §1.8), so without this field nothing is
 rendered. No field here holds a credential: `credentials` and `ca` name swarm secrets.
@@ -7,12 +8,13 @@ rendered. No field here holds a credential: `credentials` and `ca` name swarm se
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.config import JsonDict
 
 from queenright.core.manifest.cron import CRON_PATTERN, EXAMPLE, Schedule, read_cron
 from queenright.core.manifest.model import Part
-from queenright.core.manifest.names import NodeName, SecretName
-from queenright.core.manifest.quantities import GIBI, MEBI, Size
+from queenright.core.manifest.names import Address, Image, NodeName, Port, SecretName
+from queenright.core.manifest.quantities import GIBI, MEBI, Seconds, Size
 from queenright.core.manifest.suggestions import UnfitValueError, describe, fits
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
@@ -80,7 +82,51 @@ Region = Annotated[
 ]
 
 
-class BackupRepository(Part):
+VOLUME_BUCKET = "backups"
+"""The bucket on a volume, which the repository's server makes."""
+
+
+class RepositoryVolume(Part):
+    """A volume on one node, and the operator's service `<name>_repository` there, which serves it
+    as S3 storage. The volume `<name>_repository-data` is never removed."""
+
+    node: NodeName = Field(
+        description="Node with the volume. It needs room for all backups and WAL that are kept. A "
+        "node without a member is better: a backup beside the data is lost with them.",
+        examples=["node5"],
+    )
+    image: Image = Field(
+        description="The repository's image: OpenStack Swift with its S3 interface.",
+        examples=["10.77.0.1:5000/queenright-repository:2.30"],
+    )
+    port: Port = Field(
+        default=9000,
+        description="Port of the S3 server on that node, published in host mode.",
+    )
+    address: Address | None = Field(
+        default=None,
+        description="Address by which members and drills reach the node. Default: the one swarm "
+        "knows it by.",
+        examples=["10.77.0.15"],
+    )
+    certificate: SecretName | None = Field(
+        default=None,
+        description="Swarm secret with the server's key and certificate for `address` (PEM, one "
+        "file); `ca` then names the authority that signed it. It has to be there. Default: none; "
+        "the server speaks http, and whoever is in the network between can read all data.",
+        examples=["main_repository_certificate"],
+    )
+    memory: Size = Field(
+        default=GIBI,
+        ge=384 * MEBI,
+        description="Hard limit of the service's memory, in bytes or with a unit.",
+    )
+    stop_grace_period_s: Seconds = Field(
+        default=30, description="Time between SIGTERM and SIGKILL, for requests under way."
+    )
+
+
+class S3Repository(Part):
     """A bucket in S3-compatible storage. The cluster's folder in it is named after the cluster, and
     has one folder for each database system, so that a cluster that is deployed anew overwrites
     nothing."""
@@ -91,7 +137,9 @@ class BackupRepository(Part):
     )
     credentials: SecretName = Field(
         description="Swarm secret with a credentials file as Amazon's tools read it: `[default]`, "
-        "`aws_access_key_id = …`, `aws_secret_access_key = …`, a line each. It has to be there.",
+        "`aws_access_key_id = …`, `aws_secret_access_key = …`, a line each. It has to be there. "
+        "With `volume` you choose both: two words with a colon, such as backup:main, and 16 to 128 "
+        "letters and digits.",
         examples=["main_backup_credentials"],
     )
     endpoint: Endpoint | None = Field(
@@ -110,6 +158,29 @@ class BackupRepository(Part):
         description="Swarm secret with the certificate (PEM) of the authority that signed the "
         "server's. It has to be there. Default: the authorities that the member image trusts.",
         examples=["s3_ca"],
+    )
+
+
+def _without_bucket(schema: JsonDict) -> None:
+    """Take the bucket, which a volume has by itself, from the fields that have to be written."""
+    schema["required"] = ["credentials"]
+
+
+class BackupRepository(S3Repository):
+    """A bucket in S3-compatible storage, or a volume. The cluster's folder in it is named after the
+    cluster, and has one folder for each database system, so that a cluster that is deployed anew
+    overwrites nothing."""
+
+    model_config = ConfigDict(json_schema_extra=_without_bucket)
+
+    bucket: Bucket = Field(
+        description="Name of the bucket. It has to be there: nothing makes it. Required without "
+        f"`volume`, whose own is `{VOLUME_BUCKET}`.",
+        examples=["backups"],
+    )
+    volume: RepositoryVolume | None = Field(
+        default=None,
+        description="A volume on a node in place of storage of your own. Default: none.",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from queenright.core.kinds.postgres_cluster.schema.backup import BackupRepository
+from queenright.core.kinds.postgres_cluster.schema.backup import S3Repository
 from queenright.core.manifest.model import Part
 from queenright.core.manifest.moments import Moment
 from queenright.core.manifest.names import Name
@@ -76,7 +76,7 @@ class RestoreTarget(Part):
 class RestoredBackup(Part):
     """Base backup and archived WAL of the parent, as its `backup` wrote them."""
 
-    repository: BackupRepository = Field(description="The place of the parent's backups and WAL.")
+    repository: S3Repository = Field(description="The place of the parent's backups and WAL.")
     cluster: Name = Field(description="The parent's name.", examples=["main"])
     system: System | None = Field(
         default=None,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from queenright.core.kinds.postgres_cluster.schema.backup import BackupSpec
+from queenright.core.kinds.postgres_cluster.schema.backup import VOLUME_BUCKET, BackupSpec
 from queenright.core.kinds.postgres_cluster.schema.bootstrap import Bootstrap
 from queenright.core.kinds.postgres_cluster.schema.containers import (
     HealthCheckSpec,
@@ -220,8 +220,8 @@ class PostgresCluster(Resource):
 
     @classmethod
     def with_derived(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fills in what other fields decide: the proxies' nodes, the network's name, and under the
-        deployer's parameters the contract's and those of archiving."""
+        """Fills in what other fields decide: the proxies' nodes, the network's name, the bucket on
+        a volume, and under the deployer's parameters the contract's and those of archiving."""
         spec = document.get("spec")
         if not isinstance(spec, dict):
             return document
@@ -238,6 +238,7 @@ class PostgresCluster(Resource):
                 "authentication": "none" if spec["vip"].get("peers") == "multicast" else "password",
                 **spec["vip"],
             }
+        spec = _with_the_volumes_bucket(spec)
         postgresql = spec.get("postgresql", {})
         if isinstance(postgresql, dict) and isinstance(postgresql.get("parameters", {}), dict):
             archiving = ARCHIVING_PARAMETERS if spec.get("backup") is not None else {}
@@ -246,6 +247,17 @@ class PostgresCluster(Resource):
             parameters = {**CONTRACT_PARAMETERS, **archiving, **replicas, **given}
             spec["postgresql"] = {**postgresql, "parameters": parameters}
         return {**document, "spec": spec}
+
+
+def _with_the_volumes_bucket(spec: dict[str, Any]) -> dict[str, Any]:
+    backup = spec.get("backup")
+    if not isinstance(backup, dict):
+        return spec
+    repository = backup.get("repository")
+    if not isinstance(repository, dict) or repository.get("volume") is None:
+        return spec
+    repository = {"bucket": VOLUME_BUCKET, **repository}
+    return {**spec, "backup": {**backup, "repository": repository}}
 
 
 def _replicas_from_backup(spec: Mapping[str, Any]) -> bool:

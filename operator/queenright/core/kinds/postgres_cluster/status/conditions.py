@@ -52,6 +52,7 @@ def conditions(
         *held_lines("Restore", "restore", plan),
         *restored_lines(desired, swarm, now),
         *backup_lines(desired, plan, observed),
+        *repository_lines(desired, swarm),
         *base_backup_lines(desired, swarm, now),
         *restart_lines(desired, observed),
         *vip_lines(desired, observed, swarm),
@@ -161,6 +162,20 @@ def backup_lines(desired: DesiredCluster, plan: Plan, observed: Observed) -> Ite
         case _:
             pass
     yield from held_lines("Backup", "backup", plan)
+
+
+def repository_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Line]:
+    """The repository on a volume, and whether its service runs."""
+    found = desired.repository
+    if found is None:
+        return
+    live = swarm.service(found.service.name)
+    runs = live is not None and any(
+        task.state == "running" and swarm.runs(task) for task in swarm.tasks_of(live.id)
+    )
+    does = "runs" if runs else "does not run, so that nothing is archived"
+    text = f"repository on {found.node} (volume {found.volume}), {found.endpoint}: {does}"
+    yield Line("Backup", text, wants_attention=not runs)
 
 
 def base_backup_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:

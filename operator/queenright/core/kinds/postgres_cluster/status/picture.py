@@ -18,7 +18,7 @@ UNKNOWN_HOLDER = "who has the address is unknown"
 
 
 def cluster_parts(desired: DesiredCluster, observed: Observed, swarm: SwarmState) -> Iterator[Part]:
-    """The parts of a cluster: its members, then its proxies, then keepalived."""
+    """The parts of a cluster: its members, its proxies, keepalived, the repository on a volume."""
     for member in desired.members:
         yield member_part(member, observed)
     for row in proxy_rows(desired, swarm):
@@ -26,6 +26,7 @@ def cluster_parts(desired: DesiredCluster, observed: Observed, swarm: SwarmState
         tone = "unknown" if row.task == "unknown" else tone
         yield Part(row.node, "proxy", row.address, tone, (row.task, row.remark))
     yield from keepalived_parts(desired, observed, swarm)
+    yield from repository_parts(desired, swarm)
 
 
 def member_part(member: DesiredMember, observed: Observed) -> Part:
@@ -69,3 +70,16 @@ def keepalived_parts(
         held = "has the address" if node.name == holder else "" if holder else UNKNOWN_HOLDER
         words = (held, state, task.error)
         yield Part(node.name, "keepalived", desired.vip.address, tone, words)
+
+
+def repository_parts(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Part]:
+    """The repository on its node."""
+    found = desired.repository
+    live = swarm.service(found.service.name) if found is not None else None
+    for task in swarm.tasks_of(live.id) if live else ():
+        if found is None or not task.is_alive:
+            continue
+        runs = task.state == "running" and swarm.runs(task)
+        tone: Tone = "well" if runs else "waits" if swarm.is_heard(task) else "unknown"
+        words = (task.state if swarm.is_heard(task) else "unknown", task.error)
+        yield Part(found.node, "repository", found.endpoint, tone, words)

@@ -1,0 +1,69 @@
+"""Repositories on volumes: an S3 server answers while a container of its service runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from queenright.core.swarm.objects import ADDRESS_LABEL, Service
+from tests.fakes.swarm_store import SwarmStore
+
+LAN = "10.77.0."
+
+
+@dataclass
+class Repositories:
+    """The servers of one swarm, told apart by their address in the LAN. Storage elsewhere is not
+    of this swarm, and answers."""
+
+    store: SwarmStore
+
+    def answers(self, environment: Mapping[str, str]) -> bool:
+        """Return True if the repository that a container's environment names answers now."""
+        scheme, _, place = environment.get("BACKUP_ENDPOINT", "").partition("://")
+        if not place.startswith(LAN):
+            return True
+        for task in self.store.tasks.values():
+            template = task.template
+            if not is_repository(template) or not task.has_container:
+                continue
+            node, live = (
+                self.store.nodes.get(task.node_id),
+                self.store.services.get(task.service_id),
+            )
+            if live is None or not is_at_home(template, node):
+                continue
+            host = live.value.labels.get(ADDRESS_LABEL, "")
+            if place == f"{host}:{port_of(template, live.value, scheme)}":
+                return True
+        return False
+
+
+def is_repository(service: Service) -> bool:
+    """Return True for a task's template, which has none of its service's labels."""
+    return "REPOSITORY_PORT" in service.environment
+
+
+def why_no_server(service: Service) -> str:
+    """Return the refusal of the repository's image; empty where it serves."""
+    targets = {file.target for file in service.secrets if file.uid == "10003"}
+    volumes = [mount.target for mount in service.mounts if mount.kind == "volume"]
+    port = service.environment.get("REPOSITORY_PORT", "")
+    if "backup_credentials" not in targets or volumes != ["/data"] or not port.isdecimal():
+        return "FATAL: the credentials, the volume or the port is missing"
+    published = [one.target for one in service.ports]
+    return "" if published == [int(port)] else "FATAL: its port is not published"
+
+
+def port_of(template: Service, service: Service, scheme: str) -> int:
+    """Return the published port of a server that speaks a scheme; 0 where it speaks another."""
+    is_tls = any(file.target == "repository_certificate" for file in template.secrets)
+    if scheme != ("https" if is_tls else "http") or not service.ports:
+        return 0
+    return service.ports[0].published
+
+
+def is_at_home(service: Service, node: object) -> bool:
+    """Return True if the service's container is on the node that the service names."""
+    name = getattr(node, "name", "")
+    return service.constraints == (f"node.hostname=={name}",)
