@@ -213,8 +213,7 @@ def expand(
     ``nodes`` maps node names to addresses, ``claims`` are the roles and databases that applications
     claim, ``deployed_ways`` the ports that members listen on now. ``was_whole`` is True if the
     cluster was healthy once: from then on no member may initialise a new, empty one. ``numbers``
-    are the members', where these are not their positions; ``volumes`` names those of renamed ones.
-    ``repository`` is where that on a volume is deployed.
+    are the members', where not their positions; ``volumes`` names those of renamed ones.
     """
     cluster = with_endpoint(cluster, nodes, repository)
     scope, spec = cluster.metadata.name, cluster.spec
