@@ -212,9 +212,9 @@ def test_the_cause_of_a_failed_try_is_kept_until_one_succeeds(
     noted, names = tmp_path / "failed", [f"pg_wal/{WAL}"]
     full = f"echo '{ERROR}An error occurred (InsufficientStorage)' >&2; exit 1"
     programs = barman(tmp_path, "wal-archive", full)
-    assert wal.archive(names, URL, secrets, programs, noted) == 1
+    assert wal.archive(names, URL, secrets, programs, failed=noted) == 1
     place = "bucket backups at Amazon S3"
     assert noted.read_text() == f"{place} has no room left; make room or raise its quota"
     barman(tmp_path, "wal-archive", "exit 0")
-    assert wal.archive(names, URL, secrets, programs, noted) == 0
+    assert wal.archive(names, URL, secrets, programs, failed=noted) == 0
     assert not noted.exists()

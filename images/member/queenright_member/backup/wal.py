@@ -74,6 +74,7 @@ def archive(
     secrets: Path = SECRETS,
     programs: Path = PROGRAMS,
     looks_s: Sequence[float] = LOOKS_S,
+    *,
     failed: Path | None = None,
 ) -> int:
     """Send one file to the repository, or wait on a replica until it is there, and return the exit
