@@ -50,12 +50,19 @@ def test_the_virtual_addresss_example_writes_every_field_with_its_default() -> N
     assert {**dumped, "image": bare["image"]} == bare
 
 
-def test_the_backups_example_writes_every_field() -> None:
-    example = loaded((ROOT / "examples/backup.yaml").read_text()).documents[0]
+def test_the_backups_examples_write_every_field() -> None:
+    place = "spec.backup.repository.volume"
+    assert missing_of_backup("backup.yaml") == {place}
+    on_volume = missing_of_backup("backup-volume.yaml")
+    assert not {path for path in on_volume if path.startswith(place)}
+
+
+def missing_of_backup(name: str) -> set[str]:
+    """Return the fields of `backup` that an example does not write."""
+    example = loaded((ROOT / "examples" / name).read_text()).documents[0]
     dumped = example.resource.spec.model_dump(mode="json", by_alias=True)["backup"]
-    assert not {
-        p for p in leaves({"spec": {"backup": dumped}}, ()) if p not in example.origin.lines
-    }
+    paths = leaves({"spec": {"backup": dumped}}, ())
+    return {path for path in paths if path not in example.origin.lines}
 
 
 def test_the_restores_example_writes_every_field_but_the_other_targets() -> None:

@@ -57,6 +57,7 @@ def test_every_secret_is_found() -> None:
     assert found == {
         "spec.backup.repository.ca",
         "spec.backup.repository.credentials",
+        "spec.backup.repository.volume.certificate",
         "spec.bootstrap.from.backup.repository.ca",
         "spec.bootstrap.from.backup.repository.credentials",
         "spec.secrets.replication",

@@ -216,6 +216,7 @@ def test_every_guard_is_in_force() -> None:
         "pauses_are_respected",
         "backups_are_safe",
         "drills_touch_nothing",
+        "repository_stays",
         "sql_goes_to_the_leader",
         "replicas_have_a_database",
         "removal_is_asked_for",
