@@ -1,4 +1,7 @@
-"""Repositories on volumes: an S3 server answers while a container of its service runs."""
+"""Repositories on volumes: an S3 server answers while a task of its service runs.
+
+One that starts does not answer yet: the real one needs some seconds for that.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Repositories:
             return True
         for task in self.store.tasks.values():
             template = task.template
-            if not is_repository(template) or not task.has_container:
+            if not is_repository(template) or task.state != "running":
                 continue
             node, live = (
                 self.store.nodes.get(task.node_id),
