@@ -32,6 +32,7 @@ LONGEST_FIRST = (
     "e2e/cluster/test_vip.py",
     "contract",
     "e2e/cluster/test_notes.py",
+    "e2e/cluster/test_backup_volume.py",
     "e2e/cluster/test_databases.py",
     "e2e/cluster/test_replication.py",
     "e2e/cluster/test_documents.py",

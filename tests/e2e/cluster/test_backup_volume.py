@@ -154,6 +154,7 @@ def test_another_cluster_begins_from_it_and_the_volume_outlives_the_field(
     operator.write(quick_manifest(lab))
     eventually(lambda: not service(lab, "main_repository"), "the service to go", 180)
     assert VOLUME in volumes(lab)
+    well_again(on_volume)
 
 
 def restored(lab: Lab) -> list[tuple[Any, ...]] | None:
