@@ -48,7 +48,7 @@ BEYOND_A_SCHEMA = {
     *("backup with a schedule beyond the hour", "backup with a schedule downwards"),
     *("backup with a schedule without a step", "backup with a schedule that never comes"),
     *("backup with a retention and no schedule", "backup with a retention of nothing"),
-    *("backup without the replicas", "backup on a volume", "backup on a volume beside a member"),
+    *("backup on a volume", "backup on a volume beside a member"),
     *("backup on a volume and in a bucket", "backup on a volume and at an address"),
     *("backup on a volume with a certificate alone", "backup on a volume with a CA alone"),
     *("backup on a volume with a secret twice", "backup without a bucket"),
