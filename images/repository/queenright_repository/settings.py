@@ -1,4 +1,4 @@
-"""What the server is started with: variables, and the mounted secret with the credentials.
+"""Reads the variables with which the server starts, and the mounted secret with the credentials.
 
 Invariant: the secret key goes to one file of this container's own memory, mode 0600, and nowhere
 else. No message has a part of the credentials.

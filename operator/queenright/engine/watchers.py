@@ -139,8 +139,8 @@ class MemberWatch:
         return max(tempo.member_poll_s, len(self.known) * MEMBER_S)
 
     async def _watch_leaders(self, tempo: Tempo, group: TaskGroup) -> None:
-        """Where there are so many members that each is asked seldom, ask every leader all the same
-        whether it leads still, which costs little."""
+        """Ask every leader whether it leads still, where there are so many members that each is
+        asked seldom. The question costs little."""
         trouble = Trouble("leaders can't be watched; falling back to the members' own rounds")
         while True:
             await anyio.sleep(tempo.member_poll_s)

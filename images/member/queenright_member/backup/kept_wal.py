@@ -40,7 +40,7 @@ _COMPRESSED = re.compile(r"\.(?:gz|bz2|xz|lz4|zst|snappy)$")
 
 
 class Verdict(Enum):
-    """What is to be done with a file."""
+    """The treatment of a file."""
 
     UPLOAD = "upload"
     DONE = "done"

@@ -40,7 +40,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was asked for: runs by screen, and installations by path."""
+    """The answers: runs by screen, and installations by path."""
 
     runs: dict[str, list[Run]]
     installations: dict[str, Installation]

@@ -154,7 +154,7 @@ def _deployed_of(swarm: SwarmState, scope: str, places: Sequence[DeployedMember]
 
 
 def deployed_repository(scope: str, swarm: SwarmState) -> RepositoryPlace | None:
-    """Where the cluster's repository on a volume is; None where there is none."""
+    """Return the place of the cluster's repository on a volume; None where it has none."""
     live = swarm.service(service_name(scope, REPOSITORY_NAME))
     is_ours = live is not None and live.value.labels.get(CLUSTER_LABEL) == scope
     return place_of(live.value) if live is not None and is_ours else None
