@@ -21,7 +21,7 @@ KEPT = "volumes/kept/_data"
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def disks() -> Iterator[Lab]:
     """An instance of two nodes that only this module uses; nothing of it stays."""
     if os.geteuid() != 0:
         pytest.skip("the lab needs root")
@@ -43,8 +43,8 @@ def write(node: Node) -> None:
     shell(node, "echo behind >>synced; echo all >unsynced")
 
 
-def test_a_power_cut_takes_what_was_not_synced(lab: Lab) -> None:
-    node = lab.node("node2")
+def test_a_power_cut_takes_what_was_not_synced(disks: Lab) -> None:
+    node = disks.node("node2")
     write(node)
     assert shell(node, "cat synced unsynced") == "before\nbehind\nall"
     node.power_cut()
@@ -52,37 +52,37 @@ def test_a_power_cut_takes_what_was_not_synced(lab: Lab) -> None:
     assert found == "before\n"
     node.start()
     assert shell(node, "cat *synced") == "before"
-    lab.wait_ready()
+    disks.wait_ready()
 
 
-def test_an_orderly_halt_keeps_everything(lab: Lab) -> None:
-    node = lab.node("node2")
+def test_an_orderly_halt_keeps_everything(disks: Lab) -> None:
+    node = disks.node("node2")
     write(node)
     node.halt()
     node.start()
     assert shell(node, "cat unsynced") == "all"
-    lab.wait_ready()
+    disks.wait_ready()
 
 
-def test_the_manager_keeps_its_swarm(lab: Lab) -> None:
-    known = lab.manager.docker("node", "ls", "-q").stdout
-    for node in lab.nodes:
+def test_the_manager_keeps_its_swarm(disks: Lab) -> None:
+    known = disks.manager.docker("node", "ls", "-q").stdout
+    for node in disks.nodes:
         node.power_cut()
-    lab.up()
-    assert lab.manager.docker("node", "ls", "-q").stdout == known
+    disks.up()
+    assert disks.manager.docker("node", "ls", "-q").stdout == known
 
 
-def test_the_disk_of_a_node_that_is_on_is_left_alone(lab: Lab) -> None:
+def test_the_disk_of_a_node_that_is_on_is_left_alone(disks: Lab) -> None:
     with pytest.raises(LabError, match="node2: it is on"):
-        lab.node("node2").on_disk("true")
+        disks.node("node2").on_disk("true")
 
 
-def test_a_reset_makes_the_disks_anew_and_nothing_is_left(lab: Lab) -> None:
-    node = lab.node("node2")
+def test_a_reset_makes_the_disks_anew_and_nothing_is_left(disks: Lab) -> None:
+    node = disks.node("node2")
     node.docker("volume", "create", "kept")
-    lab.reset()
+    disks.reset()
     assert node.docker("volume", "ls", "-q").stdout == ""
-    lab.down()
+    disks.down()
     assert not (DIRECTORY / "nodes").exists()
     used = [path.read_text() for path in Path("/sys/block").glob("loop*/loop/backing_file")]
     assert not [text for text in used if str(DIRECTORY) in text]
