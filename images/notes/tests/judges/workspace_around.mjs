@@ -136,7 +136,7 @@ async function trash() {
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('Move to the trash');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Delete “Old” for ever' }).click();
+  await page.getByRole('button', { name: 'Delete for ever: “Old”' }).click();
   await page.locator('dialog [data-yes]').click();
   await page.getByText('The trash is empty.').waitFor();
   const gone = await api('GET', `/nodes/${pages.old}`).then(() => '', String);

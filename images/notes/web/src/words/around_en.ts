@@ -87,7 +87,7 @@ export const en = {
   putBackOf: (title: string) => `Restore “${title}”`,
   putBackDone: (title: string) => `“${title}” is restored.`,
   deleteForever: "Delete for ever",
-  deleteForeverOf: (title: string) => `Delete “${title}” for ever`,
+  deleteForeverOf: (title: string) => `Delete for ever: “${title}”`,
   deleteAsk: (title: string) =>
     `Delete “${title}” and the pages below it for ever? This cannot be undone.`,
   deletedForever: (title: string) => `“${title}” is deleted.`,
