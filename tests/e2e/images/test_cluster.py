@@ -219,7 +219,7 @@ class TestCluster:
 
         listed = json.loads(control("list", "--format", "json"))
         assert sorted(member["Role"] for member in listed) == ["Leader", "Replica", "Replica"]
-        assert {member["TL"] for member in listed} == {1}
+        (begun,) = {member["TL"] for member in listed}
         assert "paused" in control("pause", "--wait")
         assert "resumed" in control("resume", "--wait")
         changed = control("edit-config", "--set", "postgresql.parameters.work_mem=5MB", "--force")
@@ -231,10 +231,16 @@ class TestCluster:
         assert f'Successfully failed over to "member-{leader}"' in failed
         eventually(cluster.replicas_stream, "everyone streams again")
         history = json.loads(control("history", "--format", "json"))
-        assert [entry["New Leader"] for entry in history] == [
-            f"member-{second}",
-            f"member-{leader}",
+        assert [(entry["TL"], entry["New Leader"]) for entry in history[-2:]] == [
+            (begun, f"member-{second}"),
+            (begun + 1, f"member-{leader}"),
         ]
+
+        def timelines() -> set[int]:
+            return {member["TL"] for member in json.loads(control("list", "--format", "json"))}
+
+        # A replica tells of the new timeline with its next turn.
+        eventually(lambda: timelines() == {begun + 2}, "everyone on the new timeline")
         tables = control("list"), cluster.execute(third, "patronictl", "list")
         first, again = (re.sub(r"0/[0-9A-F]+", "the WAL position", table) for table in tables)
         assert first == again
