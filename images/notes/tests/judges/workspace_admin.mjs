@@ -91,7 +91,7 @@ async function password() {
   await page.getByLabel('New password').fill(NEW_PASSWORD);
   await button(page, 'Change the password').click();
   await page.getByRole('alert').getByText('The current password is wrong.').waitFor();
-  holds('a wrong password is said in words', true);
+  holds('a wrong password is reported in words', true);
   holds('what was typed stays', await page.getByLabel('New password').inputValue() === NEW_PASSWORD);
   await context.setOffline(true);
   await page.getByLabel('Current password').fill(bob.password);
@@ -132,7 +132,7 @@ async function people() {
   };
   await fill('Carol', bob.email);
   await page.getByRole('alert').getByText('Another account has this e-mail address.').waitFor();
-  holds('an address that is taken is said', true);
+  holds('an address that is taken is reported', true);
   await fill('Carol', 'carol@example.org');
   await row('carol@example.org').waitFor();
   holds('a person is added', true);

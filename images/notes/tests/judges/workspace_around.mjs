@@ -136,11 +136,11 @@ async function trash() {
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('Move to the trash');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Delete for ever: “Old”' }).click();
+  await page.getByRole('button', { name: 'Delete permanently: “Old”' }).click();
   await page.locator('dialog [data-yes]').click();
   await page.getByText('The trash is empty.').waitFor();
   const gone = await api('GET', `/nodes/${pages.old}`).then(() => '', String);
-  holds('a page is deleted for ever', gone.includes(' 404 '));
+  holds('a page is deleted permanently', gone.includes(' 404 '));
   await context.close();
 }
 
@@ -172,7 +172,7 @@ async function others() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w/p/${pages.notes}/share`);
   await heading(page, 'You may not see this');
-  holds('who may only read is told so', true);
+  holds('the screen says so to those who may only read', true);
   await page.goto(`${base}/w/p/${pages.notes}/history?version=1`);
   await page.locator('.old-text').waitFor();
   holds('who may only read restores nothing', await page.getByRole('button', { name: 'Restore this version' }).count() === 0);

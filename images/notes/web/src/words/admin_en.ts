@@ -78,7 +78,7 @@ export const words = {
     `Shall ${name} no longer be an administrator? Their tokens that administer end.`,
   disable: "Disable",
   disableAsk: (name: string) =>
-    `Disable the account of ${name}? All its sessions and tokens end for ever; pages stay.`,
+    `Disable the account of ${name}? All its sessions and tokens end at once; pages stay.`,
   enable: "Enable",
   findPeople: "Find by name or e-mail address",
   people: (n: number) => count(n, "person", "people"),
@@ -111,7 +111,7 @@ export const words = {
     "group.set": "set a group",
     "oidc.forgotten": "removed single sign-on",
     "oidc.set": "set single sign-on",
-    "page.deleted": "deleted a page for ever",
+    "page.deleted": "deleted a page permanently",
     "page.imported": "imported a page",
     "page.made": "made a page",
     "page.moved": "moved a page",

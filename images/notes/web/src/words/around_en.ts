@@ -86,10 +86,10 @@ export const en = {
   putBack: "Restore",
   putBackOf: (title: string) => `Restore “${title}”`,
   putBackDone: (title: string) => `“${title}” is restored.`,
-  deleteForever: "Delete for ever",
-  deleteForeverOf: (title: string) => `Delete for ever: “${title}”`,
+  deleteForever: "Delete permanently",
+  deleteForeverOf: (title: string) => `Delete permanently: “${title}”`,
   deleteAsk: (title: string) =>
-    `Delete “${title}” and the pages below it for ever? This cannot be undone.`,
+    `Delete “${title}” and the pages below it permanently? This cannot be undone.`,
   deletedForever: (title: string) => `“${title}” is deleted.`,
 };
 
