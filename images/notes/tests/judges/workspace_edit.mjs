@@ -19,12 +19,17 @@ const holds = (name, condition) => {
   else wrong.push(name);
 };
 
+/** True while a text with event handlers is pasted, which the policy has to block. */
+let blocks = false;
+
 async function opened(base, who, id = pageId, more = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));
   page.on('console', (message) => {
+    // Newer versions of Chromium report that they block the handlers of a pasted text.
+    if (blocks && /^Executing inline event handler violates .* has been blocked/s.test(message.text())) return;
     if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(message.text())) wrong.push(message.text());
   });
   await page.goto(`${base}/login`);
@@ -208,6 +213,7 @@ async function shortcuts() {
   await text.click();
   await text.press('Control+End');
   await text.press('Control+Enter');
+  blocks = true;
   await paste(page, '<p onclick="x()">pasted <a href="javascript:alert(1)">evil</a> <a href="https://a.example/x">good</a>'
     + '<script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 1"><iframe src="/"></iframe>'
     + '<img src="data:image/png;base64,AA=="><svg onload="globalThis.hacked = 1"></svg></p>');
@@ -215,6 +221,7 @@ async function shortcuts() {
   const pasted = JSON.stringify((await live(rules)).doc);
   holds('hostile markup is harmless', pasted.includes('evil') && pasted.includes('https://a.example/x')
     && !/javascript:|data:|hacked|onclick/.test(pasted) && await page.evaluate(() => globalThis.hacked === undefined));
+  blocks = false;
   await accessible(page, 'the editor, light');
   if (pictures) await page.screenshot({ path: `${pictures}/desktop.png` });
   await page.emulateMedia({ colorScheme: 'dark' });
