@@ -88,8 +88,11 @@ class DockerSwarm:
 
         try:
             async with anyio.create_task_group() as group:
-                for kind in ("nodes", "services", "tasks", "networks", "secrets", "configs"):
+                for kind in ("nodes", "services", "networks", "secrets", "configs"):
                     group.start_soon(read, kind)
+            # After the services: a service that swarm has just rolled back is known with the task
+            # that failed, which is the cause.
+            await read("tasks")
         except* SwarmError as failures:
             raise failures.exceptions[0] from failures
         for network_id in unlisted_networks(found["services"], found["networks"]):
