@@ -123,7 +123,11 @@ def test_another_version_comes_after_a_dump_that_was_read_back(settled: Notes) -
 def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
     settled: Notes, image: str, why: str, good: str
 ) -> None:
-    notes, before = settled, settled.present
+    notes = settled
+    if notes.present == image:  # the first try ended with it
+        notes.write(good)
+        eventually(lambda: notes.runs(good), "a good version", 180)
+    before = notes.present
     with notes.load() as load:
         began = time.monotonic()
         notes.write(image)
@@ -138,7 +142,7 @@ def test_a_version_that_does_not_run_is_taken_back_and_not_tried_again(
     print(f"tried and taken back in {took_s:.1f} s; {load.summary}")
     assert load.failed == []
     stories = [text for text in notes.reasons("label-config") if "rolled back" in text]
-    (story,) = (text for text in stories if notes.images[image] in text)
+    story = [text for text in stories if notes.images[image] in text][-1]
     assert why in story
     tried = len(notes.reasons("update-service/notes_web"))
     notes.operator.stop()
