@@ -239,7 +239,7 @@ class TestCluster:
         def timelines() -> set[int]:
             return {member["TL"] for member in json.loads(control("list", "--format", "json"))}
 
-        # A replica tells of the new timeline with its next turn.
+        # A replica reports the new timeline with its next turn.
         eventually(lambda: timelines() == {begun + 2}, "everyone on the new timeline")
         tables = control("list"), cluster.execute(third, "patronictl", "list")
         first, again = (re.sub(r"0/[0-9A-F]+", "the WAL position", table) for table in tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,12 +119,19 @@ def test_a_command_that_fails_on_a_disk_is_told(image: Path, tmp_path: Path) -> 
         disk.run_on(image, tmp_path / "data", ["cat", str(tmp_path / "data/none")])
 
 
-def test_the_size_of_the_disks_is_remembered(tmp_path: Path) -> None:
-    directory = {"LAB_DIR": str(tmp_path / "a/lab")}
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A directory in which a lab's sockets have short enough paths, as pytest's has not."""
+    with tempfile.TemporaryDirectory(prefix="lab-") as found:
+        yield Path(found)
+
+
+def test_the_size_of_the_disks_is_remembered(short: Path) -> None:
+    directory = {"LAB_DIR": str(short / "a/lab")}
     usual = LabSettings.from_environment(directory)
     own = LabSettings.from_environment({**directory, "LAB_DISK_GIB": "8"})
     assert usual.disk("node1") is None
-    assert own.disk("node1") == tmp_path / "a/lab/nodes/node1/disk.img"
+    assert own.disk("node1") == short / "a/lab/nodes/node1/disk.img"
     own.remember()
     assert LabSettings.from_environment(directory).disk_gib == 8
     assert own.beside(1).disk_gib == 8
