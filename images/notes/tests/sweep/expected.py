@@ -107,6 +107,7 @@ RULES: dict[str, list[Rule]] = {
     "withdraw_domain": [Rule("admin")],
     "list_shares": [Rule("page", EDITOR)],
     "post_share": [Rule("page", EDITOR, json(include_children=True))],
+    "patch_share": [Rule("share", EDITOR, json(include_children=False))],
     "delete_share": [Rule("share", EDITOR)],
     "get_share_qr": [Rule("share", EDITOR)],
     "get_share_statistics": [Rule("share", EDITOR)],
