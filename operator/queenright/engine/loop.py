@@ -135,7 +135,7 @@ class Loop:
     def _take_edit(self) -> None:
         """Let an edit end a full pass that has not begun to act, and count its tries anew."""
         self._memory.attempts.begin_anew()
-        self._interruption.end()
+        self._interruption.end_for_edit()
 
     def _hear(self, names: AbstractSet[str]) -> None:
         """Let a trigger that names few of many documents end a full pass that has not begun to

@@ -1,10 +1,12 @@
-"""An edit ends a full pass that has not begun to act, but never two in a row."""
+"""An edit ends a full pass that has not begun to act, while the last whole one is not long ago."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import anyio
 
-from queenright.engine.interruption import Interruption
+from queenright.engine.interruption import LONGEST_WITHOUT_S, Interruption
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.support.builders import FILE, manifest
@@ -13,7 +15,7 @@ LOOK_S = 6.0
 """The time that a reading of the swarm takes."""
 
 
-def test_every_second_pass_is_whole_however_often_it_is_to_end() -> None:
+def test_events_end_every_second_pass_at_most() -> None:
     async def main() -> None:
         interruption, ended = Interruption(), list[bool]()
         for _ in range(5):
@@ -22,6 +24,23 @@ def test_every_second_pass_is_whole_however_often_it_is_to_end() -> None:
                 await anyio.sleep(1)
             ended.append(scope.cancelled_caught)
         assert ended == [True, False, True, False, True]
+
+    run_virtual(main)
+
+
+def test_edits_end_passes_until_one_has_to_be_whole() -> None:
+    async def main() -> None:
+        interruption, whole_s = Interruption(), list[float]()
+        while anyio.current_time() < 3 * LONGEST_WITHOUT_S:
+            with interruption.may_end() as scope:
+                await anyio.sleep(0.4)
+                interruption.end_for_edit()
+                await anyio.sleep(0.6)
+            if not scope.cancelled_caught:
+                whole_s.append(anyio.current_time())
+        apart_s = [late - early for early, late in pairwise([0.0, *whole_s])]
+        assert len(apart_s) == 2
+        assert all(LONGEST_WITHOUT_S <= apart < LONGEST_WITHOUT_S + 2 for apart in apart_s)
 
     run_virtual(main)
 
