@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.swarm.objects import (
     ADDRESS_LABEL,
     APP_LABEL,

@@ -14,7 +14,7 @@ import pytest
 
 from queenright.core.actions import AnyAction, Failover
 from queenright.core.kinds.kind import Rule
-from queenright.core.kinds.postgres_cluster.desired.cluster import expand
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.rules.failover import plan_failover
 from queenright.core.kinds.postgres_cluster.rules.patroni_config import plan_settings

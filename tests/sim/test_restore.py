@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from queenright.core.kinds.postgres_cluster import planner
+from queenright.core.kinds.postgres_cluster import expansion
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.ruleset import RULESET
 from queenright.core.observed import SwarmState
@@ -70,7 +70,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_the_file_says(desired: DesiredCluster, _: SwarmState) -> DesiredCluster:
         return desired
 
-    monkeypatch.setattr(planner, "with_deployed_restore", as_the_file_says)
+    monkeypatch.setattr(expansion, "with_deployed_restore", as_the_file_says)
 
 
 @pytest.mark.slow

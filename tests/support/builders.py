@@ -16,7 +16,8 @@ from queenright.core.kinds.postgres_cluster.annotations import (
     Annotations,
     LastLeader,
 )
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.document import Document, documents_of
 from queenright.core.observed import (

@@ -19,7 +19,8 @@ from queenright.core.kinds.postgres_cluster.databases.annotations import (
     CatalogNote,
     with_catalog_note,
 )
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.document import Document, is_of
 from queenright.core.observed import (

@@ -19,7 +19,8 @@ import yaml
 from queenright.core.actions import PatchSettings, Switchover
 from queenright.core.kinds.load import load
 from queenright.core.kinds.postgres_cluster.annotations import Annotations, LastLeader
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, expand
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY, ROUTE_KEY, Route
 from queenright.core.kinds.postgres_cluster.rules.maintenance import plan_pauses
 from queenright.core.kinds.postgres_cluster.schema.operations import Maintenance

@@ -28,7 +28,8 @@ from queenright.core.actions import AnyAction
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.claims import claims_of
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.planner import expand_here, is_deployed
+from queenright.core.kinds.postgres_cluster.expansion import expand_here
+from queenright.core.kinds.postgres_cluster.planner import is_deployed
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.registry import key_of

@@ -12,15 +12,18 @@ from queenright.core.kinds.postgres_cluster.backup.repository_guard import is_le
 from queenright.core.kinds.postgres_cluster.checks.cluster import check_cluster
 from queenright.core.kinds.postgres_cluster.checks.conflicts import check_clusters_together
 from queenright.core.kinds.postgres_cluster.checks.placement import check_placement
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, node_labels
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.postgres_cluster.desired.expand import node_labels
 from queenright.core.kinds.postgres_cluster.drill.guard import is_drill_job
+from queenright.core.kinds.postgres_cluster.expansion import (
+    expand_here,
+    has_addresses,
+    missing_nodes,
+)
 from queenright.core.kinds.postgres_cluster.guards import CLUSTER_GUARDS, is_keepalived
 from queenright.core.kinds.postgres_cluster.in_place.guard import is_stopped_member
 from queenright.core.kinds.postgres_cluster.planner import (
     RULES,
-    expand_here,
-    has_addresses,
-    missing_nodes,
     plan_cluster,
     plan_cluster_deletion,
 )

@@ -19,7 +19,7 @@ from queenright.core.kinds.postgres_cluster.deployed import (
 )
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import Way
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
-from queenright.core.kinds.postgres_cluster.planner import expand_here
+from queenright.core.kinds.postgres_cluster.expansion import expand_here
 from queenright.core.observed import Live, Observed
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import Config, Port

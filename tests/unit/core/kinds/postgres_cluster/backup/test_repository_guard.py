@@ -10,7 +10,7 @@ from queenright.core.kinds.postgres_cluster.backup.repository_guard import (
     archives_at,
     place,
 )
-from queenright.core.kinds.postgres_cluster.desired.cluster import expand
+from queenright.core.kinds.postgres_cluster.desired.expand import expand
 from queenright.core.kinds.postgres_cluster.desired.repository import (
     RepositoryPlace,
     endpoint_at,
