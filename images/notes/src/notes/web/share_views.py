@@ -10,7 +10,7 @@ from notes.files.serve import respond
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
-from notes.share import links
+from notes.share import visits
 from notes.web.forms import fields
 from notes.web.render import page
 from notes.web.sign_in import see
@@ -26,9 +26,9 @@ def _cookie(share: DictRow) -> str:
 
 async def _open(call: Call, token: str) -> DictRow:
     """The link of a token. Raises a 401 if its password was not entered."""
-    share = await links.opened(call, token)
+    share = await visits.opened(call, token)
     shown = call.request.cookies.get(_cookie(share), "")
-    if share["password_hash"] is not None and not _same(shown, links.proof(call, share)):
+    if share["password_hash"] is not None and not _same(shown, visits.proof(call, share)):
         raise Problem(401, "This link has a password.")
     return share
 
@@ -54,14 +54,14 @@ async def shared_top(call: Call, token: str) -> Response:
 @table("POST", "/s/{token}", scope=None)
 async def shared_password(call: Call, token: str) -> Response:
     """Check the password of a link."""
-    share = await links.opened(call, token)
+    share = await visits.opened(call, token)
     given = (await fields(call)).get("password", "")
-    if not await links.check_password(call, share, given):
+    if not await visits.check_password(call, share, given):
         return page(call, "share_password.html", 403, error="The password is wrong.")
     response = see(f"/s/{token}")
     response.set_cookie(
         _cookie(share),
-        links.proof(call, share),
+        visits.proof(call, share),
         max_age=PASSWORD_DAYS * 86_400,
         path=f"/s/{token}",
         secure=call.seen.secure,
@@ -79,8 +79,8 @@ async def shared_below(call: Call, token: str, id: UUID) -> Response:
 
 
 async def _show(call: Call, token: str, share: DictRow, node_id: UUID) -> Response:
-    row = await links.shared_page(call, share, node_id)
-    await links.record_visit(call, share)
+    row = await visits.shared_page(call, share, node_id)
+    await visits.record_visit(call, share)
     below = await call.app.db.all(
         "SELECT n.id, n.title FROM nodes n JOIN nodes p ON p.id = n.parent_id"
         " WHERE n.parent_id = %s AND n.trashed_at IS NULL"
@@ -110,5 +110,5 @@ async def shared_file(call: Call, token: str, id: UUID) -> Response:
     )
     if row is None:
         raise not_found("file")
-    await links.shared_page(call, share, row["node_id"])
+    await visits.shared_page(call, share, row["node_id"])
     return await respond(call, row)
