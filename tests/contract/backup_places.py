@@ -60,6 +60,17 @@ def server_in(place: Path, name: str) -> Server:
     return Server(home)
 
 
+@contextmanager
+def servers_in(place: Path, *names: str) -> Iterator[dict[str, Server]]:
+    """Return servers by name, none of them started, and stop them in the end."""
+    found = {name: server_in(place, name) for name in names}
+    try:
+        yield found
+    finally:
+        for server in found.values():
+            server.stop()
+
+
 def initialise(server: Server) -> None:
     """Make the server's data directory, with a superuser's password."""
     (server.home / "pw").write_text(SUPERUSER_PASSWORD)

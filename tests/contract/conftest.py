@@ -13,7 +13,7 @@ import pytest
 from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.swarm.objects import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
-from tests.contract.backup_places import store_with_tls
+from tests.contract.backup_places import passable, store_with_tls
 from tests.contract.deployed import Stage, on_the_lab, on_the_model
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import eventually, is_whole, manifest
@@ -29,6 +29,13 @@ from tests.support.object_store import ObjectStore
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
     """An S3 server with a certificate of its own authority, for a module's tests."""
     with store_with_tls(tmp_path_factory.mktemp("store")) as found:
+        yield found
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A directory of the test's own that PostgreSQL's user may pass."""
+    with passable("contract-") as found:
         yield found
 
 

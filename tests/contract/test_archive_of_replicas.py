@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.backup.kept_wal import FETCHED
-from tests.contract.backup_places import archived, passable, programs_in, server_in
+from tests.contract.backup_places import archived, programs_in, servers_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
 from tests.contract.test_backup import BUCKET, MODE, insert, pair, restored_rows, whole_files
@@ -23,24 +23,14 @@ pytestmark = pytest.mark.lab
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    with passable("replicas-") as found:
-        yield found
-
-
-@pytest.fixture
 def programs(store: ObjectStore, place: Path) -> MemberPrograms:
     return programs_in(place, store, f"{BUCKET}/of/replicas")
 
 
 @pytest.fixture
 def servers(place: Path) -> Iterator[dict[str, Server]]:
-    found = {name: server_in(place, name) for name in ("first", "second", "restored")}
-    try:
+    with servers_in(place, "first", "second", "restored") as found:
         yield found
-    finally:
-        for server in found.values():
-            server.stop()
 
 
 def files(server: Server, numbers: range) -> list[str]:

@@ -19,9 +19,8 @@ from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVING_P
 from tests.contract.backup_places import (
     archived,
     initialise,
-    passable,
     programs_in,
-    server_in,
+    servers_in,
 )
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
@@ -35,24 +34,14 @@ MODE = ARCHIVING_PARAMETERS["archive_mode"]
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    with passable("backup-") as found:
-        yield found
-
-
-@pytest.fixture
 def programs(store: ObjectStore, place: Path) -> MemberPrograms:
     return programs_in(place, store, f"{BUCKET}/some/folder/main")
 
 
 @pytest.fixture
 def servers(place: Path) -> Iterator[dict[str, Server]]:
-    found = {name: server_in(place, name) for name in ("first", "second", "restored")}
-    try:
+    with servers_in(place, "first", "second", "restored") as found:
         yield found
-    finally:
-        for server in found.values():
-            server.stop()
 
 
 def insert(server: Server, numbers: range) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.contract.backup_places import passable, programs_in
+from tests.contract.backup_places import programs_in
 from tests.support.certificates import certificate, only_certificate
 from tests.support.member_programs import MemberPrograms
 from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
@@ -16,12 +15,6 @@ from tests.support.ports import free_port
 pytestmark = pytest.mark.lab
 
 BUCKET = "refusals"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with passable("refusals-") as found:
-        yield found
 
 
 @pytest.fixture

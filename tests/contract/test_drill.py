@@ -14,7 +14,6 @@ import pytest
 from tests.contract.backup_places import (
     archived,
     initialise,
-    passable,
     programs_in,
     server_in,
 )
@@ -36,12 +35,6 @@ PROVED = re.compile(
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
     with object_store(tmp_path_factory.mktemp("store") / "swift") as found:
-        yield found
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with passable("drill-") as found:
         yield found
 
 

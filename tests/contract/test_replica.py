@@ -21,9 +21,8 @@ from queenright.core.kinds.postgres_cluster.schema.parameters import (
 from tests.contract.backup_places import (
     archived,
     initialise,
-    passable,
     programs_in,
-    server_in,
+    servers_in,
 )
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
@@ -39,12 +38,6 @@ SLOT = "member_2"
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    with passable("replica-") as found:
-        yield found
-
-
-@pytest.fixture
 def programs(store: ObjectStore, place: Path) -> MemberPrograms:
     found = programs_in(place, store, f"{BUCKET}/main")
     found.make_bucket(BUCKET)
@@ -53,12 +46,8 @@ def programs(store: ObjectStore, place: Path) -> MemberPrograms:
 
 @pytest.fixture
 def servers(place: Path) -> Iterator[dict[str, Server]]:
-    found = {name: server_in(place, name) for name in ("first", "second", "replica")}
-    try:
+    with servers_in(place, "first", "second", "replica") as found:
         yield found
-    finally:
-        for server in found.values():
-            server.stop()
 
 
 def leading(programs: MemberPrograms, first: Server) -> None:

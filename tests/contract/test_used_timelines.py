@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.used_timelines import newest_in, skip
-from tests.contract.backup_places import initialise, passable, server_in
+from tests.contract.backup_places import initialise, servers_in
 from tests.contract.postgres_server import Server
 
 HISTORY = [[1, 50331648, "no recovery target specified", "2026-01-01T00:00:00+00:00", "newest"]]
@@ -25,14 +25,9 @@ SMALL = {"max_wal_size": "64MB", "shared_buffers": "16MB", "wal_log_hints": "on"
 
 
 @pytest.fixture
-def servers() -> Iterator[dict[str, Server]]:
-    with passable("used-timelines-") as place:
-        found = {name: server_in(place, name) for name in ("former", "newest", "left")}
-        try:
-            yield found
-        finally:
-            for server in found.values():
-                server.stop()
+def servers(place: Path) -> Iterator[dict[str, Server]]:
+    with servers_in(place, "former", "newest", "left") as found:
+        yield found
 
 
 def test_the_newest_member_that_comes_back_is_rewound(servers: dict[str, Server]) -> None:

@@ -19,6 +19,10 @@ from tests.support import web
 
 PORT = 3000
 HOST = "notes.example.org"
+WEB = "notes_web"
+"""The service of the application's replicas."""
+QUICK = "  healthCheck: {interval: 2s, retries: 8}\n  update: {monitor: 15s}\n"
+"""A replica is found healthy sooner, and an update of both is over sooner."""
 ADMIN = {"email": "ada@example.org", "password": "correct horse battery staple"}
 APP = """\
 apiVersion: queenright/v1alpha1
@@ -40,7 +44,7 @@ def app_manifest(image: str, extra: str = "") -> str:
 def replica_nodes(lab: Lab) -> list[str]:
     """Nodes on which swarm says that a replica runs."""
     listed = lab.manager.docker(
-        "service", "ps", "notes_web", "--filter", "desired-state=running",
+        "service", "ps", WEB, "--filter", "desired-state=running",
         "--format", "{{.Node}} {{.CurrentState}}", check=False,
     )  # fmt: skip
     lines = [line.split() for line in listed.stdout.splitlines()]

@@ -12,12 +12,11 @@ from typing import Any
 import httpx
 
 from tests.e2e.edge_load import Address, Load
-from tests.e2e.notes_client import ADMIN, HOST, replica_nodes
+from tests.e2e.notes_client import ADMIN, HOST, WEB, replica_nodes
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import eventually, service
 from tests.lab.lab import Lab
 
-WEB = "notes_web"
 EDGE_NODES = ("node2", "node3")
 LOAD_S = float(os.environ.get("QUEENRIGHT_LOAD_S", "20"))
 APP = """\

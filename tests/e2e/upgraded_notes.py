@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.e2e.edge_load import Address, Load
-from tests.e2e.notes_client import APP
+from tests.e2e.notes_client import APP, WEB
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import MEMBER_NODES, service
 from tests.lab.lab import Lab
 
-WEB = "notes_web"
 EDGE_NODE = "node1"
 HTTPS = 8443
 DUMP_NODE = MEMBER_NODES[-1]

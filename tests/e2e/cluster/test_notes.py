@@ -15,6 +15,8 @@ import psycopg
 import pytest
 
 from tests.e2e.notes_client import (
+    QUICK,
+    WEB,
     PageWriter,
     app_manifest,
     is_served,
@@ -40,9 +42,6 @@ from tests.lab.product_images import publish
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
 SECOND = 1_000_000_000
-QUICK = "  healthCheck: {interval: 2s, retries: 8}\n  update: {monitor: 15s}\n"
-"""A replica is found healthy sooner, and an update of both is over sooner."""
-WEB = "notes_web"
 
 
 @dataclass(frozen=True)

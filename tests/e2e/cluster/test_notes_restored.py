@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.cluster.conftest import Deployment
 from tests.e2e.cluster.repository import BUCKET, archived
 from tests.e2e.cluster.test_backup import RESTORED, deploy_from_backup
-from tests.e2e.notes_client import ADMIN, Visitor, app_manifest, is_served, secrets_of
+from tests.e2e.notes_client import ADMIN, QUICK, WEB, Visitor, app_manifest, is_served, secrets_of
 from tests.e2e.swarm_facts import MEMBER_NODES, connect, container_of, eventually, quick_manifest
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
@@ -24,8 +24,6 @@ from tests.support.object_store import SECRET_KEY, ObjectStore
 
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
-QUICK = "  healthCheck: {interval: 2s, retries: 8}\n  update: {monitor: 15s}\n"
-WEB = "notes_web"
 KEY = "app_encryption_key"
 
 

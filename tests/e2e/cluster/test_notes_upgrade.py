@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import psycopg
 import pytest
 
-from tests.e2e.notes_client import secrets_of
+from tests.e2e.notes_client import WEB, secrets_of
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
@@ -25,7 +25,7 @@ from tests.e2e.swarm_facts import (
     quick_manifest,
     read_secret,
 )
-from tests.e2e.upgraded_notes import DUMP_NODE, WEB, Notes, jobs, variant
+from tests.e2e.upgraded_notes import DUMP_NODE, Notes, jobs, variant
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 
