@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 
 import pytest
-import structlog
 from hypothesis import HealthCheck, settings
 
 from tests.lab.lab import Lab
 from tests.lab.settings import LabSettings
 from tests.support.examples import examples
 from tests.support.failures_at_once import FailuresAtOnce
+from tests.support.plain_log import log_plainly
 from tests.support.second_try import SecondTry
 from tests.support.side_by_side import SIDE_BY_SIDE, ByGroup, SideBySide, worker_number
 
@@ -34,13 +34,6 @@ settings.register_profile(  # no test is a measurement: a busy machine takes lon
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-
-
-def log_plainly() -> None:
-    """Write exceptions into the log as Python does: structlog's colours cost a second for each."""
-    processors = structlog.get_config()["processors"]
-    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-    structlog.configure(processors=[*processors[:-1], plain])
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -21,6 +21,7 @@ from queenright.core.audit.record import Trigger
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import Service
 from queenright.settings import LogFormat
+from tests.support.plain_log import log_plainly
 
 SECRET = "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IDEyMzQ="
 
@@ -35,7 +36,7 @@ def _restore_logging() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
     yield
-    structlog.reset_defaults()
+    log_plainly()
     root.handlers = handlers
     root.setLevel(level)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from queenright.adapters.logging import NOISY, configure_logging
 from queenright.core.actions import (
@@ -26,6 +25,7 @@ from queenright.engine.execute import execute
 from queenright.settings import Docker, Settings
 from queenright.wiring import open_ports
 from tests.support.http_server import Answer, answering
+from tests.support.plain_log import log_plainly
 
 VALUE = "correct horse"
 """A password that does not look like one, so that no redaction helps."""
@@ -63,7 +63,7 @@ def log() -> Iterator[io.StringIO]:
     root.handlers[:] = handlers
     for logger, level in zip(loggers, levels, strict=True):
         logger.setLevel(level)
-    structlog.reset_defaults()
+    log_plainly()
 
 
 @pytest.mark.parametrize("status", [200, 401, 409, 412, 500, 503, 0])

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
 from tests.support.command_line import ADDRESSED
+from tests.support.plain_log import log_plainly
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _restore_logging() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
     yield
-    structlog.reset_defaults()
+    log_plainly()
     root.handlers = handlers
     root.setLevel(level)
 
