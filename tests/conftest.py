@@ -13,6 +13,8 @@ from tests.lab.settings import LabSettings
 from tests.support.examples import examples
 from tests.support.failures_at_once import FailuresAtOnce
 from tests.support.plain_log import log_plainly
+from tests.support.processor_time import OPTION as PROCESSOR_TIME
+from tests.support.processor_time import ProcessorTime
 from tests.support.second_try import SecondTry
 from tests.support.side_by_side import SIDE_BY_SIDE, ByGroup, SideBySide, worker_number
 
@@ -20,6 +22,9 @@ from tests.support.side_by_side import SIDE_BY_SIDE, ByGroup, SideBySide, worker
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--side-by-side", action="store_true", help="each worker (-n) has a lab, but for the last"
+    )
+    parser.addoption(
+        PROCESSOR_TIME, action="store_true", help="print the processor time by folder and by file"
     )
 
 
@@ -41,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("untimed")
     gc.set_threshold(NEW_OBJECTS, 20, 20)
     config.pluginmanager.register(SecondTry(config))
+    if config.getoption(PROCESSOR_TIME):
+        config.pluginmanager.register(ProcessorTime(config))
     if config.getoption("side_by_side"):
         config.pluginmanager.register(FailuresAtOnce(config))
         config.pluginmanager.register(SideBySide(), SIDE_BY_SIDE)
