@@ -27,7 +27,7 @@ from tests.sim.topology_world import first_of, text_of, topology_world
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
 from tests.support.builders import FILE
 
-EDITS = histories_of(8, 10)
+EDITS = histories_of(4, 10)
 SHARDS = 4
 FIELD_ONE_IN = 3
 PRESENT, NEXT = sorted(APP_DIGESTS)
@@ -110,6 +110,7 @@ def test_what_stops_a_forecast_stops_the_operator() -> None:
     run_virtual(main)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_a_worse_model_is_caught(mutation: ForecastMutation) -> None:
     async def main() -> list[str]:

@@ -256,6 +256,7 @@ def test_an_operator_that_removes_members_that_run_is_refused(
     assert scene.invariants.violations == []
 
 
+@pytest.mark.slow
 def test_without_its_guards_it_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     unguarded = dataclasses.replace(RULESET, guards=())
     scene = run_virtual(lambda: hastened(monkeypatch, unguarded))

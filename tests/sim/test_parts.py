@@ -18,7 +18,7 @@ from tests.sim.neighbour import SIDE_FILE, TEXTS, Neighbour, with_neighbour
 from tests.sim.part_judge import PartJudge
 from tests.support.builders import FILE, MANIFEST, manifest
 
-APART_S = 100.0
+APART_S = 60.0
 EDITS = [
     *((SIDE_FILE, text) for text in (TEXTS[3], TEXTS[4], TEXTS[0], TEXTS[2])),
     (FILE, manifest(stopGracePeriod="90s")),
@@ -65,6 +65,7 @@ class Forgetful(Limited[Any, Any]):
         super().__init__({}, lambda key: True)
 
 
+@pytest.mark.slow
 def test_a_part_that_lacks_answers_is_caught(
     judge: PartJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_part_that_lacks_answers_is_caught(
     assert judge.wrong
 
 
+@pytest.mark.slow
 def test_what_no_part_has_planned_the_full_pass_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Changes, "take", lambda *_: None)
     run_virtual(two_clusters_with_edits)
@@ -86,6 +88,7 @@ def test_what_a_part_has_left_the_full_pass_does(monkeypatch: pytest.MonkeyPatch
     run_virtual(two_clusters_with_edits)
 
 
+@pytest.mark.slow
 def test_the_world_needs_a_pass_to_carry_an_edit_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shows that the two tests above can fail."""
 

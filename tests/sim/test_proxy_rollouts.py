@@ -70,6 +70,7 @@ def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) 
     assert [b"maxconn 300" in text for text in texts] == [True] * 3
 
 
+@pytest.mark.slow
 def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_rollout, "rollout_in_the_way", lambda *_: None)
     found = [run_virtual(partial(edit_twice, pause_s)) for pause_s in (2.0, 4.0, 7.0)]

@@ -14,19 +14,20 @@ from tests.fakes.fake_lease import FakeLease
 from tests.sim.standby import History, Operator
 
 SEEDS = range(40)
+TOGETHER = 5
 
 
 @pytest.mark.parametrize(
-    "first", [pytest.param(n, marks=pytest.mark.slow if n else []) for n in SEEDS[::10]]
+    "first", [pytest.param(n, marks=pytest.mark.slow if n else []) for n in SEEDS[::TOGETHER]]
 )
 def test_never_two_act(first: int) -> None:
     acts = takes = 0
-    for seed in range(first, first + 10):
+    for seed in range(first, first + TOGETHER):
         judge = History(seed).run()
         assert judge.faults == [], f"seed {seed}"
         acts, takes = acts + judge.acts, takes + judge.takes
-    assert acts > 1000  # they do act, and hand over
-    assert takes > 30
+    assert acts > 500  # they do act, and hand over
+    assert takes > 15
 
 
 # -- defects that the judge has to find ------------------------------------------------------

@@ -26,7 +26,7 @@ REST_S = 6.0
 NEVER_S = 1e6
 SOON_S = 4.0
 """Two looks of the watcher at a member, and a part."""
-FIRST, HISTORIES = first_seed(), histories_of(4, 12)
+FIRST, HISTORIES = first_seed(), histories_of(2, 12)
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +80,7 @@ def test_parts_plan_what_the_whole_gives_from_fresh_answers(
     assert not judge.stale, judge.stale[0]
 
 
+@pytest.mark.slow
 def test_a_part_that_lacks_answers_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = judging(monkeypatch, PartJudge())
     monkeypatch.setattr("queenright.engine.limited.Limited", Forgetful)
@@ -87,6 +88,7 @@ def test_a_part_that_lacks_answers_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     assert judge.wrong
 
 
+@pytest.mark.slow
 def test_a_part_that_plans_from_former_answers_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[object, Look] = {}
 
@@ -143,6 +145,7 @@ def test_a_part_answers_soon_where_no_full_pass_comes() -> None:
     assert noted_s < SOON_S
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_full_passes")
 def test_a_part_that_does_not_find_its_documents_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shows that the test above can fail."""
