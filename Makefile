@@ -60,8 +60,15 @@ UNIT := tests/unit tests/golden tests/properties tests/sim tests/tidy
 unit: export QUEENRIGHT_EXAMPLES ?= 10
 # pytest rewrites each test file: it keeps the result in one folder, even where Python is to keep none.
 KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.pycache
+# Two processes, each of which collects its own half: workers (-n) collect all of it each, and send reports.
 unit: $(STAMP) ## the fast unit, golden, property and simulated tests
-	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal -m "not slow" $(UNIT)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target --keep-going unit-modules unit-histories
+.PHONY: unit-modules unit-histories
+unit-modules unit-histories: export QUEENRIGHT_EXAMPLES ?= 10
+unit-modules: $(STAMP)
+	$(KEPT) $(BIN)/pytest -q -m "not slow" $(filter-out tests/sim,$(UNIT))
+unit-histories: $(STAMP)
+	$(KEPT) $(BIN)/pytest -q -m "not slow" tests/sim
 
 unit-all: $(STAMP) ## these and the slow ones: every kill, field and mutation, more histories
 	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal $(UNIT)
