@@ -8,9 +8,10 @@ after it, which makes each plan anew, since the operator has seen the swarm for 
 over what was edited in it, which acts; ``held`` the longest time in which the event loop ran
 nothing else, in all of these passes. The rest is of a whole operator, in which threads take part:
 ``line`` from the writing of a file to the first line of the audit trail, often while it makes a
-full pass (median and most): the processor's time, and the clock's (``line clock``), with its waiting for a second look at the
-file and for further triggers. ``loss`` is from a leader's silence, while the others are quiet, to
-the pass that asks about it, by the clock (median and most). ``idle`` is the share of one processor
+full pass (median and most): the processor's time, and the clock's (``line clock``), with its
+waiting for a second look at the file and for further triggers. ``loss`` is from a leader's silence,
+while the others are quiet, to the pass that asks about it, by the clock (median and most).
+``idle`` is the share of one processor
 that an operator takes where nothing happens. Members answer from memory: what their sockets cost
 is measured by ``polling``.
 ``python -m tests.bench.scale 1000 --stacks`` tells what ran in the longest steps of the loop.
