@@ -16,7 +16,7 @@ from notes.http import openapi
 from notes.http.routing import Operation
 from notes.jobs import api as jobs
 from notes.pages import api as pages
-from notes.pages import comments, lists, permissions, revisions, search, tree
+from notes.pages import comments, lists, people, permissions, revisions, search, tree
 from notes.presence import api as presence
 from notes.quotas import api as quotas
 from notes.share import links as share
@@ -50,6 +50,7 @@ OPERATIONS: list[Operation] = [
         serve.table,
         lists.table,
         permissions.table,
+        people.table,
         spaces.table,
         domains.table,
         share.table,

@@ -95,6 +95,8 @@ RULES: dict[str, list[Rule]] = {
     "delete_favourite": [Rule("person")],
     "get_permissions": [Rule("page", MANAGER)],
     "put_permissions": [Rule("page", MANAGER, _me), Rule("page", MANAGER, json(grants=[]))],
+    "get_access": [Rule("page", MANAGER)],
+    "find_people": [Rule("page", MANAGER, query(q="kee"))],
     "list_spaces": [Rule("person")],
     "post_space": [Rule("person", send=json(slug="made", name="made"))],
     "get_space": [Rule("space", VIEWER)],

@@ -49,7 +49,10 @@ async def get_permissions(call: Call, id: UUID) -> list[Grant]:
 
 @table("PUT", "/api/v1/nodes/{id}/permissions", scope="write")
 async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
-    """Set a page's own permissions; with an empty list the space's permissions apply again."""
+    """Set a page's own permissions; with an empty list those of above or of the space apply again.
+
+    With own permissions, you have to remain a manager of the page.
+    """
 
     async def work(conn: Conn) -> list[Grant]:
         row = await access.page_in_tree(conn, call, id, Role.MANAGER)
@@ -62,6 +65,8 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
                 (id, one.principal, one.kind, Role.named(one.role)),
             )
         await access.renew_access_roots(conn, id)
+        if body.grants:
+            await _require_a_manager(conn, call, row["space_id"], id)
         where = {"space_id": row["space_id"], "node_id": id}
         await tell(conn, "page.permissions", **where)
         await audit.note(
@@ -70,6 +75,22 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
         return body.grants
 
     return await call.app.db.transact(work)
+
+
+async def _require_a_manager(conn: Conn, call: Call, space_id: UUID, node_id: UUID) -> None:
+    """Raises a 422 if the viewer does not manage the page any more: nobody locks themselves out."""
+    cursor = await conn.execute(
+        "SELECT page_role(%s, %s, %s, %s, %s) AS role",
+        (space_id, node_id, *call.viewer.access),
+    )
+    found = await cursor.fetchone()
+    if found is None or found["role"] < Role.MANAGER:
+        raise Problem(
+            422,
+            "You would not manage this page any more; keep the role manager for yourself or for"
+            " a group that you are in.",
+            field="grants",
+        )
 
 
 def grant(row: dict[str, Any]) -> Grant:
