@@ -36,6 +36,36 @@ const acts = {
     await page.keyboard.press('?');
     await isOpen(page);
   },
+  async comments(page) {
+    await page.locator('.prose').waitFor();
+    await page.keyboard.press('c');
+    await page.locator('#beside .thread').first().waitFor();
+    await page.locator('#beside button.passage').first().click();
+    await page.waitForTimeout(500);
+  },
+  async newComment(page) {
+    await acts.comments(page);
+    await page.evaluate(() => {
+      const words = document.querySelector('#main .prose li').firstChild.lastChild;
+      getSelection().setBaseAndExtent(words, 1, words, words.data.length);
+    });
+    await page.locator('#beside-title').focus();
+    await page.keyboard.press('c');
+    await page.locator('#beside textarea').fill('Is that the one of June?');
+  },
+  async permissions(page) {
+    await acts.menu(page);
+    // The item with a lock, in any language.
+    await page.locator('[role=menuitem]:has(path[d^="M5.500 9h9"])').click();
+    await page.locator('dialog.roomy .primary').click();
+    await page.getByRole('combobox').fill('wr');
+    await page.waitForTimeout(600);
+  },
+  async move(page) {
+    await page.keyboard.press('m');
+    await page.locator('dialog.roomy [role=option]').first().waitFor();
+    await page.waitForTimeout(300);
+  },
   async newPage(page) {
     await page.keyboard.press('n');
     await isOpen(page);

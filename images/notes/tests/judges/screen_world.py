@@ -81,7 +81,8 @@ def furnish(client: Client) -> dict[str, str]:
     page(client, home, "Release 2.3", parent_id=ids["page"], markdown="Released in May.\n")
     meetings = page(client, home, "Meetings", markdown="Every second Monday.\n")
     link = f"See the [plan of the release](/p/{ids['page']}).\n"
-    page(client, home, "12 May", parent_id=meetings, markdown=link + "\n" + NOTES)
+    ids["minutes"] = page(client, home, "12 May", parent_id=meetings, markdown=link + "\n" + NOTES)
+    talk_about(client, ids["minutes"])
     ids["blocks"] = page(client, home, "Every kind of block", markdown=TEXT)
     ids["draft"] = page(client, home, "Ideas", markdown="A shorter form for sign-up.\n")
     ids["doubt"] = page(client, home, "Where we meet", markdown=PLACE)
@@ -103,6 +104,16 @@ def furnish(client: Client) -> dict[str, str]:
     files = (("Interviews.md", b"# Interviews\n\nFive people.\n"), ("sketch.bin", b"\0"))
     ids["import"] = imported(client, others[1], zipped(*files))["id"]
     return ids
+
+
+def talk_about(client: Client, made: str) -> None:
+    """Comments on the minutes: an open thread on a passage, one whose passage is gone, one done."""
+    url = f"/api/v1/nodes/{made}/comments"
+    first = client.ok("POST", url, {"body": "Also on Sundays?", "quote": "answers within a day"})
+    client.ok("POST", url, {"body": "Only for outages.", "parent_id": first["id"]})
+    client.ok("POST", url, {"body": "Who takes that over?", "quote": "Kept for the next meeting"})
+    done = client.ok("POST", url, {"body": "A typo.", "quote": "Next meeting"})["id"]
+    client.ok("PATCH", f"/api/v1/comments/{done}", {"resolved": True})
 
 
 def _path(url: str) -> str:

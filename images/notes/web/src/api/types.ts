@@ -48,6 +48,19 @@ export interface PageNode {
   is_favourite: boolean;
 }
 
+/** A comment; one without `parent_id` begins a thread. `quote` is the passage that it is about. */
+export interface Comment {
+  id: string;
+  parent_id: string | null;
+  author_id: string | null;
+  author_name: string | null;
+  body: string;
+  quote: string | null;
+  created_at: string;
+  edited_at: string | null;
+  resolved_at: string | null;
+}
+
 export interface Reference {
   id: string;
   space_id: string;
@@ -133,6 +146,9 @@ export interface LiveEvent {
   people?: Person[];
   carets?: CaretOf[];
 }
+
+/** True if the role allows to comment on a page. */
+export const mayComment = (role: RoleName): boolean => role === "commenter" || mayWrite(role);
 
 /** True if the role allows to change a page. */
 export const mayWrite = (role: RoleName): boolean => role === "editor" || role === "manager";

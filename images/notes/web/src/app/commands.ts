@@ -1,7 +1,8 @@
 /** Every command of the workspace, with its key. The palette lists all; `?` lists those with keys. */
 import { signal } from "@preact/signals";
 import { request, UnreachableError } from "../api/client";
-import { mayWrite } from "../api/types";
+import { mayWrite, type PageNode } from "../api/types";
+import { openPanel } from "./comments";
 import { editing } from "./editing";
 import type { IconName } from "./icons";
 import { prefer, preferences } from "./preferences";
@@ -20,7 +21,7 @@ export interface Command {
   run: () => void;
 }
 
-export type DialogName = "" | "palette" | "keys" | "sign out" | "new page";
+export type DialogName = "" | "palette" | "keys" | "sign out" | "new page" | "permissions" | "move";
 /** The dialog that is open. */
 export const dialog = signal<DialogName>("");
 /** The page below which a new page is made; null: at the top of the space. */
@@ -41,6 +42,9 @@ const mayEdit = (): boolean => {
   const node = page();
   return node !== undefined && !node.trashed_at && mayWrite(node.role);
 };
+/** True if the user may change the permissions of a page. */
+export const mayManage = (node: PageNode | undefined): boolean =>
+  node?.role === "manager" && !node.trashed_at;
 /** The page that the screen is about: the page itself, or what is around it. */
 export const pageInView = () => {
   const id = pageOf(route.value);
@@ -64,6 +68,12 @@ export function startNewPage(below: string | null): void {
 /** Opens the editor of the page that is shown. */
 export function startEditing(): void {
   if (mayEdit()) editing.value = page()?.id ?? "";
+}
+
+/** Opens the comments beside the page that is shown: at the selection of its text, if there is one. */
+export function openComments(): void {
+  const node = page();
+  if (node && !node.trashed_at) openPanel(node.id);
 }
 
 /** Leaves the workspace for a plain page. */
@@ -134,6 +144,14 @@ export function commands(): Command[] {
       isPossible: mayEdit,
       run: () => startNewPage(page()?.id ?? null),
     },
+    {
+      id: "comments",
+      title: w.comments,
+      icon: "comment",
+      key: editing.value ? "Mod+Alt+m" : "c",
+      isPossible: isPage,
+      run: openComments,
+    },
     { id: "copy", title: w.copyLink, icon: "link", isPossible: isPage, run: () => void copyLink() },
     {
       id: "history",
@@ -167,8 +185,16 @@ export function commands(): Command[] {
       id: "move",
       title: w.move,
       icon: "page",
+      key: "m",
       isPossible: mayEdit,
-      run: () => leaveFor(`/p/${page()?.id}/move`),
+      run: () => show("move"),
+    },
+    {
+      id: "permissions",
+      title: w.permissions,
+      icon: "lock",
+      isPossible: () => mayManage(page()),
+      run: () => show("permissions"),
     },
     { id: "print", title: w.print, icon: "page", isPossible: isPage, run: () => print() },
     { id: "sidebar", title: w.toggleSidebar, icon: "sidebar", key: "[", run: toggleSidebar },
@@ -205,7 +231,7 @@ export function commands(): Command[] {
   ];
 }
 
-function show(name: DialogName): void {
+export function show(name: DialogName): void {
   dialog.value = name;
 }
 
@@ -216,10 +242,11 @@ export const possible = (): Command[] => commands().filter((one) => one.isPossib
 export const keyName = (key: string): string =>
   key
     .replace("Mod+", isMac ? "⌘" : "Ctrl ")
+    .replace("Alt+", isMac ? "⌥" : "Alt ")
     .replace(/ ?([a-z])$/, (_, letter: string) => ` ${letter.toUpperCase()}`)
     .trim();
 
-const REGIONS = ["sidebar", "topbar", "main"];
+const REGIONS = ["sidebar", "topbar", "main", "beside"];
 
 /** Moves the focus to the next or the previous region of the window. */
 export function nextRegion(step: number): void {
@@ -244,6 +271,13 @@ export function onKey(event: KeyboardEvent): void {
   if (isMod && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
     event.preventDefault();
     dialog.value = dialog.value === "palette" ? "" : "palette";
+    return;
+  }
+  // On many keyboards AltGr is Ctrl and Alt, and AltGr+M a letter.
+  const isAltGr = event.getModifierState("AltGraph");
+  if (isMod && event.altKey && !isAltGr && event.code === "KeyM" && !dialog.value) {
+    event.preventDefault();
+    openComments();
     return;
   }
   if (dialog.value || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -48,7 +48,7 @@ export function Modal({ label, kind = "", children }: ModalProps) {
   );
 }
 
-function Head({ title }: { title: string }) {
+export function Head({ title }: { title: string }) {
   return (
     <header class="modal-head">
       <h2>{title}</h2>

@@ -4,6 +4,7 @@ import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
 import { doubtsOf, noteUnsent, rememberedOf, unsentPages } from "../sync/drafts";
 import { removePage } from "../sync/offline";
+import { hearOfComments } from "./comments";
 import { editing, whenLost } from "./editing";
 import { hearOf, live } from "./presence";
 import { route } from "./router";
@@ -53,6 +54,7 @@ async function refreshAll(): Promise<void> {
   // By the address: another user's sign-in has closed what was open.
   const page = pageOf(route.value);
   if (page) await openPage(page);
+  hearOfComments("");
 }
 
 function apply(event: LiveEvent): void {
@@ -64,6 +66,7 @@ function apply(event: LiveEvent): void {
     return;
   }
   if (kind.startsWith("space.")) later("all");
+  if (kind.startsWith("comment.") && node) hearOfComments(node);
   if (!kind.startsWith("page.")) return;
   if (["page.edited", "page.people", "page.carets"].includes(kind)) {
     hearOf(event);

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { listen } from "../api/client";
 import { AccountScreen, AdminScreen } from "../screens/admin/lazy";
+import { Beside, BesideDialogs } from "../screens/beside/lazy";
 import { HomeScreen, SpaceScreen } from "../screens/home";
 import { Lazy } from "../screens/lazy";
 import { Message } from "../screens/message";
@@ -120,6 +121,7 @@ function Workspace() {
         </main>
         <UpdateBar />
       </div>
+      <Beside />
     </div>
   );
 }
@@ -153,6 +155,7 @@ function App() {
       <Workspace />
       {dialog.value === "palette" && <Palette />}
       <Dialogs />
+      <BesideDialogs />
       <Notice />
     </>
   );

@@ -7,13 +7,17 @@ import {
   isDrawerOpen,
   isNarrow,
   leaveFor,
+  mayManage,
   moveToTrash,
+  openComments,
+  show,
   page,
   pageInView,
   startEditing,
   startNewPage,
   toggleSidebar,
 } from "../app/commands";
+import { closePanel, openThreads, panel } from "../app/comments";
 import { editing, saving } from "../app/editing";
 import { Icon } from "../app/icons";
 import { Menu } from "../app/menu";
@@ -63,6 +67,28 @@ function Path() {
   );
 }
 
+/** Opens the comments; on a phone that is in the menu. */
+function CommentsButton({ id }: { id: string }) {
+  const w = words.value;
+  const count = openThreads(id);
+  const label = count ? w.openComments(count) : w.comments;
+  return (
+    <span class="wide-only">
+      <button
+        type="button"
+        class="quiet"
+        aria-label={label}
+        title={label}
+        aria-expanded={panel.value?.page === id}
+        onClick={() => (panel.value?.page === id ? closePanel() : openComments())}
+      >
+        <Icon name="comment" />
+        {count > 0 && <span aria-hidden="true">{count}</span>}
+      </button>
+    </span>
+  );
+}
+
 function Actions() {
   const w = words.value;
   const node = page();
@@ -80,6 +106,7 @@ function Actions() {
       >
         <Icon name="star" isFilled={node.is_favourite} />
       </button>
+      <CommentsButton id={node.id} />
       {may && editing.value === node.id && (
         <button
           type="button"
@@ -106,13 +133,15 @@ function Actions() {
           ...(may
             ? [{ title: w.newPageHere, icon: "plus" as const, run: () => startNewPage(node.id) }]
             : []),
+          { title: w.comments, icon: "comment", run: openComments },
           { title: w.copyLink, icon: "link", run: () => void copyLink() },
           { title: w.history, icon: "clock", run: () => go(historyPath(node.id)) },
           ...(may
             ? [{ title: w.share, icon: "link" as const, run: () => go(sharePath(node.id)) }]
             : []),
-          ...(may
-            ? [{ title: w.move, icon: "page" as const, run: () => leaveFor(`/p/${node.id}/move`) }]
+          ...(may ? [{ title: w.move, icon: "page" as const, run: () => show("move") }] : []),
+          ...(mayManage(node)
+            ? [{ title: w.permissions, icon: "lock" as const, run: () => show("permissions") }]
             : []),
           {
             title: w.exportPage,

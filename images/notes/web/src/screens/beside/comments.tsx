@@ -1,0 +1,388 @@
+/** The comments beside a page: the marks in its text, and the panel with the threads. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ApiError, request } from "../../api/client";
+import { EndedError, load } from "../../api/signed_in";
+import { type Comment, mayComment, type PageNode } from "../../api/types";
+import { isNarrow } from "../../app/commands";
+import { closePanel, comments, openPanel, panel, told } from "../../app/comments";
+import { editing } from "../../app/editing";
+import { Icon } from "../../app/icons";
+import { isOnline } from "../../app/store";
+import { words } from "../../app/words";
+import { done } from "../around/parts";
+import { TextForm } from "./form";
+import {
+  type Anchor,
+  anchorsIn,
+  clearMarks,
+  drawMarks,
+  selected,
+  showPassage,
+  textOfPage,
+  threadAtCaret,
+  threadsAt,
+} from "./marks";
+import { Thread } from "./thread";
+import { beside, ready } from "./words";
+
+export { ready };
+
+/** The text is looked at again so long after its last change; meanwhile the browser moves the marks. */
+const AFTER_MS = 300;
+const NEW = "new";
+
+type Reading = "reading" | "read" | "unreachable" | "refused";
+
+/** Reads the comments of a page, and again when somebody has changed one. */
+function useComments(page: string): [Reading, () => Promise<void>] {
+  const [state, setState] = useState<Reading>("reading");
+  const heard = told.value;
+  const turn = heard.page === page || heard.page === "" ? heard.turn : 0;
+  const seen = useRef(0);
+  if (turn) seen.current = turn;
+  const read = async (signal?: AbortSignal): Promise<void> => {
+    try {
+      const path = `/api/v1/nodes/${page}/comments`;
+      const show = (list: Comment[]): void => {
+        comments.value = { page, list };
+      };
+      await load<Comment[]>(path, show, signal ? { signal } : {});
+      setState("read");
+    } catch (error) {
+      if (error instanceof EndedError) return;
+      setState(error instanceof ApiError ? "refused" : "unreachable");
+    }
+  };
+  useEffect(() => {
+    const stop = new AbortController();
+    void read(stop.signal);
+    return () => stop.abort();
+  }, [page, seen.current, isOnline.value]);
+  return [state, () => read()];
+}
+
+/** Where the passages are in the text that is shown, found again after each change of it. */
+function useAnchors(wanted: { id: string; quote: string }[]): ReadonlyMap<string, Anchor> {
+  const [anchors, setAnchors] = useState<ReadonlyMap<string, Anchor>>(new Map());
+  const known = useRef<ReadonlyMap<string, Anchor>>(new Map());
+  const key = wanted.map((one) => `${one.id} ${one.quote}`).join("\n");
+  useEffect(() => {
+    const main = document.getElementById("main");
+    if (!main || !wanted.length) {
+      known.current = new Map();
+      setAnchors(known.current);
+      return undefined;
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      timer = undefined;
+      const root = textOfPage();
+      if (!root) return;
+      known.current = anchorsIn(root, wanted, known.current);
+      setAnchors(known.current);
+    };
+    const later = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(look, AFTER_MS);
+    };
+    look();
+    const watched = new MutationObserver(later);
+    watched.observe(main, { childList: true, subtree: true, characterData: true });
+    return () => {
+      clearTimeout(timer);
+      watched.disconnect();
+    };
+  }, [key]);
+  return anchors;
+}
+
+/** A button at the selection of the text that is read. */
+function Offer({ act }: { act: () => void }) {
+  const [at, setAt] = useState<{ x: number; y: number }>();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const selection = getSelection();
+        const range = selection?.rangeCount ? selection.getRangeAt(0) : undefined;
+        const isText =
+          range && !range.collapsed && textOfPage()?.contains(range.commonAncestorContainer);
+        const box = isText ? [...range.getClientRects()].at(-1) : undefined;
+        setAt(box && selection?.toString().trim() ? { x: box.right, y: box.bottom } : undefined);
+      }, 150);
+    };
+    const main = document.getElementById("main");
+    document.addEventListener("selectionchange", look);
+    main?.addEventListener("scroll", look, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("selectionchange", look);
+      main?.removeEventListener("scroll", look);
+    };
+  }, []);
+  if (!at) return null;
+  const left = Math.max(8, Math.min(at.x, innerWidth - 150));
+  const top = Math.max(8, Math.min(at.y + 8, innerHeight - 56));
+  return (
+    <button
+      type="button"
+      class="offer"
+      style={{ left: `${left}px`, top: `${top}px` }}
+      // The selection stays.
+      onPointerDown={(event) => event.preventDefault()}
+      onClick={act}
+    >
+      <Icon name="comment" />
+      {beside.value.comment}
+    </button>
+  );
+}
+
+interface ThreadOf {
+  first: Comment;
+  replies: Comment[];
+}
+
+function threadsOf(list: readonly Comment[]): ThreadOf[] {
+  const below = new Map<string, Comment[]>();
+  for (const one of list) {
+    if (one.parent_id) below.set(one.parent_id, [...(below.get(one.parent_id) ?? []), one]);
+  }
+  return list
+    .filter((one) => !one.parent_id)
+    .map((first) => ({ first, replies: below.get(first.id) ?? [] }));
+}
+
+const focusThread = (id: string): void => {
+  const found = document.querySelector<HTMLElement>(`[data-thread="${id}"]`);
+  found?.scrollIntoView({ block: "nearest" });
+  found?.focus({ preventScroll: true });
+};
+
+export function Comments({ node }: { node: PageNode }) {
+  const b = beside.value;
+  const [state, again] = useComments(node.id);
+  const [now, setNow] = useState("");
+  const [draft, setDraft] = useState<{ quote: string }>();
+  const [isAll, setAll] = useState(false);
+  const list = comments.value?.page === node.id ? comments.value.list : [];
+  const threads = useMemo(() => threadsOf(list), [list]);
+  const may = mayComment(node.role);
+  const opened = panel.value?.page === node.id ? panel.value.turn : 0;
+  const isShown = (one: ThreadOf): boolean => !one.first.resolved_at || (isAll && opened > 0);
+  const wanted = threads
+    .filter(isShown)
+    .flatMap(({ first }) => (first.quote ? [{ id: first.id, quote: first.quote }] : []));
+  if (draft?.quote && opened) wanted.push({ id: NEW, quote: draft.quote });
+  const anchors = useAnchors(wanted);
+  const shown = useRef(anchors);
+  shown.current = anchors;
+  useEffect(() => {
+    drawMarks(anchors.values(), draft?.quote ? NEW : opened ? now : "");
+  }, [anchors, now, opened, draft]);
+  useEffect(() => clearMarks, []);
+  const wish = useRef("");
+  const toThread = (id: string, isFocused: boolean): void => {
+    setNow(id);
+    wish.current = isFocused ? id : "";
+    if (opened) requestAnimationFrame(() => (isFocused ? focusThread(id) : undefined));
+    else openPanel(node.id);
+  };
+  useClicks(shown, (id) => {
+    const isEditing = editing.value === node.id;
+    if (isEditing && isNarrow.value && !opened) return;
+    toThread(id, !isEditing);
+  });
+  // A request to open the panel looks at the selection, then at the caret.
+  useLayoutEffect(() => {
+    if (!opened) return;
+    const id = wish.current;
+    wish.current = "";
+    const given = id ? undefined : selected();
+    const found = id || (given ? undefined : threadAtCaret(shown.current.values()));
+    if (given && may) setDraft({ quote: given.quote });
+    else if (found) {
+      setNow(found);
+      focusThread(found);
+    } else if (editing.value !== node.id) document.getElementById("beside-title")?.focus();
+  }, [opened]);
+  const start = (): void => openPanel(node.id);
+  if (!opened) return may && editing.value !== node.id ? <Offer act={start} /> : null;
+  const post = async (body: string): Promise<boolean> => {
+    const given = { body: { body, ...(draft?.quote ? { quote: draft.quote } : {}) } };
+    const made: Comment[] = [];
+    const send = async (): Promise<void> => {
+      made.push(await request<Comment>("POST", `/api/v1/nodes/${node.id}/comments`, given));
+    };
+    if (!(await done(send, b.posted))) return false;
+    setDraft(undefined);
+    await again();
+    const id = made[0]?.id ?? "";
+    setNow(id);
+    requestAnimationFrame(() => focusThread(id));
+    return true;
+  };
+  return (
+    <>
+      {may && editing.value !== node.id && !draft && <Offer act={start} />}
+      <Panel
+        {...{ node, threads, anchors, now, state, draft, isAll, setAll, post, again }}
+        setDraft={may ? setDraft : undefined}
+        show={(id) => {
+          setNow(id);
+          const anchor = anchors.get(id);
+          if (anchor) showPassage(anchor);
+        }}
+      />
+    </>
+  );
+}
+
+/** Calls `act` with the thread of a passage that is clicked. */
+function useClicks(
+  shown: { current: ReadonlyMap<string, Anchor> },
+  act: (id: string) => void,
+): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onClick = (event: MouseEvent): void => {
+      const target = event.target as Element | null;
+      if (event.defaultPrevented || !target?.closest("#main .prose")) return;
+      if (target.closest("a, button, input") || getSelection()?.isCollapsed === false) return;
+      const [id] = threadsAt(shown.current.values(), event.clientX, event.clientY);
+      if (id && id !== NEW) latest.current(id);
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+}
+
+interface PanelProps {
+  node: PageNode;
+  threads: ThreadOf[];
+  anchors: ReadonlyMap<string, Anchor>;
+  now: string;
+  state: Reading;
+  draft: { quote: string } | undefined;
+  /** Absent for a person who may not comment. */
+  setDraft: ((draft: { quote: string } | undefined) => void) | undefined;
+  isAll: boolean;
+  setAll: (isAll: boolean) => void;
+  post: (body: string) => Promise<boolean>;
+  again: () => Promise<void>;
+  show: (id: string) => void;
+}
+
+function Panel({ node, threads, anchors, now, state, draft, setDraft, ...rest }: PanelProps) {
+  const b = beside.value;
+  const { isAll, setAll, post, again, show } = rest;
+  const at = ({ first }: ThreadOf): number => anchors.get(first.id)?.at ?? Number.MAX_SAFE_INTEGER;
+  const sorted = [...threads].sort((x, y) => at(x) - at(y));
+  const open = sorted.filter((one) => !one.first.resolved_at);
+  const resolved = sorted.filter((one) => one.first.resolved_at);
+  const close = (): void => {
+    closePanel();
+    setDraft?.(undefined);
+    // Back to the text.
+    const text = document.querySelector<HTMLElement>("#main .ProseMirror");
+    (text ?? document.getElementById("title"))?.focus({ preventScroll: true });
+  };
+  const row = ({ first, replies }: ThreadOf) => (
+    <Thread
+      key={first.id}
+      {...{ node, first, replies, again }}
+      anchor={anchors.get(first.id)}
+      isNow={now === first.id}
+      show={() => show(first.id)}
+    />
+  );
+  return (
+    <aside
+      id="beside"
+      class="beside"
+      aria-labelledby="beside-title"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.defaultPrevented) return;
+        if ((event.target as Element).closest("dialog")) return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <header class="beside-head">
+        <h2 id="beside-title" tabIndex={-1}>
+          {words.value.comments}
+        </h2>
+        <button
+          type="button"
+          class="quiet close-panel"
+          aria-label={b.close}
+          title={b.close}
+          onClick={close}
+        >
+          <Icon name="close" />
+        </button>
+      </header>
+      <p class="unseen" role="status">
+        {state === "read" ? b.open(open.length) : ""}
+      </p>
+      {state === "unreachable" && <p class="faint">{b.needsNetwork}</p>}
+      {state === "refused" && <p class="faint">{words.value.failed}</p>}
+      {state === "reading" && !threads.length && <p class="faint">{words.value.loading}</p>}
+      {setDraft && draft && <NewComment {...{ node, draft, setDraft, post }} />}
+      {setDraft && !draft && (
+        <button type="button" onClick={() => setDraft({ quote: selected()?.quote ?? "" })}>
+          <Icon name="plus" />
+          {b.newComment}
+        </button>
+      )}
+      {state === "read" && !open.length && !draft && (
+        <p class="faint">{setDraft ? b.nothing : b.nothingToRead}</p>
+      )}
+      <ol class="threads">{open.map(row)}</ol>
+      {resolved.length > 0 && (
+        <>
+          <button type="button" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+            {isAll ? b.hideResolved : b.showResolved(resolved.length)}
+          </button>
+          {isAll && <ol class="threads">{resolved.map(row)}</ol>}
+        </>
+      )}
+    </aside>
+  );
+}
+
+interface NewProps {
+  node: PageNode;
+  draft: { quote: string };
+  setDraft: (draft: { quote: string } | undefined) => void;
+  post: (body: string) => Promise<boolean>;
+}
+
+function NewComment({ node, draft, setDraft, post }: NewProps) {
+  const b = beside.value;
+  return (
+    <section class="thread now" aria-label={b.newComment}>
+      {draft.quote ? (
+        <>
+          <p class="passage" dir="auto">
+            {draft.quote}
+          </p>
+          <button type="button" class="quiet" onClick={() => setDraft({ quote: "" })}>
+            {b.wholePage}
+          </button>
+        </>
+      ) : (
+        <p class="faint note">{b.aboutPage}</p>
+      )}
+      <TextForm
+        about={`new ${node.id}`}
+        label={b.yourComment}
+        send={b.comment}
+        act={post}
+        close={() => setDraft(undefined)}
+      />
+    </section>
+  );
+}

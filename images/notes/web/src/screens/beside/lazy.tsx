@@ -1,0 +1,87 @@
+/** What is beside a page, fetched when the browser has nothing better to do, or when it is asked for. */
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { PageNode } from "../../api/types";
+import { dialog, page, pageInView } from "../../app/commands";
+import { panel } from "../../app/comments";
+import { notice } from "../../app/store";
+import { words } from "../../app/words";
+
+interface Part {
+  Comments: FunctionComponent<{ node: PageNode }>;
+  ready: () => Promise<void>;
+}
+
+/** Nobody waits for the marks in the text: they come after the text. */
+const LATER_MS = 2000;
+
+async function fetched(): Promise<Part> {
+  const found = await import("./comments");
+  await found.ready();
+  return found;
+}
+
+/** The comments of the page that is shown. */
+export function Beside() {
+  const [part, setPart] = useState<Part>();
+  const node = page();
+  const isThere = node !== undefined && !node.trashed_at;
+  const isAsked = panel.value !== undefined;
+  useEffect(() => {
+    if (part || !isThere) return undefined;
+    let isGone = false;
+    const open = (): void => {
+      fetched().then(
+        (found) => isGone || setPart(found),
+        (error) => {
+          if (isAsked) notice.value = `${words.value.failed}: ${error}`;
+        },
+      );
+    };
+    const isIdle = !isAsked && "requestIdleCallback" in window;
+    if (isIdle) requestIdleCallback(open, { timeout: LATER_MS });
+    else open();
+    return () => {
+      isGone = true;
+    };
+  }, [isThere, isAsked, part]);
+  return part && isThere ? <part.Comments key={node.id} node={node} /> : null;
+}
+
+interface DialogPart {
+  Screen: FunctionComponent<{ node: PageNode }>;
+  ready: () => Promise<void>;
+}
+
+const DIALOGS: Record<string, () => Promise<DialogPart>> = {
+  permissions: () => import("./permissions"),
+  move: () => import("./move"),
+};
+
+/** The dialogs about the page that the screen is about. */
+export function BesideDialogs() {
+  const [part, setPart] = useState<{ name: string; found: DialogPart }>();
+  const name = dialog.value;
+  const open = DIALOGS[name];
+  const node = pageInView();
+  useEffect(() => {
+    let isGone = false;
+    const fetchPart = async (): Promise<void> => {
+      if (!open) return;
+      try {
+        const found = await open();
+        await found.ready();
+        if (!isGone) setPart({ name, found });
+      } catch (error) {
+        dialog.value = "";
+        notice.value = `${words.value.failed}: ${error}`;
+      }
+    };
+    void fetchPart();
+    return () => {
+      isGone = true;
+    };
+  }, [name]);
+  if (!open || !node || part?.name !== name) return null;
+  return <part.found.Screen key={node.id} node={node} />;
+}

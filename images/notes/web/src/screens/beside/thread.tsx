@@ -1,0 +1,198 @@
+/** One thread: the passage that it is about, its comments, and what can be done with it. */
+import { useState } from "preact/hooks";
+import { request } from "../../api/client";
+import { type Comment, mayComment, type PageNode } from "../../api/types";
+import { userId } from "../../app/store";
+import { initials, when } from "../../app/words";
+import { Ask, done } from "../around/parts";
+import { TextForm } from "./form";
+import type { Anchor } from "./marks";
+import { beside } from "./words";
+
+interface Props {
+  node: PageNode;
+  first: Comment;
+  replies: Comment[];
+  anchor: Anchor | undefined;
+  isNow: boolean;
+  /** Goes to the passage. */
+  show: () => void;
+  /** Reads the comments again. */
+  again: () => Promise<void>;
+}
+
+interface EntryProps {
+  one: Comment;
+  node: PageNode;
+  again: () => Promise<void>;
+}
+
+const pathOf = (one: Comment): string => `/api/v1/comments/${one.id}`;
+
+/** A comment with its author, and for its author the ways to change it. */
+function Entry({ one, node, again }: EntryProps) {
+  const b = beside.value;
+  const [isChanging, setChanging] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const name = one.author_name ?? b.somebody;
+  const isOwn = one.author_id !== null && one.author_id === userId() && mayComment(node.role);
+  const mayDelete = isOwn || node.role === "manager";
+  const change = async (body: string): Promise<boolean> => {
+    if (!(await done(() => request("PATCH", pathOf(one), { body: { body } }), b.changed)))
+      return false;
+    setChanging(false);
+    await again();
+    return true;
+  };
+  const remove = async (): Promise<void> => {
+    if (await done(() => request("DELETE", pathOf(one)), b.deleted)) await again();
+  };
+  return (
+    <div class="entry" data-comment={one.id}>
+      <p class="by">
+        <span class="initials" aria-hidden="true">
+          {initials(name)}
+        </span>
+        <strong dir="auto">{name}</strong>
+        <small class="faint">
+          <time dateTime={one.created_at} title={new Date(one.created_at).toLocaleString()}>
+            {when(one.created_at)}
+          </time>
+          {one.edited_at && ` · ${b.edited}`}
+        </small>
+      </p>
+      {isChanging ? (
+        <TextForm
+          about={`change ${one.id}`}
+          label={b.yourComment}
+          send={b.save}
+          text={one.body}
+          act={change}
+          close={() => setChanging(false)}
+        />
+      ) : (
+        <p class="body" dir="auto">
+          {one.body}
+        </p>
+      )}
+      {!isChanging && mayDelete && (
+        <div class="small-acts">
+          {isOwn && (
+            <button type="button" class="quiet" onClick={() => setChanging(true)}>
+              {b.edit}
+            </button>
+          )}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={b.deleteOf(name)}
+            onClick={() => setAsking(true)}
+          >
+            {b.delete}
+          </button>
+        </div>
+      )}
+      {isAsking && (
+        <Ask
+          question={one.parent_id ? b.deleteAsk : b.deleteThreadAsk}
+          yes={b.delete}
+          act={() => void remove()}
+          close={() => setAsking(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The passage, as a button that goes to it; where it is gone, that. */
+function Passage({
+  quote,
+  anchor,
+  show,
+}: {
+  quote: string;
+  anchor: Anchor | undefined;
+  show: () => void;
+}) {
+  const b = beside.value;
+  const isGone = anchor?.state === "gone";
+  return (
+    <>
+      {isGone || !anchor ? (
+        <p class="passage" dir="auto">
+          {quote}
+        </p>
+      ) : (
+        <button type="button" class="passage" dir="auto" title={b.showPassage} onClick={show}>
+          <span class="unseen">{b.showPassage}: </span>
+          {quote}
+        </button>
+      )}
+      {isGone && <p class="faint note">{b.gone}</p>}
+      {anchor?.state === "changed" && <p class="faint note">{b.passageChanged}</p>}
+    </>
+  );
+}
+
+export function Thread({ node, first, replies, anchor, isNow, show, again }: Props) {
+  const b = beside.value;
+  const [isReplying, setReplying] = useState(false);
+  const may = mayComment(node.role);
+  const isResolved = first.resolved_at !== null;
+  const reply = async (body: string): Promise<boolean> => {
+    const path = `/api/v1/nodes/${node.id}/comments`;
+    const given = { body: { body, parent_id: first.id } };
+    if (!(await done(() => request("POST", path, given), b.replied))) return false;
+    setReplying(false);
+    await again();
+    return true;
+  };
+  const resolve = async (): Promise<void> => {
+    const given = { body: { resolved: !isResolved } };
+    const text = isResolved ? b.reopened : b.resolved;
+    if (!(await done(() => request("PATCH", pathOf(first), given), text))) return;
+    await again();
+    document.getElementById("beside-title")?.focus();
+  };
+  const name = first.author_name ?? b.somebody;
+  return (
+    <li>
+      <article
+        class={`thread${isNow ? " now" : ""}${isResolved ? " is-over" : ""}`}
+        data-thread={first.id}
+        tabIndex={-1}
+        aria-label={b.threadOf(name)}
+      >
+        {first.quote && <Passage quote={first.quote} anchor={anchor} show={show} />}
+        {[first, ...replies].map((one) => (
+          <Entry key={one.id} one={one} node={node} again={again} />
+        ))}
+        {may && isReplying && (
+          <TextForm
+            about={`reply ${first.id}`}
+            label={b.yourReply}
+            send={b.reply}
+            act={reply}
+            close={() => setReplying(false)}
+          />
+        )}
+        {may && !isReplying && (
+          <div class="acts">
+            {!isResolved && (
+              <button type="button" aria-label={b.replyTo(name)} onClick={() => setReplying(true)}>
+                {b.reply}
+              </button>
+            )}
+            <button
+              type="button"
+              aria-label={isResolved ? b.reopenOf(name) : b.resolveOf(name)}
+              onClick={() => void resolve()}
+            >
+              {isResolved ? b.reopen : b.resolve}
+            </button>
+          </div>
+        )}
+      </article>
+    </li>
+  );
+}
