@@ -52,13 +52,14 @@ const acts = {
     await page.locator('#beside-title').focus();
     await page.keyboard.press('c');
     await page.locator('#beside textarea').fill('Is that the one of June?');
+    await page.mouse.move(1, 1);
   },
   async permissions(page) {
     await acts.menu(page);
     // The item with a lock, in any language.
     await page.locator('[role=menuitem]:has(path[d^="M5.500 9h9"])').click();
     await page.locator('dialog.roomy .primary').click();
-    await page.getByRole('combobox').fill('wr');
+    await page.locator('dialog.roomy input[role=combobox]').fill('wr');
     await page.waitForTimeout(600);
   },
   async move(page) {

@@ -44,7 +44,6 @@ export const words: BesideWords = {
   open: (n) => count(n, "offener Kommentar", "offene Kommentare"),
   showResolved: (n) => `${count(n, "erledigtes Gespräch", "erledigte Gespräche")} zeigen`,
   hideResolved: "Erledigte Gespräche verbergen",
-  permissions: "Berechtigungen",
   permissionsOf: (title) => `Berechtigungen von „${title}“`,
   ofPage: "Diese Seite und die Seiten darunter haben eigene Berechtigungen.",
   ofAbove: (title) => `Hier gelten die Berechtigungen von „${title}“, einer Seite darüber.`,
@@ -68,6 +67,7 @@ export const words: BesideWords = {
   addWhom: "Person oder Gruppe hinzufügen",
   addHint:
     "Geben Sie mindestens zwei Buchstaben des Namens ein. Sie finden Personen, mit denen Sie einen Bereich oder eine Gruppe teilen.",
+  addHintAll: "Geben Sie mindestens zwei Buchstaben des Namens oder der E-Mail-Adresse ein.",
   foundNobody: "Niemand, den Sie finden dürfen, heißt so.",
   own: "Eigene Berechtigungen festlegen",
   leave: "Eigene Berechtigungen aufgeben",

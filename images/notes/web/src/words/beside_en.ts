@@ -42,7 +42,6 @@ export const en = {
   open: (n: number) => count(n, "open comment", "open comments"),
   showResolved: (n: number) => `Show ${count(n, "resolved thread", "resolved threads")}`,
   hideResolved: "Hide resolved threads",
-  permissions: "Permissions",
   permissionsOf: (title: string) => `Permissions of “${title}”`,
   ofPage: "This page, and the pages below it, have permissions of their own.",
   ofAbove: (title: string) => `The permissions of “${title}”, a page above, apply here.`,
@@ -66,6 +65,7 @@ export const en = {
   addWhom: "Add a person or a group",
   addHint:
     "Type at least two letters of the name. You find people who share a space or a group with you.",
+  addHintAll: "Type at least two letters of the name or of the e-mail address.",
   foundNobody: "Nobody whom you may find has this name.",
   own: "Set permissions of its own",
   leave: "Give up its own permissions",

@@ -54,6 +54,14 @@ test("of the parts that are left, those with most of the passage are taken", () 
   );
 });
 
+test("a quote that is made to cost time is looked for in a while", () => {
+  const text = "the the a ".repeat(20_000);
+  const quote = `${"the the a b ".repeat(160)}end`;
+  const began = process.cpuUsage().user;
+  find(text, quote);
+  assert.ok(process.cpuUsage().user - began < 1_000_000);
+});
+
 test("a part that is far away is not the end of the passage", () => {
   const text = `We release on Monday. ${"Other words. ".repeat(20)}and tell everybody.`;
   assert.equal(shown(text, "We release on Tuesday and tell everybody."), undefined);

@@ -25,15 +25,17 @@ const WIDEST = 120;
 const FEWEST_OF_PART = 3;
 /** Of a passage that occurs more often, the nearest of the first ones is taken. */
 const MOST_PLACES = 500;
+/** So many places are looked at for one that was written in: quotes may be made to cost time. */
+const MOST_TRIED = 120;
 
 /** A text as both are compared. */
 export const flat = (text: string): string => text.replace(/\s+/g, " ").trim();
 
-function places(text: string, part: string): number[] {
+function places(text: string, part: string, most = MOST_PLACES): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+    if (found.length >= most) break;
     found.push(at);
-    if (found.length >= MOST_PLACES) break;
   }
   return found;
 }
@@ -68,11 +70,11 @@ function common(text: string, quote: string, at: number, isEnd: boolean): number
   return same === quote.length ? same : whole;
 }
 
-/** The beginnings, or ends, of a quote by which its places are looked for: short ones stand for all longer. */
+/** The beginnings, or ends, of a quote by which its places are looked for, the longest first. */
 function beginnings(words: readonly string[], isEnd: boolean): string[] {
   const part = (n: number): string =>
     (isEnd ? words.slice(words.length - n) : words.slice(0, n)).join(" ");
-  const all = [1, 2, 3, Math.ceil(words.length / 2)].filter((n) => n <= words.length).map(part);
+  const all = [Math.ceil(words.length / 2), 3, 2, 1].filter((n) => n <= words.length).map(part);
   return [...new Set(all)].filter((one) => one.length >= FEWEST_OF_PART);
 }
 
@@ -87,8 +89,10 @@ function left(text: string, quote: string, near: number): Place | undefined {
     if (!best || known > best.known || (known === best.known && isNearer))
       best = { from, to, known };
   };
+  let tried = 0;
   for (const part of beginnings(words, false)) {
-    for (const from of places(text, part)) {
+    for (const from of places(text, part, MOST_TRIED - tried)) {
+      tried += 1;
       const head = common(text, quote, from, false);
       const rest = quote.slice(head).trim().split(" ");
       const after = text.slice(from + head, from + head + within);
@@ -97,8 +101,10 @@ function left(text: string, quote: string, near: number): Place | undefined {
       else offer(from, from + head + after.indexOf(tail) + tail.length, head + tail.length);
     }
   }
+  tried = 0;
   for (const part of beginnings(words, true)) {
-    for (const at of places(text, part)) {
+    for (const at of places(text, part, MOST_TRIED - tried)) {
+      tried += 1;
       const tail = common(text, quote, at + part.length, true);
       offer(at + part.length - tail, at + part.length, tail);
     }

@@ -30,6 +30,8 @@ export { ready };
 /** The text is looked at again so long after its last change; meanwhile the browser moves the marks. */
 const AFTER_MS = 300;
 const NEW = "new";
+/** So many passages are looked for: those of the oldest threads. */
+const MOST_MARKED = 300;
 
 type Reading = "reading" | "read" | "unreachable" | "refused";
 
@@ -58,6 +60,13 @@ function useComments(page: string): [Reading, () => Promise<void>] {
     void read(stop.signal);
     return () => stop.abort();
   }, [page, seen.current, isOnline.value]);
+  // The next person at this browser may not see them.
+  useEffect(
+    () => () => {
+      comments.value = undefined;
+    },
+    [page],
+  );
   return [state, () => read()];
 }
 
@@ -174,6 +183,7 @@ export function Comments({ node }: { node: PageNode }) {
   const wanted = threads
     .filter(isShown)
     .flatMap(({ first }) => (first.quote ? [{ id: first.id, quote: first.quote }] : []));
+  wanted.splice(MOST_MARKED);
   if (draft?.quote && opened) wanted.push({ id: NEW, quote: draft.quote });
   const anchors = useAnchors(wanted);
   const shown = useRef(anchors);
@@ -294,7 +304,7 @@ function Panel({ node, threads, anchors, now, state, draft, setDraft, ...rest }:
       key={first.id}
       {...{ node, first, replies, again }}
       anchor={anchors.get(first.id)}
-      isNow={now === first.id}
+      isNow={!draft && now === first.id}
       show={() => show(first.id)}
     />
   );
@@ -369,7 +379,7 @@ function NewComment({ node, draft, setDraft, post }: NewProps) {
           <p class="passage" dir="auto">
             {draft.quote}
           </p>
-          <button type="button" class="quiet" onClick={() => setDraft({ quote: "" })}>
+          <button type="button" class="quiet whole" onClick={() => setDraft({ quote: "" })}>
             {b.wholePage}
           </button>
         </>

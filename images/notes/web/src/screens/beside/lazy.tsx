@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { PageNode } from "../../api/types";
 import { dialog, page, pageInView } from "../../app/commands";
 import { panel } from "../../app/comments";
-import { notice } from "../../app/store";
+import { notice, userId } from "../../app/store";
 import { words } from "../../app/words";
 
 interface Part {
@@ -45,7 +45,7 @@ export function Beside() {
       isGone = true;
     };
   }, [isThere, isAsked, part]);
-  return part && isThere ? <part.Comments key={node.id} node={node} /> : null;
+  return part && isThere ? <part.Comments key={`${userId()} ${node.id}`} node={node} /> : null;
 }
 
 interface DialogPart {

@@ -61,7 +61,11 @@ export function Screen({ node }: { node: PageNode }) {
   const siblings = (tree?.below.get(parent === TOP ? null : parent) ?? []).filter(
     (one) => one.id !== node.id && (one.parent_id ?? TOP) === parent,
   );
-  const last = siblings.at(-1)?.id ?? "";
+  // It stays where it is among its siblings, and comes behind those of another place.
+  const all = tree?.below.get(node.parent_id) ?? [];
+  const isHere = space === node.space_id && (node.parent_id ?? TOP) === parent;
+  const before = isHere ? all[all.findIndex((one) => one.id === node.id) - 1] : siblings.at(-1);
+  const last = before?.id ?? "";
   const target = parent === TOP ? b.top(name) : (tree?.byId.get(parent)?.title ?? "");
   const choose = (id: string): void => {
     setParent(id);
@@ -112,6 +116,7 @@ export function Screen({ node }: { node: PageNode }) {
         )}
         <Picker
           label={b.below}
+          isFirst
           typed={typed}
           type={setTyped}
           options={options}

@@ -6,7 +6,7 @@ import type { PageNode, RoleName } from "../../api/types";
 import { dialog } from "../../app/commands";
 import { Head, Modal } from "../../app/dialogs";
 import { Icon } from "../../app/icons";
-import { notice, openPage } from "../../app/store";
+import { me, notice, openPage } from "../../app/store";
 import { words } from "../../app/words";
 import { useAnswer } from "../around/parts";
 import { Picker } from "./picker";
@@ -145,7 +145,7 @@ function Add({
   return (
     <Picker
       label={b.addWhom}
-      hint={b.addHint}
+      hint={me.value?.is_admin ? b.addHintAll : b.addHint}
       typed={typed}
       type={setTyped}
       options={others.map((one) => ({
@@ -189,7 +189,7 @@ export function Screen({ node }: { node: PageNode }) {
   const { answer: found, problem, detail } = useAnswer<Access>(path, node);
   return (
     <Modal label={b.permissionsOf(node.title)} kind="roomy">
-      <Head title={b.permissions} />
+      <Head title={b.permissionsOf(node.title)} />
       {found ? (
         <Form key={JSON.stringify(found)} node={node} found={found} />
       ) : (

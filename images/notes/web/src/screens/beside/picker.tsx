@@ -18,13 +18,19 @@ interface Props {
   pick: (id: string) => void;
   /** Said when there is nothing to choose from. */
   nothing: string;
+  /** Takes the focus when its dialog opens. */
+  isFirst?: boolean;
 }
 
-export function Picker({ label, hint, typed, type, options, chosen = "", pick, nothing }: Props) {
+export function Picker(props: Props) {
+  const { label, hint, typed, type, options, chosen = "", pick, nothing, isFirst = false } = props;
   const id = useId();
   const [at, setAt] = useState(0);
   const key = options.map((one) => one.id).join();
-  useEffect(() => setAt(0), [key]);
+  useEffect(() => {
+    const place = options.findIndex((one) => one.id === chosen);
+    setAt(Math.max(0, place));
+  }, [key]);
   const now = options[at];
   useEffect(() => {
     document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" });
@@ -58,6 +64,7 @@ export function Picker({ label, hint, typed, type, options, chosen = "", pick, n
           aria-autocomplete="list"
           {...(now ? { "aria-activedescendant": `${id}-${at}` } : {})}
           {...(hint ? { "aria-describedby": `${id}-hint` } : {})}
+          autofocus={isFirst}
           autocomplete="off"
           spellcheck={false}
           dir="auto"
