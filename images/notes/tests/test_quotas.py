@@ -91,7 +91,7 @@ def test_everything_is_counted(two: tuple[Replica, Replica], admin: Client) -> N
     space, other = space_of(client), space_of(client)
     node = page_in(client, space, markdown="words " * 1000)
     usage = client.ok("GET", f"/api/v1/spaces/{space}/usage")
-    assert usage["pages"] == {"used": 1, "limit": 50_000}
+    assert usage["pages"] == {"used": 1, "limit": 50_000, "is_own": False}
     assert 6_000 < usage["bytes"]["used"] < 8_000
     client.ok("PUT", f"/api/v1/nodes/{node}", {"base_version": 1, "title": "Q", "markdown": "less"})
     made = upload(client, node, 1_000_000).json()["id"]
@@ -114,9 +114,9 @@ def test_everything_is_counted(two: tuple[Replica, Replica], admin: Client) -> N
     assert client.ok("GET", f"/api/v1/spaces/{other}/usage")["bytes"]["used"] == 0
     client.ok("DELETE", f"/api/v1/spaces/{other}")
     assert client.ok("GET", "/api/v1/me/usage") == {
-        "bytes": {"used": 0, "limit": 20 * 1024**3},
-        "pages": {"used": 0, "limit": 50_000},
-        "spaces": {"used": 1, "limit": 100},
+        "bytes": {"used": 0, "limit": 20 * 1024**3, "is_own": False},
+        "pages": {"used": 0, "limit": 50_000, "is_own": False},
+        "spaces": {"used": 1, "limit": 100, "is_own": False},
     }
     is_exact(two[0])
 
@@ -153,7 +153,9 @@ def test_a_refusal_names_the_limit(two: tuple[Replica, Replica], admin: Client) 
     admin.ok("PUT", f"/api/v1/spaces/{space}/quota", {})
     assert upload(client, node, 100_000).status_code == 201
     # An account above its limit may still delete.
-    admin.ok("PUT", f"/api/v1/spaces/{space}/quota", {"bytes": 10})
+    limited = admin.ok("PUT", f"/api/v1/spaces/{space}/quota", {"bytes": 10})
+    assert (limited["bytes"]["limit"], limited["bytes"]["is_own"]) == (10, True)
+    assert limited["pages"]["is_own"] is False
     client.ok("DELETE", f"/api/v1/nodes/{node}")
     client.ok("DELETE", f"/api/v1/nodes/{node}?forever=true")
     is_exact(two[0])
@@ -167,7 +169,11 @@ def test_only_administrators_set_limits(two: tuple[Replica, Replica], admin: Cli
     before = admin.ok("GET", "/api/v1/quotas")
     client.problem(403, "PUT", "/api/v1/quotas", json=before)
     admin.ok("PUT", "/api/v1/quotas", {**before, "account_spaces": 1})
-    assert client.ok("GET", "/api/v1/me/usage")["spaces"] == {"used": 1, "limit": 1}
+    assert client.ok("GET", "/api/v1/me/usage")["spaces"] == {
+        "used": 1,
+        "limit": 1,
+        "is_own": False,
+    }
     client.problem(403, "POST", "/api/v1/spaces", json={"slug": "another", "name": "Q"})
     admin.ok("PUT", "/api/v1/quotas", before)
     stranger, _ = person(admin, two[0])

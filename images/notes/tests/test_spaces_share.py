@@ -9,7 +9,7 @@ import pytest
 
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
-from tests.workspace import page, space
+from tests.workspace import grant, page, space
 
 Start = Callable[..., Replica]
 Person = Callable[[str], Client]
@@ -64,6 +64,41 @@ def test_domains_are_checked(admin: Client) -> None:
 
 def home_slug(admin: Client, home: str) -> str:
     return str(admin.ok("GET", f"/api/v1/spaces/{home}")["slug"])
+
+
+def test_a_space_is_renamed_with_its_slug(admin: Client, person: Person) -> None:
+    home, other = space(admin), space(admin)
+    changed = admin.ok("PATCH", f"/api/v1/spaces/{home}", {"slug": "renamed-1", "name": "Renamed"})
+    assert (changed["slug"], changed["name"]) == ("renamed-1", "Renamed")
+    taken = admin.problem(409, "PATCH", f"/api/v1/spaces/{other}", json={"slug": "renamed-1"})
+    assert taken["errors"][0]["field"] == "slug"
+    for slug in ("", "Large", "a--b", "-a", "a\n"):
+        admin.problem(422, "PATCH", f"/api/v1/spaces/{other}", json={"slug": slug})
+    grant(admin, f"/api/v1/spaces/{home}/members", editor=(writer := person("slug-writer")))
+    writer.problem(403, "PATCH", f"/api/v1/spaces/{home}", json={"slug": "renamed-2"})
+
+
+def test_members_are_listed_by_name_and_can_be_sent_back(admin: Client, person: Person) -> None:
+    home, writer, stranger = space(admin), person("member-writer"), person("member-stranger")
+    group = admin.ok("POST", "/api/v1/groups", {"name": "Named group"}, 201)["id"]
+    path = f"/api/v1/spaces/{home}/members"
+    grant(admin, path, editor=writer)
+    members = writer.ok("GET", path)
+    me = writer.ok("GET", "/api/v1/me")
+    assert {"principal": me["id"], "kind": "user", "role": "editor", "name": me["name"]} in members
+    listed = [*members, {"principal": group, "kind": "group", "role": "viewer"}]
+    back = admin.ok("PUT", path, {"grants": listed})
+    assert back == admin.ok("GET", path)
+    assert [(one["kind"], one["name"]) for one in back] == [
+        ("group", "Named group"),
+        *sorted(("user", one["name"]) for one in members),
+    ]
+    # A name that is sent is not stored.
+    spoofed = [{**one, "name": "Somebody"} for one in back]
+    assert admin.ok("PUT", path, {"grants": spoofed}) == back
+    stranger.problem(404, "GET", path)
+    admin.ok("PATCH", f"/api/v1/spaces/{home}", {"public": True})
+    stranger.problem(403, "GET", path)
 
 
 def test_links_show_a_page_and_what_they_include(

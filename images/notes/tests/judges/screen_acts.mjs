@@ -71,6 +71,23 @@ const acts = {
     await page.keyboard.press('n');
     await isOpen(page);
   },
+  async newSpace(page) {
+    if (await page.locator('.side[inert]').count()) await acts.drawer(page);
+    await page.locator('.switcher > button').click();
+    await page.getByRole('menuitem').last().click();
+    await page.locator('dialog input[name=name]').fill('Design');
+  },
+  async addMember(page) {
+    await page.locator('[data-member]').first().waitFor();
+    await page.locator('.add > summary').first().click();
+    await page.locator('.add input[type=search]').fill('w');
+    await page.locator('.add input[type=radio]').first().waitFor();
+    await page.locator('#space-members').evaluate((one) => one.scrollIntoView());
+  },
+  async site(page) {
+    await page.locator('[data-served]').waitFor();
+    await page.locator('#space-site').evaluate((one) => one.scrollIntoView());
+  },
   async newToken(page) {
     await page.locator('.add > summary').click();
     await page.locator('.add input[name=name]').fill('Nightly export');

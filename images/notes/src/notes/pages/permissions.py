@@ -1,5 +1,6 @@
 """A page's own permissions, which replace those of its space."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -97,7 +98,7 @@ def grant(row: dict[str, Any]) -> Grant:
     return msgspec.convert({**row, "role": Role(row["role"]).label}, Grant)
 
 
-async def check_principals(conn: Conn, grants: list[Grant]) -> None:
+async def check_principals(conn: Conn, grants: Sequence[Grant]) -> None:
     """Raises a 422 for a grant to an unknown principal, or two to the same one."""
     if len({one.principal for one in grants}) != len(grants):
         raise Problem(422, "A user or group is listed twice.", field="grants")

@@ -20,10 +20,11 @@ Amount = Annotated[int, msgspec.Meta(ge=0, le=2**50)]
 
 
 class Share(msgspec.Struct, frozen=True):
-    """The used amount and its limit."""
+    """The used amount and its limit; `is_own` if the limit is not the default."""
 
     used: int
     limit: int
+    is_own: bool
 
 
 class SpaceUsage(msgspec.Struct, frozen=True):
@@ -67,7 +68,8 @@ class AccountQuota(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _share(row: DictRow, name: str) -> Share:
-    return Share(row[name], row[f"{name}_limit"])
+    own = row[f"own_{name}"]
+    return Share(row[name], row[f"{name}_limit"] if own is None else own, own is not None)
 
 
 @table("GET", "/api/v1/quotas", scope="admin", main_site_only=True)
@@ -102,10 +104,9 @@ async def put_quotas(call: Call, body: Quotas) -> Quotas:
 async def account(call: Call, person: UUID) -> AccountUsage:
     """The usage of a user. Raises a 404."""
     row = await call.app.db.one(
-        "SELECT u.bytes, u.pages, u.spaces,"
-        " coalesce(u.bytes_limit, s.account_bytes) AS bytes_limit,"
-        " coalesce(u.pages_limit, s.account_pages) AS pages_limit,"
-        " coalesce(u.spaces_limit, s.account_spaces) AS spaces_limit"
+        "SELECT u.bytes, u.pages, u.spaces, u.bytes_limit AS own_bytes,"
+        " u.pages_limit AS own_pages, u.spaces_limit AS own_spaces, s.account_bytes AS bytes_limit,"
+        " s.account_pages AS pages_limit, s.account_spaces AS spaces_limit"
         " FROM account_usage u, settings s WHERE u.user_id = %s",
         (person,),
     )
@@ -153,8 +154,8 @@ async def get_space_usage(call: Call, id: UUID) -> SpaceUsage:
 
 async def _space(call: Call, id: UUID) -> SpaceUsage:
     row = await call.app.db.one(
-        "SELECT u.bytes, u.pages, coalesce(u.bytes_limit, s.space_bytes) AS bytes_limit,"
-        " coalesce(u.pages_limit, s.space_pages) AS pages_limit"
+        "SELECT u.bytes, u.pages, u.bytes_limit AS own_bytes, u.pages_limit AS own_pages,"
+        " s.space_bytes AS bytes_limit, s.space_pages AS pages_limit"
         " FROM space_usage u, settings s WHERE u.space_id = %s",
         (id,),
     )

@@ -19,7 +19,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
 from notes.pages import access
-from notes.pages.permissions import Grant, GrantsIn, check_principals, grant
+from notes.pages.permissions import Grant, check_principals
 from notes.pages.roles import EveryoneName, Role
 from notes.spaces import domains
 
@@ -56,18 +56,31 @@ class SpaceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SpacePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields to change; an empty domain removes it.
+    """Fields to change; an empty domain removes it. Another space's slug is a 409.
 
     `public` lets anybody read; the site is served at `domain` while `site_enabled`, after an
     administrator has approved the domain.
     """
 
+    slug: Slug | None = None
     name: Name | None = None
     description: Description | None = None
     everyone_role: EveryoneName | None = None
     public: bool | None = None
     domain: Domain | None = None
     site_enabled: bool | None = None
+
+
+class Member(Grant, frozen=True, forbid_unknown_fields=True):
+    """A member of a space; the answer has the name, a request may leave it out."""
+
+    name: Annotated[str, msgspec.Meta(max_length=300)] = ""
+
+
+class MembersIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All members of a space, each with a role."""
+
+    grants: Annotated[list[Member], msgspec.Meta(max_length=500)]
 
 
 def _space(row: dict[str, Any]) -> Space:
@@ -84,6 +97,10 @@ def _space(row: dict[str, Any]) -> Space:
         Role(row["role"]).label,
         row["created_at"],
     )
+
+
+def _slug_is_taken() -> Problem:
+    return Problem(409, "A space with this slug exists.", field="slug")
 
 
 @table("GET", "/api/v1/spaces")
@@ -115,7 +132,7 @@ async def post_space(call: Call, body: SpaceIn) -> Space:
                 ),
             )
         except errors.UniqueViolation:
-            raise Problem(409, "A space with this slug exists.", field="slug") from None
+            raise _slug_is_taken() from None
         row = await cursor.fetchone()
         made: UUID = row["id"]  # type: ignore[index]
         await conn.execute(
@@ -148,20 +165,24 @@ async def patch_space(call: Call, id: UUID, body: SpacePatch) -> Space:
         enabled = row["site_enabled"] if body.site_enabled is None else body.site_enabled
         if enabled and new_domain is None:
             raise Problem(422, "A site needs a domain to be served at.", field="site_enabled")
-        await conn.execute(
-            "UPDATE spaces SET name = coalesce(%s, name),"
-            " description = coalesce(%s, description), public = coalesce(%s, public),"
-            " everyone_role = coalesce(%s, everyone_role), site_enabled = %s,"
-            " updated_at = now() WHERE id = %s",
-            (
-                body.name,
-                body.description,
-                body.public,
-                None if body.everyone_role is None else Role.named(body.everyone_role),
-                enabled,
-                id,
-            ),
-        )
+        try:
+            await conn.execute(
+                "UPDATE spaces SET slug = coalesce(%s, slug), name = coalesce(%s, name),"
+                " description = coalesce(%s, description), public = coalesce(%s, public),"
+                " everyone_role = coalesce(%s, everyone_role), site_enabled = %s,"
+                " updated_at = now() WHERE id = %s",
+                (
+                    body.slug,
+                    body.name,
+                    body.description,
+                    body.public,
+                    None if body.everyone_role is None else Role.named(body.everyone_role),
+                    enabled,
+                    id,
+                ),
+            )
+        except errors.UniqueViolation:
+            raise _slug_is_taken() from None
         if body.domain is not None and domain != row["domain"]:
             await domains.claim(conn, call, id, domain)
         await domains.announce(conn, id)
@@ -191,28 +212,23 @@ async def delete_space(call: Call, id: UUID) -> None:
 
 
 @table("GET", "/api/v1/spaces/{id}/members")
-async def get_members(call: Call, id: UUID) -> list[Grant]:
-    """List the members of a space and their roles."""
+async def get_members(call: Call, id: UUID) -> list[Member]:
+    """List the members of a space, with their names and roles."""
 
-    async def work(conn: Conn) -> list[Grant]:
+    async def work(conn: Conn) -> list[Member]:
         row = await access.space(conn, call, id, Role.VIEWER)
         if not row["inside"]:
             raise Problem(403, "Only members may list the members of a public space.")
-        cursor = await conn.execute(
-            "SELECT principal, kind, role FROM space_members WHERE space_id = %s"
-            " ORDER BY kind, principal",
-            (id,),
-        )
-        return [grant(row) for row in await cursor.fetchall()]
+        return await _members(conn, id)
 
     return await call.app.db.run(work)
 
 
 @table("PUT", "/api/v1/spaces/{id}/members", scope="write")
-async def put_members(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
+async def put_members(call: Call, id: UUID, body: MembersIn) -> list[Member]:
     """Set the members of a space and their roles; one has to be a manager."""
 
-    async def work(conn: Conn) -> list[Grant]:
+    async def work(conn: Conn) -> list[Member]:
         row = await access.space(conn, call, id, Role.MANAGER)
         if not any(one.role == "manager" for one in body.grants):
             raise Problem(422, "The space needs a manager.", field="grants")
@@ -226,6 +242,20 @@ async def put_members(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
             )
         await tell(conn, "space.members", space_id=id)
         await audit.note(conn, call.viewer, "space.members", row["name"], space_id=id)
-        return body.grants
+        return await _members(conn, id)
 
     return await call.app.db.transact(work)
+
+
+async def _members(conn: Conn, id: UUID) -> list[Member]:
+    cursor = await conn.execute(
+        "SELECT m.principal, m.kind, m.role, coalesce(u.name, g.name, '') AS name"
+        " FROM space_members m LEFT JOIN users u ON m.kind = 'user' AND u.id = m.principal"
+        " LEFT JOIN groups g ON m.kind = 'group' AND g.id = m.principal"
+        " WHERE m.space_id = %s ORDER BY m.kind, name, m.principal",
+        (id,),
+    )
+    return [
+        msgspec.convert({**row, "role": Role(row["role"]).label}, Member)
+        for row in await cursor.fetchall()
+    ]

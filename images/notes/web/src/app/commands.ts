@@ -7,8 +7,15 @@ import { editing } from "./editing";
 import type { IconName } from "./icons";
 import { prefer, preferences } from "./preferences";
 import { go, route } from "./router";
-import { adminPath, historyPath, pageOf, sharePath, trashPath } from "./routes";
-import { currentSpace, mayAdminister, notice, opened, toggleFavourite } from "./store";
+import { adminPath, historyPath, managePath, pageOf, sharePath, trashPath } from "./routes";
+import {
+  currentSpace,
+  mayAdminister,
+  mayMakeSpace,
+  notice,
+  opened,
+  toggleFavourite,
+} from "./store";
 import { words } from "./words";
 
 export interface Command {
@@ -21,7 +28,15 @@ export interface Command {
   run: () => void;
 }
 
-export type DialogName = "" | "palette" | "keys" | "sign out" | "new page" | "permissions" | "move";
+export type DialogName =
+  | ""
+  | "palette"
+  | "keys"
+  | "sign out"
+  | "new page"
+  | "new space"
+  | "permissions"
+  | "move";
 /** The dialog that is open. */
 export const dialog = signal<DialogName>("");
 /** The page below which a new page is made; null: at the top of the space. */
@@ -54,6 +69,10 @@ export const mayCreate = (): boolean => {
   const space = currentSpace.value;
   return space !== undefined && mayWrite(space.role);
 };
+
+/** True if the space of the sidebar can be managed here. */
+export const mayManageSpace = (): boolean =>
+  mayMakeSpace.value && currentSpace.value?.role === "manager";
 
 export function toggleSidebar(): void {
   if (isNarrow.value) isDrawerOpen.value = !isDrawerOpen.value;
@@ -195,6 +214,20 @@ export function commands(): Command[] {
       icon: "lock",
       isPossible: () => mayManage(page()),
       run: () => show("permissions"),
+    },
+    {
+      id: "new space",
+      title: w.newSpace,
+      icon: "plus",
+      isPossible: () => mayMakeSpace.value,
+      run: () => show("new space"),
+    },
+    {
+      id: "manage space",
+      title: w.spaceSettings,
+      icon: "settings",
+      isPossible: mayManageSpace,
+      run: () => go(managePath(currentSpace.value?.id ?? "")),
     },
     { id: "print", title: w.print, icon: "page", isPossible: isPage, run: () => print() },
     { id: "sidebar", title: w.toggleSidebar, icon: "sidebar", key: "[", run: toggleSidebar },

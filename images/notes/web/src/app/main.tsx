@@ -1,6 +1,6 @@
 /** The workspace: starts the parts, and draws the sidebar beside the screen of the address. */
-import { render } from "preact";
-import { useEffect } from "preact/hooks";
+import { type FunctionComponent, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { listen } from "../api/client";
 import { AccountScreen, AdminScreen } from "../screens/admin/lazy";
 import { Beside, BesideDialogs } from "../screens/beside/lazy";
@@ -21,7 +21,7 @@ import { startPresence } from "./presence";
 import { route, startRouter } from "./router";
 import { historyPath } from "./routes";
 import { hide, refresh, start } from "./session";
-import { phase } from "./store";
+import { notice, phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
 import { words } from "./words";
 
@@ -30,6 +30,7 @@ const PARTS = {
   share: () => import("../screens/around/share"),
   history: () => import("../screens/around/history"),
   trash: () => import("../screens/around/trash"),
+  manage: () => import("../screens/space/settings"),
 };
 
 function Screen() {
@@ -48,6 +49,7 @@ function Screen() {
       return <SettingsScreen />;
     case "share":
     case "trash":
+    case "manage":
       return <Lazy key={shown.screen + shown.id} open={PARTS[shown.screen]} id={shown.id} />;
     case "history":
       return (
@@ -66,6 +68,21 @@ function Screen() {
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
   }
+}
+
+/** The dialog that creates a space; its script is loaded when it is first opened. */
+function NewSpace() {
+  const [part, setPart] = useState<{ Screen: FunctionComponent }>();
+  useEffect(() => {
+    import("../screens/space/new_space").then(
+      (found) => found.ready().then(() => setPart(found)),
+      () => {
+        notice.value = words.value.notReached;
+        dialog.value = "";
+      },
+    );
+  }, []);
+  return part ? <part.Screen /> : null;
 }
 
 function UpdateBar() {
@@ -154,6 +171,7 @@ function App() {
     <>
       <Workspace />
       {dialog.value === "palette" && <Palette />}
+      {dialog.value === "new space" && <NewSpace />}
       <Dialogs />
       <BesideDialogs />
       <Notice />

@@ -13,6 +13,7 @@ export type Route =
   | { screen: "share"; id: string }
   | { screen: "history"; id: string; version: number; old: number }
   | { screen: "trash"; id: string }
+  | { screen: "manage"; id: string }
   | { screen: "account" }
   | { screen: "admin"; part: AdminPart }
   | { screen: "nowhere" };
@@ -23,6 +24,7 @@ const SPACE = new RegExp(`^(?:/w)?/(?:s|spaces)/${ID}$`);
 
 const AROUND = new RegExp(`^/w/p/${ID}/(share|history)$`);
 const TRASH = new RegExp(`^/w/s/${ID}/trash$`);
+const MANAGE = new RegExp(`^/w/s/${ID}/settings$`);
 
 /** The screens around a page, and the trash of a space. */
 function aroundOf(path: string, query: string): Route | undefined {
@@ -43,6 +45,8 @@ export function routeOf(path: string, query: string): Route {
   if (page) return { screen: "page", id: page };
   const space = SPACE.exec(path)?.[1];
   if (space) return { screen: "space", id: space };
+  const managed = MANAGE.exec(path)?.[1];
+  if (managed) return { screen: "manage", id: managed };
   if (path === "/w" || path === "/w/") return { screen: "home" };
   if (path === "/w/settings") return { screen: "settings" };
   if (path === "/w/account") return { screen: "account" };
@@ -74,6 +78,8 @@ export const pageOf = (route: Route): string =>
   route.screen === "page" || route.screen === "share" || route.screen === "history" ? route.id : "";
 
 export const sharePath = (id: string): string => `/w/p/${id}/share`;
+/** The address of a space's settings. */
+export const managePath = (id: string): string => `/w/s/${id}/settings`;
 export const trashPath = (id: string): string => `/w/s/${id}/trash`;
 
 /** The address of a page's history: the list, one version, or what changed between two. */

@@ -51,7 +51,7 @@ export const currentSpace = computed<Space | undefined>(() => {
   const shown = route.value;
   const page = opened.value;
   const wanted =
-    shown.screen === "space" || shown.screen === "trash"
+    shown.screen === "space" || shown.screen === "trash" || shown.screen === "manage"
       ? shown.id
       : page?.node && page.id === pageOf(shown)
         ? page.node.space_id
@@ -65,6 +65,9 @@ const favoured = computed(() => new Set(favourites.value.map((one) => one.id)));
 export const mayAdminister = computed(
   () => me.value?.is_admin === true && site.value?.space_id === null,
 );
+
+/** True if spaces can be created here: on the main site, not on a space's own domain. */
+export const mayMakeSpace = computed(() => site.value?.space_id === null);
 
 let reading = new AbortController();
 

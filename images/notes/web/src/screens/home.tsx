@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect } from "preact/hooks";
 import { mayWrite, type Reference } from "../api/types";
 import { Icon } from "../app/icons";
 import { arrive } from "../app/router";
-import { pagePath, spacePath, trashPath } from "../app/routes";
-import { favourites, me, recent, showSpace, site, spaces, trees } from "../app/store";
+import { managePath, pagePath, spacePath, trashPath } from "../app/routes";
+import { favourites, mayMakeSpace, me, recent, showSpace, site, spaces, trees } from "../app/store";
 import { when, words } from "../app/words";
 import { Message } from "./message";
 import { Badge } from "./sidebar";
@@ -111,6 +111,11 @@ export function SpaceScreen({ id }: { id: string }) {
           }))}
         />
       </section>
+      {mayMakeSpace.value && space.role === "manager" && (
+        <p>
+          <a href={managePath(id)}>{w.spaceSettings}</a>
+        </p>
+      )}
       {mayWrite(space.role) && (
         <p>
           <a href={trashPath(id)}>{w.trash}</a>

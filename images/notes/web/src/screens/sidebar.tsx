@@ -4,14 +4,24 @@ import {
   dialog,
   isDrawerOpen,
   mayCreate,
+  mayManageSpace,
   startNewPage,
   toggleSidebar,
 } from "../app/commands";
 import { Icon } from "../app/icons";
-import { Menu } from "../app/menu";
+import { Menu, type MenuItem } from "../app/menu";
 import { go, route } from "../app/router";
-import { adminPath, pageOf, pagePath, spacePath } from "../app/routes";
-import { currentSpace, favourites, mayAdminister, me, showSpace, site, spaces } from "../app/store";
+import { adminPath, managePath, pageOf, pagePath, spacePath } from "../app/routes";
+import {
+  currentSpace,
+  favourites,
+  mayAdminister,
+  mayMakeSpace,
+  me,
+  showSpace,
+  site,
+  spaces,
+} from "../app/store";
 import { words } from "../app/words";
 import { PageTree } from "./tree";
 
@@ -29,8 +39,23 @@ export function Badge({ name }: { name: string }) {
 function SpaceSwitcher() {
   const w = words.value;
   const space = currentSpace.value;
-  if (!space) return <p class="faint pad">{w.noSpaces}</p>;
-  const items = spaces.value.map((one) => ({
+  const start = (): void => {
+    isDrawerOpen.value = false;
+    dialog.value = "new space";
+  };
+  if (!space)
+    return (
+      <div class="pad">
+        <p class="faint">{w.noSpaces}</p>
+        {mayMakeSpace.value && (
+          <button type="button" onClick={start}>
+            <Icon name="plus" />
+            {w.newSpace}
+          </button>
+        )}
+      </div>
+    );
+  const listed: MenuItem[] = spaces.value.map((one) => ({
     title: one.name,
     isChecked: one.id === space.id,
     ...(one.description ? { detail: one.description } : {}),
@@ -39,6 +64,19 @@ function SpaceSwitcher() {
       go(spacePath(one.id));
     },
   }));
+  const items: MenuItem[] = [
+    ...listed,
+    ...(mayManageSpace()
+      ? [
+          {
+            title: w.spaceSettings,
+            icon: "settings" as const,
+            run: () => go(managePath(space.id)),
+          },
+        ]
+      : []),
+    ...(mayMakeSpace.value ? [{ title: w.newSpace, icon: "plus" as const, run: start }] : []),
+  ];
   return (
     <Menu label={`${w.switchSpace}: ${space.name}`} kind="switcher" items={items}>
       <Badge name={space.name} />

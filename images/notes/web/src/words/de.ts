@@ -31,6 +31,7 @@ export const words: Words = {
   newPage: "Neue Seite",
   newPageHere: "Neue Seite unter dieser",
   newSpace: "Neuer Bereich",
+  spaceSettings: "Einstellungen des Bereichs",
   title: "Titel",
   create: "Anlegen",
   cancel: "Abbrechen",

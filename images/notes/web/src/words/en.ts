@@ -29,6 +29,7 @@ export const en = {
   newPage: "New page",
   newPageHere: "New page below this one",
   newSpace: "New space",
+  spaceSettings: "Settings of the space",
   title: "Title",
   create: "Create",
   cancel: "Cancel",

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { TreeNode } from "../../src/api/types";
 import { candidate, excerpt, fold, marked, match } from "../../src/app/match";
 import { inWorkspace, routeOf } from "../../src/app/routes";
+import { slugOf } from "../../src/screens/space/slug";
 import { above, makeTree, neighbours, rowWindow, visibleRows } from "../../src/app/tree_model";
 import { compare, tooMany } from "../../src/sync/limits";
 
@@ -121,4 +122,18 @@ test("stored pages are compared with the tree", () => {
   const stored = ["a", "b", "x"].map((id) => ({ id, updated_at: "1" }));
   assert.deepEqual(compare(tree, stored, false), { gone: ["x"], changed: ["b"] });
   assert.deepEqual(compare(tree, stored, true).changed, ["b", "c"]);
+});
+
+test("a space's short name is made of its name, and is one that the server takes", () => {
+  const given = [
+    "Größe & Ziele",
+    "  Straße – 2024! ",
+    "日本",
+    "Été",
+    "a".repeat(80),
+    `${"a".repeat(49)} b`,
+  ];
+  const made = ["grosse-ziele", "strasse-2024", "", "ete", "a".repeat(50), "a".repeat(49)];
+  assert.deepEqual(given.map(slugOf), made);
+  for (const one of made) assert.ok(!one || /^[a-z0-9](-?[a-z0-9]){0,49}$/.test(one));
 });

@@ -6,11 +6,7 @@ import { me, notice } from "../../app/store";
 import { size, when, words } from "../../app/words";
 import { Tokens } from "./tokens";
 import { adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
-
-interface Share {
-  used: number;
-  limit: number;
-}
+import { type Share, Used } from "./used";
 
 interface Usage {
   bytes: Share;
@@ -79,23 +75,6 @@ function Password() {
         />
       </Form>
     </section>
-  );
-}
-
-function Used({ title, share, text }: { title: string; share: Share; text: string }) {
-  return (
-    <li>
-      <span>{title}</span>
-      <meter
-        aria-label={title}
-        min={0}
-        max={Math.max(share.limit, 1)}
-        value={Math.min(share.used, share.limit)}
-      >
-        {text}
-      </meter>
-      <small>{text}</small>
-    </li>
   );
 }
 

@@ -1,0 +1,171 @@
+// Manages spaces and the installation in Chromium, and prints a line for each scenario that holds.
+// Arguments: address; two people's sign-ins and the ids of two spaces as JSON. The first is an administrator.
+import { chromium } from 'playwright-core';
+import { signIn } from './screen_acts.mjs';
+
+const [base, given] = process.argv.slice(2);
+const { ada, bob, team, gone } = JSON.parse(given);
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+const wrong = [];
+const holds = (name, condition) => {
+  if (condition) console.log(`holds: ${name}`);
+  else wrong.push(name);
+};
+
+async function opened({ email, password }, path, more = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
+  context.setDefaultTimeout(40_000);
+  await signIn(context, base, { email, password });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  page.on('console', (message) => {
+    if (/Content.Security.Policy|TrustedScript|Refused/i.test(message.text())) wrong.push(message.text());
+  });
+  await page.goto(base + path);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { context, page };
+}
+
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const isSaid = (page, text) => page.getByText(text, { exact: true }).first().waitFor();
+const alert = (page, text) => page.getByRole('alert').getByText(text).first().waitFor();
+const heading = (page, name) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+const api = async (context, path) => (await context.request.get(base + path)).json();
+const section = (page, id) => page.locator(`section[aria-labelledby=${id}]`);
+const settings = (id) => `/w/s/${id}/settings`;
+
+/** A new space, made with the keyboard alone from the switcher of the sidebar. */
+async function newSpace() {
+  const { context, page } = await opened(ada, '/w');
+  await page.locator('.switcher > button').focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.locator('dialog[open] input[name=name]').waitFor();
+  await page.keyboard.type('Größe & Ziele');
+  await page.keyboard.press('Enter');
+  await heading(page, 'Größe & Ziele');
+  const made = (await api(context, '/api/v1/spaces')).find((one) => one.name === 'Größe & Ziele');
+  holds('a space is made with the keyboard, with a short name made of its name', made.slug === 'grosse-ziele');
+  holds('it is shown in the switcher', await page.locator('.switcher > button').innerText().then((text) => text.includes('Größe')));
+  await context.close();
+}
+
+async function general() {
+  const { context, page } = await opened(ada, `/w/s/${team}`);
+  await page.getByRole('link', { name: 'Settings of the space' }).click();
+  await heading(page, 'Settings of Team');
+  const part = section(page, 'space-general');
+  await part.getByLabel('Short name').fill('taken');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await alert(page, 'A space with this slug exists.');
+  holds('a short name that is taken is refused', await part.getByLabel('Short name').inputValue() === 'taken');
+  await context.setOffline(true);
+  await part.getByLabel('Short name').fill('crew');
+  await part.getByLabel('Name', { exact: true }).fill('Crew');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await alert(page, 'The server is not reached.');
+  holds('offline, the form keeps what was typed', await part.getByLabel('Short name').inputValue() === 'crew');
+  await context.setOffline(false);
+  await part.getByRole('button', { name: 'Save' }).click();
+  await heading(page, 'Settings of Crew');
+  const now = await api(context, `/api/v1/spaces/${team}`);
+  holds('a space is renamed, and the sidebar with it', now.slug === 'crew'
+    && (await page.locator('.switcher > button').innerText()).includes('Crew'));
+  await section(page, 'space-use').getByText(/of 50,000/).last().waitFor();
+  holds('the use of a space is beside its limit', true);
+  await context.close();
+}
+
+async function members() {
+  const { context, page } = await opened(ada, settings(team));
+  const rolesNow = async () => Object.fromEntries(
+    (await api(context, `/api/v1/spaces/${team}/members`)).map((one) => [one.name, one.role]));
+  const add = async (text, name, role) => {
+    await page.getByLabel('Name or e-mail address').fill(text);
+    await page.getByRole('radio', { name }).check();
+    await page.locator('.add').getByRole('combobox', { name: 'Role', exact: true }).selectOption(role);
+    await button(page, 'Add').click();
+    await isSaid(page, `${name} is a member now.`);
+  };
+  await page.locator('.add > summary').first().click();
+  await add('BOB@example', 'Bob', 'viewer');
+  await add('writ', 'Writers', 'editor');
+  holds('a person and a group are added', JSON.stringify(await rolesNow()) === JSON.stringify({ Writers: 'editor', Ada: 'manager', Bob: 'viewer' }));
+  await page.getByLabel('Name or e-mail address').fill('bob');
+  await isSaid(page, 'Nobody who is not a member yet has this name or address.');
+  holds('members are not found again', true);
+  await page.getByRole('combobox', { name: 'Role of Bob' }).selectOption('manager');
+  await isSaid(page, 'The role of Bob is changed.');
+  holds('a role is changed', (await rolesNow()).Bob === 'manager');
+  await page.getByRole('combobox', { name: 'Role of Ada' }).selectOption('viewer');
+  await page.getByRole('group', { name: /^Give up managing/ }).waitFor();
+  await page.keyboard.press('Escape');
+  holds('managers are asked before they give up managing', (await rolesNow()).Ada === 'manager');
+  await button(page, 'Remove Writers').click();
+  await page.locator('.ask').getByRole('button', { name: 'Remove' }).click();
+  await isSaid(page, 'Writers is no longer a member.');
+  holds('a group is removed', !('Writers' in await rolesNow()));
+  await page.getByRole('combobox', { name: 'Role of Everybody who signs in' }).selectOption('viewer');
+  await isSaid(page, 'Everybody who signs in, since everybody has a role here.');
+  holds('the screen tells who sees the names', (await api(context, `/api/v1/spaces/${team}`)).everyone_role === 'viewer');
+  await context.close();
+}
+
+/** A manager who is not an administrator, in German, on a screen of 320 pixels. */
+async function manager() {
+  const { context, page } = await opened(bob, settings(team), { locale: 'de-DE', viewport: { width: 320, height: 640 } });
+  await heading(page, 'Einstellungen von Crew');
+  await page.getByRole('combobox', { name: 'Rolle von Ada' }).waitFor();
+  holds('a manager sees the names of the members, in German', true);
+  holds('and who adds people', await page.getByText('Personen und Gruppen fügt die Verwaltung der Anwendung hinzu.').count() === 1);
+  const part = section(page, 'space-site');
+  await part.getByRole('textbox', { name: /^Domain/ }).fill('localhost');
+  await part.getByRole('button', { name: 'Speichern' }).click();
+  await alert(page, 'Das ist kein Name einer Domain.');
+  await part.getByRole('textbox', { name: /^Domain/ }).fill('CREW.example.org.');
+  await part.getByRole('checkbox', { name: /Website unter/ }).check();
+  await part.getByRole('button', { name: 'Speichern' }).click();
+  await page.locator('[data-served=false]').waitFor();
+  holds('the focus stays where it was', await part.getByRole('button', { name: 'Speichern' }).evaluate((one) => one === document.activeElement));
+  const steps = await part.locator('ol .chip').allInnerTexts();
+  holds('a claimed domain waits for the approval, and says what it needs',
+    await part.getByRole('textbox', { name: /^Domain/ }).inputValue() === 'crew.example.org'
+    && JSON.stringify(steps.slice(0, 3)) === JSON.stringify(['Von Ihnen zu prüfen', 'Fehlt', 'Erledigt']));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  holds('320 pixels are wide enough for the settings of a space', wide <= 0);
+  await page.goto(base + settings(gone));
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  holds('a space that one may not see has no settings', await page.locator('.managed').count() === 0);
+  await context.close();
+}
+
+async function deletion() {
+  const { context, page } = await opened(ada, settings(gone));
+  const part = section(page, 'space-deletion');
+  await part.locator('summary').click();
+  await part.getByRole('textbox').fill('Old');
+  await part.getByRole('button', { name: 'Delete permanently' }).click();
+  holds('another name deletes nothing', (await context.request.get(`${base}/api/v1/spaces/${gone}`)).ok()
+    && await part.getByRole('textbox').evaluate((one) => one.validationMessage) === 'This is not the name of the space.');
+  await part.getByRole('textbox').fill('Old. (2024)');
+  await part.getByRole('button', { name: 'Delete permanently' }).click();
+  await isSaid(page, 'The space Old. (2024) is deleted.');
+  holds('the typed name deletes the space', (await context.request.get(`${base}/api/v1/spaces/${gone}`)).status() === 404);
+  await context.close();
+}
+
+for (const scenario of [newSpace, general, members, manager, deletion]) {
+  try {
+    await scenario();
+  } catch (error) {
+    wrong.push(`${scenario.name}: ${error}`);
+  }
+}
+await browser.close();
+for (const one of wrong) console.log(`wrong: ${one}`);
+process.exit(wrong.length ? 1 : 0);

@@ -1,0 +1,101 @@
+/** German, for a space's settings, limits, domains, sign-on and sessions. */
+import type { ManageWords } from "./manage_en";
+
+const rules = new Intl.PluralRules("de");
+const count = (n: number, one: string, other: string): string =>
+  `${n.toLocaleString("de")} ${rules.select(n) === "one" ? one : other}`;
+
+export const words: ManageWords = {
+  save: "Speichern",
+  saved: "Gespeichert.",
+  add: "Hinzufügen",
+  newSpaceText: "Ein Bereich hat eigene Seiten, Mitglieder und Einstellungen.",
+  create: "Anlegen",
+  spaceMade: (name) => `Der Bereich ${name} ist angelegt.`,
+  settingsOf: (name) => `Einstellungen von ${name}`,
+  general: "Allgemein",
+  name: "Name",
+  description: "Beschreibung",
+  slug: "Kurzname",
+  slugHint: "Kleine Buchstaben, Ziffern und Bindestriche. Jeder Bereich hat einen anderen.",
+  members: "Mitglieder",
+  membersText:
+    "Eine Gruppe gibt ihre Rolle allen ihren Personen. Von mehreren Rollen gilt die höchste.",
+  everyone: "Alle, die sich anmelden",
+  everyoneText: "Auch Personen, die unten nicht stehen.",
+  roles: {
+    none: "Kein Zugang",
+    viewer: "Liest",
+    commenter: "Kommentiert",
+    editor: "Schreibt",
+    manager: "Verwaltet",
+  },
+  roleOf: (name) => `Rolle von ${name}`,
+  group: "Gruppe",
+  removeMember: (name) => `${name} entfernen`,
+  removeMemberAsk: (name) => `${name} entfernen? Was nur Mitglieder sehen, ist dann verborgen.`,
+  removeSelfAsk: "Sich selbst entfernen? Allein können Sie das nicht rückgängig machen.",
+  lowerSelfAsk:
+    "Die Verwaltung dieses Bereichs abgeben? Allein können Sie das nicht rückgängig machen.",
+  giveUp: "Abgeben",
+  memberAdded: (name) => `${name} ist jetzt Mitglied.`,
+  memberChanged: (name) => `Die Rolle von ${name} ist geändert.`,
+  memberRemoved: (name) => `${name} ist nicht mehr Mitglied.`,
+  addMember: "Person oder Gruppe hinzufügen",
+  findMember: "Name oder E-Mail-Adresse",
+  found: (n) => count(n, "Treffer", "Treffer"),
+  nobodyFound: "So heißt niemand, der nicht schon Mitglied ist.",
+  chooseMember: "Wen hinzufügen",
+  chooseFirst: "Wählen Sie zuerst eine Person oder Gruppe.",
+  role: "Rolle",
+  askAdministrator: "Personen und Gruppen fügt die Verwaltung der Anwendung hinzu.",
+  insiders: "Wer die Namen der Mitglieder und Verfasser sieht",
+  insidersAll: "Alle, die sich anmelden, weil hier alle eine Rolle haben.",
+  insidersMembers:
+    "Die Mitglieder oben und die Verwaltung der Anwendung. Wer nur den öffentlichen Teil liest, sieht sie nicht.",
+  site: "Website und Domain",
+  isPublic: "Jeder darf diesen Bereich ohne Anmeldung lesen",
+  isPublicText: "Seiten mit eigenen Berechtigungen bleiben geschlossen.",
+  domain: "Domain",
+  domainHint: "Zum Beispiel docs.example.org. Leer: keine Domain.",
+  isSite: "Die Website unter dieser Domain ist eingeschaltet",
+  certificate: "Was die Domain und ihr Zertifikat brauchen",
+  dnsStep: (domain, host) =>
+    `Beim Anbieter von ${domain}: ein CNAME-Eintrag auf ${host}, oder A- und AAAA-Einträge mit dessen Adressen. Die Anwendung kann nicht sehen, ob er da ist.`,
+  approvalStep: "Die Verwaltung der Anwendung bestätigt die Domain.",
+  siteStep: "Die Website ist eingeschaltet.",
+  certificateStep:
+    "Dann holt der Proxy beim ersten Besuch das Zertifikat, wenn er diese Anwendung um Erlaubnis fragt, oder er benutzt eines, das die Domain enthält.",
+  signOnStep: (uri) => `Für Single Sign-on dort: ${uri} beim Anbieter eintragen.`,
+  isDone: "Erledigt",
+  isMissing: "Fehlt",
+  isOpen: "Von Ihnen zu prüfen",
+  isServed: (domain) =>
+    `${domain} zeigt diesen Bereich. Ein Zertifikat darf dafür ausgestellt werden.`,
+  notServed: (domain) => `${domain} wird noch nicht bedient. Es wird kein Zertifikat ausgestellt.`,
+  use: "Verbrauch",
+  bytes: "Speicher",
+  pages: "Seiten",
+  of: (used, limit) => `${used} von ${limit}`,
+  useText: "Fassungen, Dateien, Kommentare und der Papierkorb zählen mit.",
+  deletion: "Bereich löschen",
+  deletionText:
+    "Alle Seiten, ihr Verlauf, Dateien, Kommentare und Links werden für alle endgültig gelöscht.",
+  typeName: (name) => `Geben Sie den Namen des Bereichs ein: ${name}`,
+  wrongName: "So heißt der Bereich nicht.",
+  deleteSpace: "Endgültig löschen",
+  spaceDeleted: (name) => `Der Bereich ${name} ist gelöscht.`,
+  mainOnly: "Die Einstellungen eines Bereichs sind auf der Hauptseite",
+  notManager: "Sie verwalten diesen Bereich nicht",
+  openSpace: "Bereich öffnen",
+  refusals: {
+    "A space with this slug exists.": "Einen Bereich mit diesem Kurznamen gibt es schon.",
+    "The space needs a manager.": "Jemand muss den Bereich verwalten.",
+    "A site needs a domain to be served at.": "Eine Website braucht eine Domain.",
+    "This is not a domain name.": "Das ist kein Name einer Domain.",
+    "This is a host of the main site.": "Das ist eine Adresse der Hauptseite.",
+    "Another space has this domain.": "Ein anderer Bereich hat diese Domain.",
+    "The space has claimed another domain since.":
+      "Der Bereich hat inzwischen eine andere Domain beantragt.",
+  },
+};
