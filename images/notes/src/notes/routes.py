@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from notes.auth import accounts, audit, oidc_routes, tokens, users
+from notes.auth import accounts, audit, oidc_routes, oidc_settings, oidc_trial, tokens, users
 from notes.edits import api as edits
 from notes.edits import moments, retention
 from notes.events import stream
@@ -61,6 +61,8 @@ OPERATIONS: list[Operation] = [
         users.table,
         quotas.table,
         oidc_routes.table,
+        oidc_settings.table,
+        oidc_trial.table,
         audit.table,
         stream.table,
         jobs.table,

@@ -88,6 +88,23 @@ const acts = {
     await page.locator('[data-served]').waitFor();
     await page.locator('#space-site').evaluate((one) => one.scrollIntoView());
   },
+  async limits(page) {
+    await page.locator('[aria-labelledby=limits-spaces] select').selectOption({ index: 1 });
+    await page.locator('.uses').waitFor();
+    await page.locator('#limits-spaces').evaluate((one) => one.scrollIntoView());
+  },
+  /** The address of the test's replica has another port each time. */
+  async signOn(page) {
+    await page.locator('code.wrap').evaluate((one) => { one.textContent = 'https://notes.example.org/auth/oidc/callback'; });
+  },
+  async trial(page) {
+    await acts.signOn(page);
+    const values = { issuer: 'https://id.example.org', client_id: 'notes', client_secret: 'unknown', groups_claim: 'groups', admin_group: 'admins' };
+    for (const [name, value] of Object.entries(values)) await page.locator(`input[name=${name}]`).fill(value);
+    await page.locator('.sheet .primary').click();
+    await page.locator('[data-trial]').waitFor();
+    await page.locator('[data-trial]').evaluate((one) => one.scrollIntoView());
+  },
   async newToken(page) {
     await page.locator('.add > summary').click();
     await page.locator('.add input[name=name]').fill('Nightly export');

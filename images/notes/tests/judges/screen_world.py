@@ -76,6 +76,8 @@ def furnish(client: Client) -> dict[str, str]:
     ids = {"space": home, "word": WORD, "site": others[0]}
     domain = {"domain": "handbook.example.org", "public": True}
     client.ok("PATCH", f"/api/v1/spaces/{others[0]}", domain)
+    client.ok("DELETE", f"/api/v1/spaces/{others[0]}/domain/approval")
+    client.ok("PATCH", f"/api/v1/spaces/{others[1]}", {"domain": "research.example.org"})
     ids["page"] = page(client, home, "Release plan", markdown="We release on Tuesdays.\n")
     client.ok("PUT", f"/api/v1/nodes/{ids['page']}", {"base_version": 1, "markdown": PLAN})
     below = page(client, home, "Release 2.4", parent_id=ids["page"], markdown=NOTES)

@@ -1,11 +1,14 @@
 """Tests single sign-on with a real OpenID provider, with the steps of a browser."""
 
+import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import LiteralString
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import psycopg
 import pytest
 
 from tests.judges.programs import HERE, answers, process
@@ -14,6 +17,7 @@ from tests.replica import Client, Replica
 from tests.workspace import space
 
 pytestmark = pytest.mark.judge
+Start = Callable[..., Replica]
 SECRET = "the client's secret of this test"
 
 
@@ -47,9 +51,11 @@ def single(postgres: Postgres, provider: str) -> Iterator[Replica]:
         assert SECRET not in replica.log
 
 
-def sign_on(client: Client, person: str) -> str:
+def sign_on(
+    client: Client, person: str, start: str = "/auth/oidc/start?return_to=/settings"
+) -> str:
     """Signs on at the provider like a user; returns the address that it redirects to."""
-    away = client.get("/auth/oidc/start?return_to=/settings").headers["location"]
+    away = client.get(start).headers["location"]
     with httpx.Client(follow_redirects=False, timeout=20) as browser:
         answer = browser.get(away)
         for _ in range(12):
@@ -113,3 +119,103 @@ def test_sign_on_from_a_spaces_domain(single: Replica) -> None:
         assert uri == ["https://team.example.org/auth/oidc/callback"]
         assert client.get(sign_on(client, "bob")).status_code == 303
         assert client.ok("GET", "/api/v1/me")["email"] == "bob@id.example"
+
+
+def people(replica: Replica) -> list[tuple[str, ...]]:
+    """Every row that a sign-on writes, without the sessions' times."""
+    with psycopg.connect(replica.database_url) as conn:
+        statements: list[LiteralString] = [
+            "SELECT id::text, email, name, is_admin::text FROM users",
+            "SELECT encode(token_hash, 'hex'), user_id::text FROM sessions",
+            "SELECT issuer, subject FROM identities",
+            "SELECT name FROM groups",
+            "SELECT user_id::text, group_id::text FROM group_members",
+            "SELECT name, encode(sealed, 'hex') FROM credentials",
+        ]
+        return [row for one in statements for row in sorted(conn.execute(one).fetchall())]
+
+
+def test_a_trial_shows_the_account_and_changes_nothing(own_replica: Start, provider: str) -> None:
+    replica = own_replica()
+    settings = {"issuer": provider, "client_id": "notes", "client_secret": SECRET}
+    settings |= {"groups_claim": "groups", "admin_group": "admins"}
+    trials = "/api/v1/settings/oidc/trials"
+    with replica.client() as admin, replica.client() as other, replica.client() as nobody:
+        admin.set_up()
+        for name, is_admin in (("Eve", True), ("Bob", False)):
+            more = {"name": name, "password": "password of mine", "is_admin": is_admin}
+            email = f"{name.lower()}@id.example"
+            admin.ok("POST", "/api/v1/users", {"email": email, **more})
+        other.log_in("eve@id.example", "password of mine")
+        trial = admin.ok("POST", trials, settings, 201)
+        assert (trial["state"], trial["result"]) == ("waiting", None)
+        admin.problem(409, "POST", f"{trials}/{trial['id']}/use")
+        before = people(replica)
+        # Nobody else can start it, see it, use it, or bring back its result.
+        assert other.get(trial["start"]).status_code == 404
+        assert nobody.get(trial["start"]).status_code == 404
+        other.problem(404, "GET", f"{trials}/{trial['id']}")
+        other.problem(404, "POST", f"{trials}/{trial['id']}/use")
+        back = sign_on(admin, "ada", trial["start"])
+        assert other.get(back).status_code == 400
+        back = sign_on(admin, "ada", trial["start"])
+        session = dict(admin.jar)
+        landed = admin.get(back)
+        assert landed.headers["location"] == f"/w/admin/sign-on?trial={trial['id']}"
+        assert admin.jar["__Host-notes"] == session["__Host-notes"]
+        assert people(replica) == before
+        tried = admin.ok("GET", f"{trials}/{trial['id']}")
+        account = tried["result"]["account"]
+        assert (tried["state"], account["kind"], account["is_admin"]) == ("done", "new", True)
+        assert account["email"] == "ada@id.example"
+        assert account["groups"] == ["admins", "writers"]
+        assert tried["result"]["claims"]["name"] == "Ada Id"
+        assert "nonce" not in tried["result"]["claims"]
+        other.problem(404, "GET", f"{trials}/{trial['id']}")
+        # An account with the same confirmed address would be adopted; a disabled one refused.
+        assert admin.get(sign_on(admin, "bob", trial["start"])).status_code == 303
+        account = admin.ok("GET", f"{trials}/{trial['id']}")["result"]["account"]
+        assert (account["kind"], account["is_admin"]) == ("adopted", False)
+        bob = next(u for u in admin.ok("GET", "/api/v1/users") if u["name"] == "Bob")
+        admin.ok("PATCH", f"/api/v1/users/{bob['id']}", {"disabled": True})
+        admin.get(sign_on(admin, "bob", trial["start"]))
+        account = admin.ok("GET", f"{trials}/{trial['id']}")["result"]["account"]
+        assert (account["kind"], account["problem"]) == ("refused", "This account is disabled.")
+        assert admin.ok("GET", "/api/v1/settings/oidc")["configured"] is False
+        used = admin.ok("POST", f"{trials}/{trial['id']}/use")
+        assert (used["configured"], used["issuer"]) == (True, provider)
+        assert SECRET not in json.dumps([trial, tried, used])
+        admin.problem(404, "GET", f"{trials}/{trial['id']}")
+        assert nobody.get(sign_on(nobody, "ada")).status_code == 303
+        assert nobody.ok("GET", "/api/v1/me")["email"] == "ada@id.example"
+        # The stored secret goes to the stored provider alone.
+        kept = {"issuer": provider, "client_id": "notes", "groups_claim": "groups"}
+        assert admin.ok("POST", trials, kept, 201)["state"] == "waiting"
+        for wrong in ({**kept, "issuer": "https://evil.example"}, {**kept, "client_id": "other"}):
+            refused = admin.problem(422, "POST", trials, json=wrong)
+            assert refused["errors"][0]["field"] == "client_secret"
+            admin.problem(422, "PUT", "/api/v1/settings/oidc", json=wrong)
+        actions = [entry["action"] for entry in admin.ok("GET", "/api/v1/audit")]
+        assert actions[:3] == ["oidc.tried", "user.signed_on_first", "oidc.set"]
+        assert SECRET not in replica.log
+
+
+def test_a_trial_with_a_wrong_secret_tells_its_owner(own_replica: Start, provider: str) -> None:
+    replica = own_replica()
+    settings = {"issuer": provider, "client_id": "notes", "client_secret": "a wrong secret"}
+    with replica.client() as admin:
+        admin.set_up()
+        trial = admin.ok("POST", "/api/v1/settings/oidc/trials", settings, 201)
+        assert admin.get(sign_on(admin, "ada", trial["start"])).status_code == 303
+        path = f"/api/v1/settings/oidc/trials/{trial['id']}"
+        failed = admin.ok("GET", path)
+        assert (failed["state"], failed["result"]["account"]) == ("failed", None)
+        assert "does not accept it" in failed["result"]["problem"]
+        admin.problem(409, "POST", f"{path}/use")
+
+
+def test_a_provider_of_the_environment_is_not_tried(single: Replica, provider: str) -> None:
+    with single.client() as admin:
+        admin.log_in()
+        settings = {"issuer": provider, "client_id": "notes", "client_secret": SECRET}
+        admin.problem(409, "POST", "/api/v1/settings/oidc/trials", json=settings)

@@ -1,18 +1,20 @@
-"""Uses the settings of a space and of the installation in Chromium: members, site, deletion."""
+"""Uses the settings of a space and of the installation in Chromium: members, domains, sign-on."""
 
 import json
 from collections.abc import Callable
 
 import pytest
 
-from tests.judges.programs import front, node
+from tests.judges.programs import HERE, answers, front, node, process
 from tests.judges.test_accessibility import PLAIN
+from tests.postgres import free_port
 from tests.replica import ADMIN, PASSWORD, Replica
 from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 20
+SCENARIOS = 34
+SECRET = "the client's secret of this test"
 
 
 @pytest.mark.timeout(600)
@@ -26,8 +28,19 @@ def test_spaces_and_the_installation_are_managed_in_a_browser(own_replica: Start
         ids = {"team": space(client, name="Team"), "gone": space(client, name="Old. (2024)")}
         page(client, ids["gone"], "Lost")
         space(client, slug="taken")
+        port = free_port()
+        issuer = f"http://127.0.0.1:{port}"
         given = {"ada": {"email": ADMIN, "password": PASSWORD}, "bob": bob, **ids}
-        with front(replica) as base:
+        given |= {"issuer": issuer, "secret": SECRET}
+        with (
+            front(replica) as base,
+            process(
+                "node", str(HERE / "identity_provider.mjs"), str(port), "notes", SECRET,
+                f"{base}/auth/oidc/callback",
+                until=answers(f"{issuer}/.well-known/openid-configuration"),
+            ),
+        ):  # fmt: skip
             done = node("workspace_manage.mjs", base, json.dumps(given), timeout_s=500)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("holds: ") == SCENARIOS, done.stdout
+    assert SECRET not in replica.log

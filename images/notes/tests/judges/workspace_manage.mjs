@@ -1,10 +1,14 @@
 // Manages spaces and the installation in Chromium, and prints a line for each scenario that holds.
-// Arguments: address; two people's sign-ins and the ids of two spaces as JSON. The first is an administrator.
+// Arguments: address; two people's sign-ins, the ids of two spaces and an identity provider as JSON. The first is an administrator.
+import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { signIn } from './screen_acts.mjs';
 
 const [base, given] = process.argv.slice(2);
-const { ada, bob, team, gone } = JSON.parse(given);
+const { ada, bob, team, gone, issuer, secret } = JSON.parse(given);
+const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+/** Where to put a picture of a trial's result; it has no place among the screens, since it needs a provider. */
+const picture = process.env.TRIAL_PICTURE;
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -43,6 +47,7 @@ async function newSpace() {
   const { context, page } = await opened(ada, '/w');
   await page.locator('.switcher > button').focus();
   await page.keyboard.press('Enter');
+  await page.locator('.switcher [aria-checked=true]:focus').waitFor();
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await page.locator('dialog[open] input[name=name]').waitFor();
@@ -159,7 +164,104 @@ async function deletion() {
   await context.close();
 }
 
-for (const scenario of [newSpace, general, members, manager, deletion]) {
+async function domains() {
+  const { context, page } = await opened(ada, '/w/admin/domains');
+  const manager = await opened(bob, settings(team));
+  await manager.page.locator('[data-served=false]').waitFor();
+  await button(page, 'Approve crew.example.org for Crew').click();
+  await isSaid(page, 'crew.example.org is approved.');
+  await manager.page.locator('[data-served=true]').waitFor();
+  holds('an approved domain is served, and its manager sees it without a reload', true);
+  await button(page, 'Withdraw crew.example.org from Crew').click();
+  await page.locator('.ask').getByRole('button', { name: 'Withdraw' }).click();
+  await isSaid(page, 'The approval of crew.example.org is withdrawn.');
+  holds('an approval is withdrawn', (await api(context, '/api/v1/domains'))[0].approved === false);
+  await manager.context.close();
+  await context.close();
+}
+
+async function limits() {
+  const { context, page } = await opened(ada, '/w/admin/limits');
+  const before = await api(context, '/api/v1/quotas');
+  const part = section(page, 'limits-defaults');
+  await part.getByLabel('Pages of a person').fill('40000');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await isSaid(page, 'Saved.');
+  const now = await api(context, '/api/v1/quotas');
+  holds('a default limit is set, and the others stay to the byte',
+    JSON.stringify(now) === JSON.stringify({ ...before, account_pages: 40_000 }));
+  const own = section(page, 'limits-spaces');
+  await own.getByRole('combobox').selectOption({ label: 'Crew' });
+  await own.getByLabel('Storage, GB').fill('1.5');
+  await own.getByRole('spinbutton', { name: 'Pages' }).fill('10');
+  await own.getByRole('button', { name: 'Save' }).click();
+  await own.getByText('0 of 10', { exact: true }).first().waitFor();
+  const usage = await api(context, `/api/v1/spaces/${team}/usage`);
+  holds('a space has limits of its own', usage.bytes.limit === 1.5e9 && usage.bytes.is_own && usage.pages.limit === 10);
+  await own.getByRole('spinbutton', { name: 'Pages' }).fill('');
+  await own.getByRole('button', { name: 'Save' }).click();
+  await own.getByText('0 of 50,000', { exact: true }).first().waitFor();
+  holds('an empty field is the default again', true);
+  const people = section(page, 'limits-users');
+  await people.getByRole('combobox').selectOption({ label: 'Bob (bob@example.org)' });
+  await people.getByRole('spinbutton', { name: 'Spaces' }).fill('3');
+  await people.getByRole('button', { name: 'Save' }).click();
+  await people.getByText('0 of 3', { exact: true }).first().waitFor();
+  holds('a person has limits of their own', true);
+  await context.close();
+}
+
+/** Signs in at the provider as a person, in the tab of a trial. */
+async function signInAt(tab, name) {
+  await tab.locator('input[name=login]').fill(name);
+  await tab.locator('input[name=password]').fill('x');
+  await tab.locator('button[type=submit]').click();
+  await tab.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function signOn() {
+  const { context, page } = await opened(ada, '/w/admin/sign-on', { bypassCSP: true });
+  const before = await Promise.all(['users', 'groups', 'settings/oidc'].map((one) => api(context, `/api/v1/${one}`)));
+  const cookies = async () => JSON.stringify((await context.cookies(base)).filter((one) => one.name === 'notes'));
+  const session = await cookies();
+  for (const [label, value] of [[/^Issuer/, issuer], [/^Client$/, 'notes'], [/^Client secret/, secret], [/^Claim that lists/, 'groups'], [/^Group of the adm/, 'admins']]) {
+    await page.getByLabel(label).fill(value);
+  }
+  await button(page, 'Try these settings').click();
+  await page.locator('[data-trial=waiting]').waitFor();
+  holds('a trial waits for the sign-in in another tab', true);
+  const [tab] = await Promise.all([
+    context.waitForEvent('page'),
+    page.getByRole('link', { name: 'Sign in by these settings' }).click(),
+  ]);
+  await signInAt(tab, 'ada');
+  await tab.locator('[data-trial=done]').waitFor();
+  await page.locator('[data-trial=done]').waitFor();
+  holds('both tabs show that it has succeeded', true);
+  const said = await page.locator('[data-trial]').innerText();
+  holds('it shows the claims and the account', ['ada@id.example', 'It would make an account for Ada Id', 'is an administrator', 'admins and writers'].every((one) => said.includes(one)));
+  const after = await Promise.all(['users', 'groups', 'settings/oidc'].map((one) => api(context, `/api/v1/${one}`)));
+  holds('it makes no account, no group and no session, and sets nothing', JSON.stringify(after) === JSON.stringify(before) && await cookies() === session);
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html)}`));
+  for (const one of found) wrong.push(`axe: ${one}`);
+  holds('axe finds nothing wrong with the result', found.length === 0);
+  if (picture) await page.screenshot({ path: picture });
+  await page.reload();
+  await page.locator('[data-trial=done]').waitFor();
+  const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, location.href]) + document.body.innerHTML);
+  holds('after a reload the result is there, and the secret nowhere', !kept.includes(secret));
+  await button(page, 'Use these settings for everybody').click();
+  await isSaid(page, `People sign in with ${issuer}.`);
+  holds('the tried settings are used for everybody', (await api(context, '/api/v1/settings/oidc')).configured);
+  await button(page, 'Remove single sign-on').click();
+  await page.locator('.ask').getByRole('button', { name: 'Remove single sign-on' }).click();
+  await isSaid(page, 'Single sign-on is not set up.');
+  holds('single sign-on is removed', !(await api(context, '/api/v1/settings/oidc')).configured);
+  await context.close();
+}
+
+for (const scenario of [newSpace, general, members, manager, domains, limits, signOn, deletion]) {
   try {
     await scenario();
   } catch (error) {

@@ -141,6 +141,11 @@ RULES: dict[str, list[Rule]] = {
         Rule("admin", send=json(issuer="https://i.example", client_id="c", client_secret="s"))
     ],
     "delete_oidc": [Rule("admin")],
+    "post_oidc_trial": [
+        Rule("admin", send=json(issuer="https://i.example", client_id="c", client_secret="s"))
+    ],
+    "get_oidc_trial": [Rule("trial")],
+    "use_oidc_trial": [Rule("unknown")],
     "list_audit": [Rule("admin")],
     "get_events": [Rule("events")],
     "list_jobs": [Rule("person")],

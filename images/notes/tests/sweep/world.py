@@ -228,8 +228,11 @@ class World:
         for name in ("bin", "openbin"):
             self.admin.ok("DELETE", f"/api/v1/nodes/{self.pages[name].id}")
         made = self.admin.ok("POST", "/api/v1/tokens", {"name": "t", "scopes": ["read"]})
+        provider = {"issuer": "https://i.example", "client_id": "c", "client_secret": "s"}
+        trial = self.admin.ok("POST", "/api/v1/settings/oidc/trials", provider)
         self.things = {
             "token": made["id"],
+            "trial": trial["id"],
             "group": self.admin.ok("POST", "/api/v1/groups", {"name": "groupmark"})["id"],
             "user": str(self.keeper.user_id),
         }

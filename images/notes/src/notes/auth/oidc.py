@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import msgspec
 
@@ -24,7 +25,7 @@ from notes.middleware.hostname import without_port
 
 if TYPE_CHECKING:
     import httpx
-from notes.auth.oidc_claims import Person, check, person_of, refused
+from notes.auth.oidc_claims import check, refused
 
 START = "/auth/oidc/start"
 CALLBACK = "/auth/oidc/callback"
@@ -43,6 +44,7 @@ class Away(msgspec.Struct, frozen=True):
     redirect_uri: str
     return_to: str
     binding: str
+    trial: UUID | None = None
 
 
 class SignOn:
@@ -70,9 +72,14 @@ class SignOn:
         opened = self._vault.open(bytes(row["sealed"]), f"credentials/{STORED}")
         return msgspec.json.decode(opened, type=OidcSettings)
 
-    async def leave(self, seen: Seen, return_to: str) -> tuple[str, str]:
-        """The provider's URL to redirect to, and the cookie that binds the sign-on."""
-        oidc = await self._required()
+    async def leave(
+        self, seen: Seen, return_to: str, tried: tuple[UUID, OidcSettings] | None = None
+    ) -> tuple[str, str]:
+        """The provider's URL to redirect to, and the cookie that binds the sign-on.
+
+        `tried` is a trial, with the settings to use instead of those for everybody.
+        """
+        oidc = tried[1] if tried is not None else await self.required()
         found = await self._discover(oidc)
         from authlib.oauth2.client import OAuth2Client
 
@@ -80,9 +87,10 @@ class SignOn:
         away = Away(
             secrets.token_urlsafe(24),
             secrets.token_urlsafe(48),
-            self._redirect_uri(seen),
+            self.redirect_uri(seen),
             return_to,
             digest(binding).hex(),
+            tried[0] if tried is not None else None,
         )
         place = f"oidc_logins/{digest(state).hex()}"
         await self._db.do(
@@ -101,17 +109,20 @@ class SignOn:
         )
         return str(url), binding
 
-    async def come_back(
-        self, seen: Seen, query: Mapping[str, str], binding: str | None
-    ) -> tuple[Person, str]:
-        """The person who has signed on, and the path to return to.
+    async def come_back(self, seen: Seen, query: Mapping[str, str], binding: str | None) -> Away:
+        """The state of the sign-on that this browser started; it is used up.
 
         Raises a 400 if this browser did not start this sign-on.
         """
-        oidc = await self._required()
         away = await self._once(query.get("state", ""), binding)
-        if away.redirect_uri != self._redirect_uri(seen):
+        if away.redirect_uri != self.redirect_uri(seen):
             raise refused("it came back to another address than it left from")
+        return away
+
+    async def claims_of(
+        self, oidc: OidcSettings, away: Away, query: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """The checked claims of the person who has signed on. Raises a 400 or a 503."""
         if "error" in query:
             raise refused("the identity provider refused it")
         found = await self._discover(oidc)
@@ -137,7 +148,7 @@ class SignOn:
             )
             if more.get("sub") == claims["sub"]:
                 claims = {**more, **claims}
-        return person_of(oidc, claims), away.return_to
+        return claims
 
     def leaves_from(self, seen: Seen) -> str | None:
         """The URL on which to start the sign-on, if it cannot start on this host; None if it can.
@@ -152,11 +163,13 @@ class SignOn:
             return None
         return f"{self._settings.origin}{START}"
 
-    def _redirect_uri(self, seen: Seen) -> str:
+    def redirect_uri(self, seen: Seen) -> str:
+        """The address to which the provider sends the browser back."""
         main = self._settings.origin if seen.site.space_id is None else None
         return f"{main or seen.origin}{CALLBACK}"
 
-    async def _required(self) -> OidcSettings:
+    async def required(self) -> OidcSettings:
+        """The settings for everybody. Raises a 404 without any."""
         oidc = await self.configured()
         if oidc is None:
             raise Problem(404, "Single sign-on is not set up here.")

@@ -1,11 +1,11 @@
-"""Routes of single sign-on: start, callback and settings.
+"""Routes of single sign-on: start and callback.
 
 Invariant: every sign-on sets the account's groups and administrator flag as the provider says, but
 the last active administrator stays one.
 """
 
 import logging
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,14 +13,13 @@ import msgspec
 from psycopg import errors
 from starlette.responses import RedirectResponse, Response
 
-from notes.auth import audit, rate_limits, sessions
+from notes.auth import audit, oidc_trial, rate_limits, sessions
 from notes.auth.accounts import address_of
-from notes.auth.oidc import CALLBACK, START, STORED, same_site_path
-from notes.auth.oidc_claims import Person
-from notes.config import OidcSettings
+from notes.auth.oidc import CALLBACK, START, same_site_path
+from notes.auth.oidc_claims import Person, person_of
 from notes.db.connect import Conn
 from notes.http.context import Call
-from notes.http.problems import Problem
+from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
 from notes.http.viewer import Seen, Viewer
 from notes.log import say
@@ -35,43 +34,27 @@ def _binding_cookie(seen: Seen) -> str:
 
 
 class StartQuery(msgspec.Struct, frozen=True):
-    """The path to return to after the sign-on."""
+    """The path to return to after the sign-on; `trial` is one that you began."""
 
     return_to: str = "/"
-
-
-class OidcIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of the identity provider; the secret is stored encrypted."""
-
-    issuer: Annotated[
-        str, msgspec.Meta(pattern=r"^https?://[^\s?#/\x00]+(/[^\s?#\x00]*)?$(?!\n)", max_length=500)
-    ]
-    client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
-    client_secret: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
-    groups_claim: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-    admin_group: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-
-
-class OidcState(msgspec.Struct, frozen=True):
-    """The settings in use, without the secret."""
-
-    configured: bool
-    from_environment: bool
-    issuer: str | None = None
-    client_id: str | None = None
-    groups_claim: str | None = None
-    admin_group: str | None = None
+    trial: UUID | None = None
 
 
 @table("GET", START, scope=None, status=303)
 async def start_sign_on(call: Call, query: StartQuery) -> Response:
-    """Redirect to the identity provider."""
+    """Redirect to the identity provider; by a trial's settings, for who began that trial."""
     elsewhere = call.app.sign_on.leaves_from(call.seen)
     if elsewhere is not None:
         query_text = urlencode({"return_to": same_site_path(query.return_to)})
         return RedirectResponse(f"{elsewhere}?{query_text}", 303, {"cache-control": "no-store"})
     await rate_limits.count(call.app.db, rate_limits.OIDC_START, call.seen.address)
-    url, binding = await call.app.sign_on.leave(call.seen, same_site_path(query.return_to))
+    tried = None
+    if query.trial is not None:
+        if "admin" not in call.viewer.scopes:
+            raise not_found("trial")
+        tried = (query.trial, await oidc_trial.settings(call, query.trial))
+    return_to = same_site_path(query.return_to)
+    url, binding = await call.app.sign_on.leave(call.seen, return_to, tried)
     response = RedirectResponse(url, 303, {"cache-control": "no-store"})
     response.set_cookie(
         _binding_cookie(call.seen),
@@ -86,10 +69,14 @@ async def start_sign_on(call: Call, query: StartQuery) -> Response:
 
 @table("GET", CALLBACK, scope=None, status=303)
 async def finish_sign_on(call: Call) -> Response:
-    """Receive the browser from the identity provider and sign it in."""
+    """Receive the browser from the identity provider and sign it in; a trial signs nobody in."""
     binding = call.request.cookies.get(_binding_cookie(call.seen))
     query = dict(call.request.query_params)
-    person, return_to = await call.app.sign_on.come_back(call.seen, query, binding)
+    away = await call.app.sign_on.come_back(call.seen, query, binding)
+    if away.trial is not None:
+        return await oidc_trial.finish(call, away, query)
+    oidc = await call.app.sign_on.required()
+    person = person_of(oidc, await call.app.sign_on.claims_of(oidc, away, query))
     previous = sessions.cookie(call.request, call.seen)
 
     async def work(conn: Conn) -> tuple[UUID, str | None]:
@@ -99,7 +86,7 @@ async def finish_sign_on(call: Call) -> Response:
     user_id, token = await call.app.db.transact(work)
     if token is None:
         raise Problem(403, "This account is disabled.")
-    response = RedirectResponse(same_site_path(return_to), 303, {"cache-control": "no-store"})
+    response = RedirectResponse(same_site_path(away.return_to), 303, {"cache-control": "no-store"})
     sessions.set_cookie(response, call.seen, token, user_id)
     response.delete_cookie(
         _binding_cookie(call.seen), secure=call.seen.secure, httponly=True, samesite="lax"
@@ -193,49 +180,3 @@ async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
         " SELECT id, %s, true FROM groups WHERE name = ANY(%s) ON CONFLICT DO NOTHING",
         (user_id, wanted),
     )
-
-
-@table("GET", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
-async def get_oidc(call: Call) -> OidcState:
-    """The settings of the identity provider in use."""
-    oidc = await call.app.sign_on.configured()
-    if oidc is None:
-        return OidcState(configured=False, from_environment=False)
-    fixed = call.app.settings.oidc is not None
-    return OidcState(True, fixed, oidc.issuer, oidc.client_id, oidc.groups_claim, oidc.admin_group)
-
-
-@table("PUT", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
-async def put_oidc(call: Call, body: OidcIn) -> OidcState:
-    """Set the identity provider; refused if the environment sets it."""
-    if call.app.settings.oidc is not None:
-        raise Problem(409, "The OIDC_ variables of the environment set the identity provider.")
-    if body.admin_group and not body.groups_claim:
-        raise Problem(422, "An admin group needs a groups claim.", field="groups_claim")
-    oidc = OidcSettings(
-        body.issuer, body.client_id, body.client_secret, body.groups_claim, body.admin_group
-    )
-    sealed = call.app.vault.seal(msgspec.json.encode(oidc), f"credentials/{STORED}")
-
-    async def work(conn: Conn) -> None:
-        await conn.execute(
-            "INSERT INTO credentials (name, sealed) VALUES (%s, %s) ON CONFLICT (name)"
-            " DO UPDATE SET sealed = excluded.sealed, updated_at = now()",
-            (STORED, sealed),
-        )
-        await audit.note(conn, call.viewer, "oidc.set", body.issuer)
-
-    await call.app.db.transact(work)
-    return await get_oidc(call)  # type: ignore[no-any-return]
-
-
-@table("DELETE", "/api/v1/settings/oidc", scope="admin", status=204, main_site_only=True)
-async def delete_oidc(call: Call) -> None:
-    """Delete the stored settings of the identity provider."""
-
-    async def work(conn: Conn) -> None:
-        cursor = await conn.execute("DELETE FROM credentials WHERE name = %s", (STORED,))
-        if cursor.rowcount:
-            await audit.note(conn, call.viewer, "oidc.forgotten", STORED)
-
-    await call.app.db.transact(work)

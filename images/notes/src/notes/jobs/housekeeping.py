@@ -30,6 +30,7 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     "DELETE FROM sessions WHERE expires_at < now()",
     "DELETE FROM rate_limits WHERE window_ends < now()",
     "DELETE FROM oidc_logins WHERE expires_at < now()",
+    "DELETE FROM oidc_trials WHERE expires_at < now()",
     "WITH gone AS (DELETE FROM events"
     f" WHERE at < now() - interval '{EVENT_HOURS} hours' RETURNING timeline, xid)"
     " UPDATE event_epochs SET pruned_timeline = g.timeline, pruned_xid = g.last FROM"

@@ -1,7 +1,7 @@
 /** The addresses of the workspace. Decides from the address alone. */
 
 /** The parts of the administration, in the order of their tabs. */
-export const ADMIN_PARTS = ["people", "groups", "audit"] as const;
+export const ADMIN_PARTS = ["people", "groups", "limits", "domains", "sign-on", "audit"] as const;
 export type AdminPart = (typeof ADMIN_PARTS)[number];
 
 export type Route =

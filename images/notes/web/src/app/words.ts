@@ -51,7 +51,12 @@ export function when(moment: string | number, now = Date.now()): string {
 
 /** A number of bytes with its unit. */
 export function size(bytes: number): string {
-  const [unit, divisor] = bytes < 1e6 ? (["kilobyte", 1e3] as const) : (["megabyte", 1e6] as const);
+  const [unit, divisor] =
+    bytes < 1e6
+      ? (["kilobyte", 1e3] as const)
+      : bytes < 1e9
+        ? (["megabyte", 1e6] as const)
+        : (["gigabyte", 1e9] as const);
   return new Intl.NumberFormat(locale.value, {
     style: "unit",
     unit,

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { prefer, preferences, type Theme } from "../app/preferences";
 import { arrive } from "../app/router";
+import { adminPath } from "../app/routes";
 import { keepSpace, keptSpaces, mayAdminister, me, notice, site, spaces } from "../app/store";
 import { size, words } from "../app/words";
 import { removePage, storedPages } from "../sync/offline";
@@ -113,7 +114,7 @@ export function SettingsScreen() {
       </p>
       {mayAdminister.value && (
         <p>
-          <a href="/settings">{w.accountSettings}</a>
+          <a href={adminPath("people")}>{w.administration}</a>
         </p>
       )}
       <p class="faint">{site.value ? w.version(site.value.version) : ""}</p>

@@ -58,7 +58,14 @@ export const words: AdminWords = {
   endTokenAsk: (name) =>
     `Den Schlüssel ${name} und die von ihm erstellten beenden? Programme, die ihn benutzen, verlieren sofort den Zugang.`,
   tokenEnded: (name) => `Der Schlüssel ${name} ist beendet.`,
-  parts: { people: "Personen", groups: "Gruppen", audit: "Protokoll" },
+  parts: {
+    people: "Personen",
+    groups: "Gruppen",
+    limits: "Grenzen",
+    domains: "Domains",
+    "sign-on": "Single Sign-on",
+    audit: "Protokoll",
+  },
   addPerson: "Person hinzufügen",
   firstPassword: "Erstes Passwort",
   firstPasswordHint:
@@ -111,6 +118,7 @@ export const words: AdminWords = {
     "group.set": "hat eine Gruppe festgelegt",
     "oidc.forgotten": "hat das Single Sign-on entfernt",
     "oidc.set": "hat das Single Sign-on festgelegt",
+    "oidc.tried": "hat eine Probe des Single Sign-on begonnen",
     "page.deleted": "hat eine Seite für immer gelöscht",
     "page.imported": "hat eine Seite importiert",
     "page.made": "hat eine Seite angelegt",
@@ -122,6 +130,8 @@ export const words: AdminWords = {
     "password.changed": "hat das eigene Passwort geändert",
     "quota.set": "hat eine Grenze festgelegt",
     "quotas.set": "hat die Grenzen festgelegt",
+    "session.ended": "hat eine Sitzung beendet",
+    "sessions.ended": "hat die eigenen anderen Sitzungen beendet",
     "setup.done": "hat die Anwendung eingerichtet",
     "share.made": "hat eine Seite geteilt",
     "share.revoked": "hat eine Freigabe beendet",

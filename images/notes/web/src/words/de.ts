@@ -137,7 +137,6 @@ export const words: Words = {
   settings: "Einstellungen",
   yourAccount: "Ihr Konto",
   administration: "Verwaltung",
-  accountSettings: "Domains und Grenzen (einfache Seite)",
   signOut: "Abmelden",
   signOutAsk: "In diesem Browser abmelden?",
   signOutStored: (n) =>

@@ -134,7 +134,6 @@ export const en = {
   settings: "Settings",
   yourAccount: "Your account",
   administration: "Administration",
-  accountSettings: "Domains and limits (plain page)",
   signOut: "Sign out",
   signOutAsk: "Sign out of this browser?",
   signOutStored: (n: number) =>

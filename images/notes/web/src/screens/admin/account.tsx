@@ -4,9 +4,12 @@ import type { Me } from "../../api/types";
 import { arrive } from "../../app/router";
 import { me, notice } from "../../app/store";
 import { size, when, words } from "../../app/words";
+import { ready } from "../space/words";
 import { Tokens } from "./tokens";
 import { adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Share, Used } from "./used";
+
+export { ready };
 
 interface Usage {
   bytes: Share;

@@ -3,12 +3,25 @@ import { useLayoutEffect } from "preact/hooks";
 import { arrive } from "../../app/router";
 import { ADMIN_PARTS, type AdminPart, adminPath } from "../../app/routes";
 import { words } from "../../app/words";
+import { ready } from "../space/words";
 import { AuditLog } from "./audit";
+import { Domains } from "./domains";
 import { Groups } from "./groups";
+import { Limits } from "./limits";
 import { People } from "./people";
+import { SignOn } from "./sign_on";
 import { adminWords } from "./tools";
 
-const DRAWN = { people: People, groups: Groups, audit: AuditLog };
+export { ready };
+
+const DRAWN = {
+  people: People,
+  groups: Groups,
+  limits: Limits,
+  domains: Domains,
+  "sign-on": SignOn,
+  audit: AuditLog,
+};
 
 export function Administration({ part }: { part: AdminPart }) {
   const w = adminWords();

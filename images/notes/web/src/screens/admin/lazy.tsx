@@ -37,15 +37,21 @@ function Wait({ isFailed, load }: Waiting) {
 }
 
 export function AccountScreen() {
-  const { Shown, ...waiting } = useLoadedScript(async () => (await import("./account")).Account);
+  const { Shown, ...waiting } = useLoadedScript(async () => {
+    const found = await import("./account");
+    await found.ready();
+    return found.Account;
+  });
   // Another person begins with empty fields.
   return Shown ? <Shown key={me.value?.id} /> : <Wait {...waiting} />;
 }
 
 function LoadedAdministration({ part }: { part: AdminPart }) {
-  const { Shown, ...waiting } = useLoadedScript(
-    async () => (await import("./administration")).Administration,
-  );
+  const { Shown, ...waiting } = useLoadedScript(async () => {
+    const found = await import("./administration");
+    await found.ready();
+    return found.Administration;
+  });
   return Shown ? <Shown key={me.value?.id} part={part} /> : <Wait {...waiting} />;
 }
 
