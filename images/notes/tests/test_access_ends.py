@@ -173,8 +173,11 @@ def two(postgres: Postgres) -> Iterator[tuple[Replica, Replica]]:
 @pytest.mark.quiet
 @pytest.mark.parametrize(
     "way",
-    ["sign-out", "password", "given password", "disabled", "token", "space", "group", "everyone"],
-)
+    [
+        "sign-out", "password", "given password", "disabled", "one session", "other sessions",
+        "token", "space", "group", "everyone",
+    ],
+)  # fmt: skip
 def test_a_stream_ends_with_what_opened_it_on_every_replica(
     two: tuple[Replica, Replica], way: str
 ) -> None:
@@ -214,6 +217,8 @@ def test_a_stream_ends_with_what_opened_it_on_every_replica(
                 ),
                 "given password": lambda: admin.ok("PATCH", path, {"password": "x" * 12}),
                 "disabled": lambda: admin.ok("PATCH", path, {"disabled": True}),
+                "one session": lambda: bob.ok("DELETE", f"/api/v1/sessions/{session_of(reader)}"),
+                "other sessions": lambda: bob.ok("DELETE", "/api/v1/sessions"),
                 "token": lambda: bob.ok("DELETE", f"/api/v1/tokens/{made['id']}"),
                 "space": lambda: grant(admin, f"/api/v1/spaces/{home}/members"),
                 "group": lambda: admin.ok(
@@ -226,6 +231,12 @@ def test_a_stream_ends_with_what_opened_it_on_every_replica(
             took = ends(stream)
         print(f"{way}: {took:.2f} s")
         assert took < 2
+
+
+def session_of(client: Client) -> str:
+    """The id of the session that a client uses."""
+    listed = client.ok("GET", "/api/v1/sessions")
+    return next(str(one["id"]) for one in listed if one["is_current"])
 
 
 def first_of(client: Client, replica: Replica) -> Client:

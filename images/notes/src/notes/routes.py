@@ -7,7 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from notes.auth import accounts, audit, oidc_routes, oidc_settings, oidc_trial, tokens, users
+from notes.auth import (
+    accounts,
+    audit,
+    oidc_routes,
+    oidc_settings,
+    oidc_trial,
+    own_sessions,
+    tokens,
+    users,
+)
 from notes.edits import api as edits
 from notes.edits import moments, retention
 from notes.events import stream
@@ -57,6 +66,7 @@ OPERATIONS: list[Operation] = [
         imports.table,
         export.table,
         accounts.table,
+        own_sessions.table,
         tokens.table,
         users.table,
         quotas.table,

@@ -105,6 +105,12 @@ const acts = {
     await page.locator('[data-trial]').waitFor();
     await page.locator('[data-trial]').evaluate((one) => one.scrollIntoView());
   },
+  /** Two sessions: each picture has begun another one, and pictures must not differ. */
+  async sessions(page) {
+    await page.locator('[data-session]').nth(1).waitFor();
+    await page.evaluate(() => document.querySelectorAll('[data-session]:nth-child(n + 3)').forEach((one) => one.remove()));
+    await page.locator('#account-sessions').evaluate((one) => one.scrollIntoView());
+  },
   async newToken(page) {
     await page.locator('.add > summary').click();
     await page.locator('.add input[name=name]').fill('Nightly export');

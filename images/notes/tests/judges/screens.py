@@ -71,6 +71,7 @@ WORKSPACE = (
     ),
     Screen("trash", "The trash of a space", "/w/s/{space}/trash", "screen trash"),
     Screen("account", "The account", "/w/account", "screen account"),
+    Screen("sessions", "The sessions of an account", "/w/account", "screen account", "sessions"),
     Screen("new-token", "A new API token", "/w/account", "screen account", "newToken"),
     Screen("people", "People", "/w/admin/people", "screen admin"),
     Screen("groups", "A group's members", "/w/admin/groups", "screen admin", "group"),

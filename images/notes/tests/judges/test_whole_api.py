@@ -28,7 +28,7 @@ Start = Callable[..., Replica]
 Document = dict[str, Any]
 TAKES_AWAY = {
     "delete_attachment", "delete_comment", "delete_group", "delete_node", "delete_share",
-    "delete_space", "delete_token", "patch_user",
+    "delete_space", "delete_token", "end_session", "patch_user",
 }  # fmt: skip
 ENDLESS = "get_events"
 CLAIMED = "claimed.example.org"
@@ -64,8 +64,21 @@ def make(client: Client) -> dict[str, str]:
         "tokens": client.ok("POST", "/api/v1/tokens", {"name": "T", "scopes": ["read"]})["id"],
         "jobs": client.post(f"/api/v1/spaces/{home}/imports", **zipped).json()["id"],
         "upload": opened(client, made, b"abc")["id"],
+        "sessions": another_session(client),
         "settings": client.ok("POST", "/api/v1/settings/oidc/trials", PROVIDER)["id"],
     }
+
+
+def another_session(client: Client) -> str:
+    """Signs the user in once more, with another browser; returns the id of that session."""
+    own = {one["id"] for one in client.ok("GET", "/api/v1/sessions")}
+    kept = dict(client.jar)
+    client.jar.clear()
+    client.log_in()
+    client.jar.clear()
+    client.jar.update(kept)
+    listed = client.ok("GET", "/api/v1/sessions")
+    return next(str(one["id"]) for one in listed if one["id"] not in own)
 
 
 def restorable(client: Client, home: str) -> str:

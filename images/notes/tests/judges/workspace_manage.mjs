@@ -261,7 +261,32 @@ async function signOn() {
   await context.close();
 }
 
-for (const scenario of [newSpace, general, members, manager, domains, limits, signOn, deletion]) {
+async function sessions() {
+  const here = await opened(bob, '/w/account');
+  const phone = await opened(bob, '/w', { userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0' });
+  const third = await opened(bob, '/w');
+  const { context, page } = here;
+  await page.reload();
+  await button(page, 'End all other sessions').waitFor();
+  const rows = page.locator('[data-session]');
+  holds('the sessions are listed, this one first', (await rows.first().innerText()).includes('This browser')
+    && await rows.filter({ hasText: 'Firefox on Android' }).count() === 1);
+  await rows.filter({ hasText: 'Firefox on Android' }).getByRole('button').click();
+  await page.keyboard.press('Escape');
+  await rows.filter({ hasText: 'Firefox on Android' }).getByRole('button').click();
+  await page.locator('.ask').getByRole('button', { name: 'End', exact: true }).click();
+  await isSaid(page, 'The session of Firefox on Android has ended.');
+  await phone.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+  holds('a browser whose session has ended is signed out at once', true);
+  await button(page, 'End all other sessions').click();
+  await page.locator('.ask').getByRole('button', { name: 'End all other sessions' }).click();
+  await third.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+  await page.locator('[data-session]').nth(1).waitFor({ state: 'detached' });
+  holds('all others are ended, and this one stays', (await context.request.get(`${base}/api/v1/me`)).ok() && await rows.count() === 1);
+  for (const one of [here, phone, third]) await one.context.close();
+}
+
+for (const scenario of [newSpace, general, members, manager, domains, limits, signOn, sessions, deletion]) {
   try {
     await scenario();
   } catch (error) {

@@ -233,6 +233,7 @@ class World:
         self.things = {
             "token": made["id"],
             "trial": trial["id"],
+            "session": self.admin.ok("GET", "/api/v1/sessions")[-1]["id"],
             "group": self.admin.ok("POST", "/api/v1/groups", {"name": "groupmark"})["id"],
             "user": str(self.keeper.user_id),
         }

@@ -125,8 +125,12 @@ async def set_up(call: Call, body: SetupIn) -> tuple[str, Me]:
         user_id: UUID = row["id"]  # type: ignore[index]
         who = Viewer(user_id, body.name, body.email)
         await audit.note(conn, who, "setup.done", body.site_name)
-        token = await sessions.start(conn, user_id, previous, address_of(call)) or ""
-        return token, Me(user_id, body.email.lower(), body.name, is_admin=True, scopes=[*SCOPES])
+        token = await sessions.start(
+            conn, user_id, previous, address_of(call), user_agent=agent_of(call)
+        )
+        return token or "", Me(
+            user_id, body.email.lower(), body.name, is_admin=True, scopes=[*SCOPES]
+        )
 
     return await call.app.db.transact(work)
 
@@ -158,7 +162,14 @@ async def log_in(call: Call, body: LoginIn) -> tuple[str, Me]:
     assert row is not None  # noqa: S101 - without an account no password matches
     previous = sessions.cookie(call.request, call.seen)
     token = await app.db.transact(
-        lambda conn: sessions.start(conn, row["id"], previous, address_of(call), stored)
+        lambda conn: sessions.start(
+            conn,
+            row["id"],
+            previous,
+            address_of(call),
+            password_hash=stored,
+            user_agent=agent_of(call),
+        )
     )
     if token is None:
         raise wrong  # the password was changed, or the account disabled, in the meantime
@@ -183,6 +194,11 @@ def address_of(call: Call) -> bytes:
     """The keyed hash of the client's address that is stored with a session."""
     signed = call.app.vault.sign(network(call.seen.address), "session addresses")
     return bytes.fromhex(signed)[:16]
+
+
+def agent_of(call: Call) -> str:
+    """The user agent of the request; empty without one."""
+    return call.request.headers.get("user-agent", "")
 
 
 def told(me: Me, status: int = 200) -> Response:

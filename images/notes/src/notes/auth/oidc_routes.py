@@ -14,7 +14,7 @@ from psycopg import errors
 from starlette.responses import RedirectResponse, Response
 
 from notes.auth import audit, oidc_trial, rate_limits, sessions
-from notes.auth.accounts import address_of
+from notes.auth.accounts import address_of, agent_of
 from notes.auth.oidc import CALLBACK, START, same_site_path
 from notes.auth.oidc_claims import Person, person_of
 from notes.db.connect import Conn
@@ -81,7 +81,9 @@ async def finish_sign_on(call: Call) -> Response:
 
     async def work(conn: Conn) -> tuple[UUID, str | None]:
         user_id = await _account(conn, person)
-        return user_id, await sessions.start(conn, user_id, previous, address_of(call))
+        return user_id, await sessions.start(
+            conn, user_id, previous, address_of(call), user_agent=agent_of(call)
+        )
 
     user_id, token = await call.app.db.transact(work)
     if token is None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from notes.auth.token_digest import digest
+from notes.auth.user_agents import device_of
 from notes.db.connect import Conn
 from notes.db.pool import Database
 from notes.http.context import Call
@@ -90,7 +91,9 @@ async def start(
     user_id: UUID,
     previous: str | None,
     address: bytes | None = None,
+    *,
     password_hash: str | None = None,
+    user_agent: str = "",
 ) -> str | None:
     """Starts a session and ends the browser's previous one; returns the new token.
 
@@ -107,9 +110,9 @@ async def start(
         await conn.execute("DELETE FROM sessions WHERE token_hash = %s", (digest(previous),))
     token = secrets.token_urlsafe(32)
     await conn.execute(
-        "INSERT INTO sessions (token_hash, user_id, expires_at, address)"
-        " VALUES (%s, %s, now() + make_interval(days => %s), %s)",
-        (digest(token), user_id, LIFETIME_DAYS, address),
+        "INSERT INTO sessions (token_hash, user_id, expires_at, address, browser, system)"
+        " VALUES (%s, %s, now() + make_interval(days => %s), %s, %s, %s)",
+        (digest(token), user_id, LIFETIME_DAYS, address, *device_of(user_agent)),
     )
     return token
 

@@ -5,6 +5,7 @@
  * With a stream for each tab, a browser would run out of its six connections to a host (HTTP/1.1).
  * Invariant: after a gap, every tab gets `reset` and reads its data again.
  */
+import { get } from "./client";
 import type { LiveEvent } from "./types";
 
 const KINDS = [
@@ -69,6 +70,8 @@ function lead(tell: (event: LiveEvent) => void, signal: AbortSignal): Promise<vo
       source.onerror = () => {
         // A browser connects again by itself unless the answer was an error.
         if (source?.readyState !== EventSource.CLOSED) return;
+        // The stream does not tell why it was refused: if the session has ended, this request does.
+        void get("/api/v1/me").catch(() => undefined);
         timer = setTimeout(open, pause * (0.5 + Math.random()));
         pause = Math.min(pause * 2, 30_000);
       };

@@ -168,6 +168,19 @@ export const words: ManageWords = {
   removeSignOnAsk:
     "Die Einstellungen entfernen? Wer kein Passwort hat, kann sich dann nicht anmelden.",
   signOnRemoved: "Single Sign-on ist entfernt.",
+  sessions: "Wo Sie angemeldet sind",
+  sessionsText: "Eine Sitzung, die Sie beenden, gibt von da an keinen Zugang mehr.",
+  device: (browser, system) =>
+    browser && system ? `${browser} auf ${system}` : (browser ?? system ?? "Unbekannter Browser"),
+  sessionBegun: (when) => `Angemeldet ${when}`,
+  sessionUsed: (when) => `zuletzt benutzt ${when}`,
+  thisSession: "Dieser Browser",
+  endSession: (name, when) => `Sitzung beenden: ${name}, angemeldet ${when}`,
+  endSessionAsk: (name) => `Die Sitzung von ${name} beenden? Sie ist sofort abgemeldet.`,
+  sessionEnded: (name) => `Die Sitzung von ${name} ist beendet.`,
+  endOthers: "Alle anderen Sitzungen beenden",
+  endOthersAsk: "Alle Sitzungen außer dieser beenden? API-Schlüssel bleiben.",
+  sessionsEnded: (n) => `${count(n, "Sitzung ist", "Sitzungen sind")} beendet.`,
   refusals: {
     "An admin group needs a groups claim.":
       "Eine Gruppe der Verwaltung braucht eine Angabe mit den Gruppen.",

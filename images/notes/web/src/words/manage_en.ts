@@ -170,6 +170,20 @@ export const en = {
   removeSignOn: "Remove single sign-on",
   removeSignOnAsk: "Remove the settings? People without a password cannot sign in then.",
   signOnRemoved: "Single sign-on is removed.",
+  // The sessions of an account.
+  sessions: "Where you are signed in",
+  sessionsText: "A session that you end gives no access from that moment on.",
+  device: (browser: string | null, system: string | null) =>
+    browser && system ? `${browser} on ${system}` : (browser ?? system ?? "Unknown browser"),
+  sessionBegun: (when: string) => `Signed in ${when}`,
+  sessionUsed: (when: string) => `last used ${when}`,
+  thisSession: "This browser",
+  endSession: (name: string, when: string) => `End the session: ${name}, signed in ${when}`,
+  endSessionAsk: (name: string) => `End the session of ${name}? It is signed out at once.`,
+  sessionEnded: (name: string) => `The session of ${name} has ended.`,
+  endOthers: "End all other sessions",
+  endOthersAsk: "End all sessions but this one? API tokens stay.",
+  sessionsEnded: (n: number) => `${count(n, "session has", "sessions have")} ended.`,
   refusals: named({}),
 };
 

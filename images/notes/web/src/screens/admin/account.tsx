@@ -5,6 +5,7 @@ import { arrive } from "../../app/router";
 import { me, notice } from "../../app/store";
 import { size, when, words } from "../../app/words";
 import { ready } from "../space/words";
+import { Sessions } from "./sessions";
 import { Tokens } from "./tokens";
 import { adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Share, Used } from "./used";
@@ -154,6 +155,7 @@ export function Account() {
       </h1>
       <You />
       <Password />
+      <Sessions />
       <Tokens />
       <Use />
       <Jobs />

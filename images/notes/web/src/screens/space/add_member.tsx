@@ -48,7 +48,8 @@ export function AddMember({ members, add }: Props) {
     const one = choices?.find((choice) => choice.id === fields.get("principal"));
     if (!one) return;
     await add({ principal: one.id, kind: one.kind, name: one.name }, role);
-    setText("");
+    // What was typed meanwhile stays.
+    setText((now) => (now === text ? "" : now));
   };
   return (
     <details class="add">
