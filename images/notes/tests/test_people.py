@@ -133,6 +133,26 @@ def test_only_who_manages_the_page_may_look_people_up(admin: Client, person: Per
         eve.problem(404, "GET", path)
 
 
+def test_a_space_finds_members_as_its_pages_do(admin: Client, person: Person) -> None:
+    mia, tom, lea = (named_person(admin, person, f"{one} Member") for one in ("Mia", "Tom", "Lea"))
+    home, team = space(mia), space(admin)
+    path = f"/api/v1/spaces/{home}/people"
+    typed = {"params": {"q": "member"}}
+    assert [one["name"] for one in mia.get(path, **typed).json()] == ["Mia Member"]
+    grant(admin, f"/api/v1/spaces/{team}/members", viewer=mia, editor=tom)
+    found = mia.get(path, **typed).json()
+    assert [(one["name"], one["email"]) for one in found] == [
+        ("Mia Member", None), ("Tom Member", None),
+    ]  # fmt: skip
+    everybody = admin.get(path, **typed).json()
+    assert len(everybody) == 3
+    assert all(one["email"] for one in everybody)
+    grant(mia, f"/api/v1/spaces/{home}/members", manager=mia, editor=tom)
+    tom.problem(403, "GET", path, **typed)
+    lea.problem(404, "GET", path, **typed)
+    mia.problem(422, "GET", path, params={"q": "m"})
+
+
 def test_nobody_locks_themselves_out_of_a_page(admin: Client, person: Person) -> None:
     bob, eve = person("Bob"), person("Eve")
     home = space(admin)

@@ -24,7 +24,7 @@ def test_each_template_has_a_screen() -> None:
 
 def test_each_address_and_dialog_of_the_workspace_has_a_screen() -> None:
     routes = re.findall(r'\{ screen: "([a-z]+)"[;} ]', (APP / "routes.ts").read_text())
-    named = re.search(r"type DialogName = (.*);", (APP / "commands.ts").read_text())
+    named = re.search(r"type DialogName =([^;]*);", (APP / "commands.ts").read_text())
     assert named
     dialogs = [name for name in re.findall(r'"([^"]*)"', named[1]) if name]
     assert {"home", "page"} <= set(routes)

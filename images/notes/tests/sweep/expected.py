@@ -96,6 +96,7 @@ RULES: dict[str, list[Rule]] = {
     "get_permissions": [Rule("page", MANAGER)],
     "put_permissions": [Rule("page", MANAGER, _me), Rule("page", MANAGER, json(grants=[]))],
     "get_access": [Rule("page", MANAGER)],
+    "find_space_people": [Rule("space", MANAGER, query(q="kee"))],
     "find_people": [Rule("page", MANAGER, query(q="kee"))],
     "list_spaces": [Rule("person")],
     "post_space": [Rule("person", send=json(slug="made", name="made"))],

@@ -1,4 +1,4 @@
-"""API for those who give permissions on a page: who has them now, and a lookup of people.
+"""API for those who give permissions: who has them on a page, and a lookup of people.
 
 Invariant: the lookup tells a user who is no administrator only of people and groups that they know:
 of the spaces that they are a member of, of their groups, and of the page's present permissions.
@@ -193,5 +193,20 @@ async def find_people(call: Call, id: UUID, query: PeopleQuery) -> list[Principa
         return root
 
     root = await call.app.db.run(root_of)
+    return await _looked_up(call, typed, root)
+
+
+@table("GET", "/api/v1/spaces/{id}/people")
+async def find_space_people(call: Call, id: UUID, query: PeopleQuery) -> list[Principal]:
+    """Find people and groups by their names, to make them members of a space.
+
+    As for the permissions of a page.
+    """
+    typed = asked(query)
+    await call.app.db.run(lambda conn: access.space(conn, call, id, Role.MANAGER))
+    return await _looked_up(call, typed, None)
+
+
+async def _looked_up(call: Call, typed: str, root: UUID | None) -> list[Principal]:
     await count(call.app.db, LOOKUPS, "", str(call.viewer.person))
     return await call.app.db.run(lambda conn: find(conn, call, typed, root))

@@ -48,7 +48,6 @@ export const words: ManageWords = {
   chooseMember: "Wen hinzufügen",
   chooseFirst: "Wählen Sie zuerst eine Person oder Gruppe.",
   role: "Rolle",
-  askAdministrator: "Personen und Gruppen fügt die Verwaltung der Anwendung hinzu.",
   insiders: "Wer die Namen der Mitglieder und Verfasser sieht",
   insidersAll: "Alle, die sich anmelden, weil hier alle eine Rolle haben.",
   insidersMembers:

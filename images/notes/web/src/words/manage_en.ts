@@ -50,7 +50,6 @@ export const en = {
   chooseMember: "Whom to add",
   chooseFirst: "Choose a person or a group first.",
   role: "Role",
-  askAdministrator: "An administrator adds people and groups to this space.",
   insiders: "Who sees the names of members and authors",
   insidersAll: "Everybody who signs in, since everybody has a role here.",
   insidersMembers: "The members above, and administrators. Readers of the public site do not.",

@@ -2,19 +2,20 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RoleName } from "../../api/types";
 import { Form, reason } from "../admin/tools";
-import { findPrincipals, mayFind, type Principal } from "./find";
+import { findPrincipals, type Principal } from "./find";
 import { type Member, RolePick } from "./members";
 import { manage } from "./words";
 
 const PAUSE_MS = 150;
 
 interface Props {
+  space: string;
   members: Member[];
   add: (one: Omit<Member, "role">, role: RoleName) => Promise<void>;
 }
 
 /** The people and groups that a text finds, some moments after the last key. */
-function useFound(text: string): { found: Principal[] | undefined; problem: string } {
+function useFound(space: string, text: string): { found: Principal[] | undefined; problem: string } {
   const [found, setFound] = useState<Principal[]>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
@@ -23,7 +24,7 @@ function useFound(text: string): { found: Principal[] | undefined; problem: stri
     if (!text.trim()) return undefined;
     const timer = setTimeout(() => {
       setProblem("");
-      findPrincipals(text).then(
+      findPrincipals(space, text).then(
         (answer) => !isLate && setFound(answer),
         (error) => !isLate && setProblem(reason(error)),
       );
@@ -32,16 +33,15 @@ function useFound(text: string): { found: Principal[] | undefined; problem: stri
       isLate = true;
       clearTimeout(timer);
     };
-  }, [text]);
+  }, [space, text]);
   return { found, problem };
 }
 
-export function AddMember({ members, add }: Props) {
+export function AddMember({ space, members, add }: Props) {
   const w = manage.value;
   const [text, setText] = useState("");
   const [role, setRole] = useState<RoleName>("editor");
-  const { found, problem } = useFound(text);
-  if (!mayFind()) return <p class="faint">{w.askAdministrator}</p>;
+  const { found, problem } = useFound(space, text);
   const inside = new Set(members.map((one) => one.principal));
   const choices = found?.filter((one) => !inside.has(one.id));
   const send = async (fields: FormData): Promise<void> => {

@@ -178,7 +178,7 @@ export function Members({ space, again }: PartProps) {
           <Row key={one.principal} member={one} set={(role) => set(one, role)} />
         ))}
       </ul>
-      <AddMember members={listed} add={set} />
+      <AddMember space={space.id} members={listed} add={set} />
       <h3>{w.insiders}</h3>
       <p class="faint">{space.everyone_role === "none" ? w.insidersMembers : w.insidersAll}</p>
     </section>
