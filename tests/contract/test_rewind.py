@@ -208,6 +208,37 @@ def test_nothing_starts_on_what_a_rewind_has_left_half_done(
 
 
 @pytest.mark.timeout(600)
+def test_a_new_copy_in_the_same_container_stays_and_can_be_rewound(
+    wrapper: Path, former: tuple[Server, Server]
+) -> None:
+    """A person asks for it (`patronictl reinit`) before the container ends, as the hold says."""
+    old, new = former
+    with forwarded(new.port, BREAKS_AFTER) as port:
+        assert rewind(wrapper, old, port).returncode == 1
+    note = old.home / "raft" / NOTE
+    assert note.exists()
+    shutil.rmtree(old.data)
+    old.program(
+        "pg_basebackup", "-h", "127.0.0.1", "-p", str(new.port), "-U", "postgres",
+        "-D", str(old.data), "-R", "-c", "fast",
+    )  # fmt: skip
+    # The next container's entry point takes it for what it is.
+    assert not take_note(old.data, old.home / "raft")
+    assert damage_of(old.data) == ""
+    assert not note.exists()
+    # It leads, goes its own way, and is rewound like any other; torn again, it is known for that.
+    old.start(**SETTINGS)
+    old.sql("SELECT pg_promote(true, 60)")
+    old.sql(MUCH.format("lost_again"))
+    new.sql(MUCH.format("taken_too"))
+    old.stop()
+    with forwarded(new.port, BREAKS_AFTER) as port:
+        assert rewind(wrapper, old, port).returncode == 1
+    assert take_note(old.data, old.home / "raft")
+    assert damage_of(old.data) == "interrupted-copy"
+
+
+@pytest.mark.timeout(600)
 def test_postgresqls_own_leaves_a_directory_that_looks_whole(
     former: tuple[Server, Server],
 ) -> None:

@@ -9,7 +9,11 @@ So this one notes beside the data that a rewind is under way, runs the program, 
 control file as soon as that begins to change the directory; the program writes the file whole at
 its end. Where the note is left, the entry point shows the directory as a copy that was interrupted,
 which the operator has begun anew as soon as there is a leader. No row is lost by that which the
-rewind would have kept. Invariant: where the program has changed nothing, nothing is changed here.
+rewind would have kept. Invariant: where the program has changed nothing, nothing is changed here,
+but for the manifest of a former copy, which no server reads.
+
+The note is of the data that were there. A new copy may take their place while the container goes
+on (`patronictl reinit`); the manifest that it ends with tells, since a rewind leaves none.
 """
 
 import contextlib
@@ -27,6 +31,8 @@ TORN = "queenright-rewind-interrupted"
 """A file in a data directory that a rewind has left half done."""
 CONTROL = Path("global/pg_control")
 CONTROL_BYTES = 8192
+MANIFEST = "backup_manifest"
+"""`pg_basebackup` writes it last, when its copy is whole and on the disk."""
 BEGINS = "need to copy "
 """In the program's line before it changes the first file, with `--progress`."""
 PROGRESS = " kB ("
@@ -63,11 +69,13 @@ def directory_in(arguments: Sequence[str]) -> Path | None:
 def rewind(program: str, arguments: Sequence[str], data: Path) -> int:
     """Run the program, and return its exit status, as a shell's where a signal ended it."""
     note = data.parent / "raft" / NOTE
+    forget_former(data, note)
     if note.exists():
         # The former one was ended before it could empty the file, and the container goes on.
         empty_control_file(data)
         print("pg_rewind: a former rewind did not end; a new copy is needed", file=sys.stderr)
         return 1
+    remove_synced(data / MANIFEST)
     write_synced(note)
     child = subprocess.Popen(
         [program, "--progress", *arguments], stderr=subprocess.PIPE, text=True, errors="replace"
@@ -111,6 +119,7 @@ def take_note(data: Path, raft: Path) -> bool:
     """Turn the note of a rewind that did not end into a directory without a control file, which is
     what an interrupted copy is; False where there is none."""
     note = raft / NOTE
+    forget_former(data, note)
     if not note.exists():
         return False
     if any(data.iterdir()):
@@ -120,6 +129,12 @@ def take_note(data: Path, raft: Path) -> bool:
             sync_directory(data / CONTROL.parent)
     remove_synced(note)
     return True
+
+
+def forget_former(data: Path, note: Path) -> None:
+    """Remove the note of data in whose place a new copy is; nothing where there is none."""
+    if note.exists() and (data / MANIFEST).exists():
+        remove_synced(note)
 
 
 def write_synced(path: Path) -> None:

@@ -15,6 +15,7 @@ from images.member.queenright_member.findings import look
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.rewind import (
     CONTROL,
+    MANIFEST,
     NOTE,
     TORN,
     directory_in,
@@ -25,7 +26,7 @@ from images.member.queenright_member.rewind import (
 from images.member.queenright_member.start import say_finding, write_private
 from tests.unit.images.member_case import lay_out
 
-WHOLE = b"\1" * 8192
+WHOLE = b"\7" * 8192
 BEGINS = "echo 'pg_rewind: need to copy 3 MB (total source directory size is 9 MB)' >&2; "
 WAITS = f"while cmp -s {CONTROL} whole; do sleep 0.01; done; "
 
@@ -99,6 +100,31 @@ def test_a_note_of_data_that_are_gone_marks_nothing(paths: Paths) -> None:
     assert take_note(paths.data, paths.raft)
     assert not (paths.data / TORN).exists()
     assert look(paths) == ""
+
+
+def copied(paths: Paths) -> None:
+    """Put a whole copy in the place of the data, as `pg_basebackup` leaves it."""
+    (paths.data / CONTROL).write_bytes(WHOLE)
+    (paths.data / MANIFEST).write_text("{}")
+
+
+def test_a_new_copy_in_the_same_container_is_not_taken_for_the_torn_data(paths: Paths) -> None:
+    """A person has it copied before the container ends; later it may be the one that leads."""
+    assert run(paths, f"{BEGINS}{WAITS}exit 1") == 1
+    copied(paths)
+    assert not take_note(paths.data, paths.raft)
+    assert (paths.data / CONTROL).read_bytes() == WHOLE
+    assert not (paths.raft / NOTE).exists()
+    assert look(paths) == ""
+
+
+def test_a_new_copy_can_be_rewound(paths: Paths) -> None:
+    assert run(paths, f"{BEGINS}{WAITS}exit 1") == 1
+    copied(paths)
+    assert run(paths, f"{BEGINS}{WAITS} cat whole > {CONTROL}") == 0
+    # The manifest of the copy is gone, so that the next one that is torn is known for it.
+    assert run(paths, f"{BEGINS}{WAITS}exit 1") == 1
+    assert take_note(paths.data, paths.raft)
 
 
 def test_progress_is_left_out_and_errors_are_passed_on(

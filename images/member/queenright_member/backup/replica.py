@@ -34,6 +34,8 @@ from .timelines import is_before
 NOTE = Path("/home/postgres/raft/replica")
 """The note of a replica that fetches WAL from the archive: the database system's identifier. The
 operator writes its path into `restore_command`, which looks for it first."""
+REWIND_NOTE = "rewind"
+"""The note of a rewind that did not end (``rewind.NOTE``), which lies there too."""
 FOLDER = ".from-backup"
 LAST = "global"
 """It has `pg_control`, without which nothing takes the directory for data of PostgreSQL."""
@@ -73,6 +75,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], places: Places) ->
         print(f"replica-restore: made nothing: directory {data} is not empty", file=sys.stderr)
         return 1
     remove_note(places.note)
+    remove_note(places.note.with_name(REWIND_NOTE))  # it is of the data that are gone
     try:
         restore(data, found["connstring"], environ, places)
     except (RepositoryError, BarmanError, OSError) as error:
