@@ -22,7 +22,7 @@ class DataDamage(NodeFaults):
         leader = self.patroni_model.consensus("main").leader
         for instance in list(self.patroni_model.of_cluster("main")):
             if instance.service == member and not instance.volume.is_empty:
-                if instance.name == leader:
+                if instance.name == leader or instance.volume.is_torn:
                     return False
                 instance.volume.damage = kind
                 instance.volume.is_broken = kind != "no-room"
@@ -31,12 +31,15 @@ class DataDamage(NodeFaults):
         return False
 
     def empty_data(self) -> None:
-        """A person empties the damaged data directories, so that they are copied anew."""
+        """A person empties the damaged data directories, so that they are copied anew; not what a
+        rewind has left, where that is known for what it is."""
         model = self.patroni_model
         for volume in model.volumes.values():
             if volume.damage == "no-room":
                 volume.damage = ""  # a person makes room
-        for key in [key for key, volume in model.volumes.items() if volume.is_broken]:
+        for key, volume in list(model.volumes.items()):
+            if not volume.is_broken or (volume.is_torn and model.notes_rewinds):
+                continue
             broken, model.volumes[key] = model.volumes[key], Volume()
             for instance in model.instances.values():
                 if instance.volume is broken:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.fakes.instances import Instance
+from tests.fakes.rewinds import take_note
 
 if TYPE_CHECKING:
     from tests.fakes.patroni_model import PatroniModel
@@ -37,6 +38,7 @@ def enter(model: PatroniModel, instance: Instance) -> None:
         elif volume.raft == "torn":
             model.orchestrator.fail(task, RAFT_UNREADABLE if model.mends_raft else 1)
             return
+    take_note(instance)
     instance.has_entered, instance.entered_s = True, model.now_s
     if model.tells_findings and volume.damage != "files":
         is_begun = volume.is_empty and volume.is_partial

@@ -148,7 +148,8 @@ def race(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
 
 def may_race(member: Instance, agreed: Consensus) -> bool:
     volume = member.volume
-    is_able = not volume.is_broken and volume.damage != "no-room"
+    is_whole = not volume.is_broken and volume.rewound_from is None
+    is_able = is_whole and volume.damage != "no-room"
     return member.state == RUNNING and is_able and volume.system == agreed.system
 
 

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.fakes import synchronous
+from tests.fakes import rewinds, synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.entry_point import enter
 from tests.fakes.instances import (
@@ -24,6 +24,7 @@ from tests.fakes.leader_lock import change_over, elect
 from tests.fakes.member_containers import MemberContainers
 from tests.fakes.raft_lists import Files, RaftNode
 from tests.fakes.replication import follow
+from tests.fakes.tasks import FakeTask
 
 TICK_S = 1.0
 CLONE_S = 6.0
@@ -58,6 +59,8 @@ class PatroniModel(MemberContainers):
     """Targets of a restore that the repository does not cover."""
     mends_raft: bool = True
     """True for images whose entry point sets damaged Raft files aside."""
+    notes_rewinds: bool = True
+    """True for images whose `pg_rewind` leaves no data that start where it is broken off."""
     tells_findings: bool = True
     """True for images whose entry point has Patroni tell what keeps PostgreSQL from starting."""
     lost: list[str] = field(default_factory=list)
@@ -97,6 +100,12 @@ class PatroniModel(MemberContainers):
                 f"{first.name} initialises an empty database, and {', '.join(kept)} had the data"
             )
 
+    def container_ended(self, task: FakeTask, orderly: bool) -> None:
+        """A rewind ends with its container."""
+        if (instance := self.instances.get(task.id)) is not None:
+            rewinds.break_off(self, instance)
+        super().container_ended(task, orderly)
+
     # Rounds
 
     def tick(self) -> None:
@@ -115,6 +124,8 @@ class PatroniModel(MemberContainers):
                     self._round(agreed, member)
             elect(self, agreed, [m for m in members if m.name in agreed.raft.able and m.has_joined])
             follow(self, agreed, members)
+            rewinds.judge(self, members)
+            rewinds.look_at_health(self, members)
             for member in members:
                 member.answers_primary = self._answers_primary(agreed, member)
             self._note(cluster, agreed, members)

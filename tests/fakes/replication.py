@@ -1,10 +1,10 @@
-"""Ways in which replicas come to stream: a fresh copy, a rewind, or catching up."""
+"""Ways in which replicas come to stream: a fresh copy, a rewind (``rewinds``), or catching up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.fakes import server_parameters, synchronous
+from tests.fakes import rewinds, server_parameters, synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.instances import CREATING, FAILED, RUNNING, Instance
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tests.fakes.patroni_model import PatroniModel
 
 CATCH_UP_S = 2.0
-REWIND_S = 3.0
 SLOW_BYTES = 10
 
 
@@ -29,6 +28,7 @@ def follow(model: PatroniModel, agreed: Consensus, members: list[Instance]) -> N
         heard = leader is not None and reach.linked(leader.node_id, member.node_id)
         if leader is None or not heard or not member.has_joined:
             member.follows_s, member.is_streaming = None, False
+            rewinds.break_off(model, member)
         elif member.volume.is_empty:
             clone(model, agreed, leader, member)
         elif member.state == RUNNING:
@@ -50,7 +50,7 @@ def clone(model: PatroniModel, agreed: Consensus, leader: Instance, member: Inst
     if now_s - member.follows_s >= model.clone_s:
         volume.secrets, volume.is_broken = model.secrets_of(member), False
         volume.damage = ""
-        volume.is_partial = False
+        volume.is_partial = volume.is_torn = volume.is_rewind_noted = False
         volume.timeline, volume.location = agreed.timeline, leader.volume.location
         volume.system, volume.settings = leader.volume.system, leader.volume.settings
         volume.control = server_parameters.control_of(leader.running)
@@ -71,8 +71,7 @@ def catch_up(model: PatroniModel, agreed: Consensus, leader: Instance, member: I
         return
     member.follows_s = now_s if member.follows_s is None else member.follows_s
     if agreed.timelines.has_diverged(volume, agreed.timeline):
-        if not member.is_paused and now_s - member.follows_s >= REWIND_S:
-            rewind(agreed, member)
+        rewinds.rewind(model, agreed, leader, member)
         return
     if now_s - member.follows_s < CATCH_UP_S:
         return
@@ -83,14 +82,3 @@ def catch_up(model: PatroniModel, agreed: Consensus, leader: Instance, member: I
         volume.location = min(leader.volume.location, volume.location + SLOW_BYTES)
     else:
         volume.location = leader.volume.location
-
-
-def rewind(agreed: Consensus, member: Instance) -> int:
-    """Rewinds a former leader; returns how many bytes that lost."""
-    left_at = agreed.timelines.left_at(member.volume, agreed.timeline)
-    if left_at is None or left_at >= member.volume.location:
-        return 0
-    lost = member.volume.location - left_at
-    member.volume.location = left_at
-    member.follows_s = None
-    return lost

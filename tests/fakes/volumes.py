@@ -34,6 +34,13 @@ class Volume:
     them keep PostgreSQL from starting (``is_broken``), and a full disk from writing."""
     is_partial: bool = False
     """True while a base backup into it has begun and not ended."""
+    rewound_from: tuple[str, int] | None = None
+    """The leader's task and timeline from which a rewind is changing the files now."""
+    is_torn: bool = False
+    """True for what a rewind has left half done, whatever anybody knows of it."""
+    is_rewind_noted: bool = False
+    """True while the note of a rewind that did not end lies beside the data."""
+    torn_s: float = 0.0
     control: dict[str, int] = field(default_factory=dict)
     raft: Literal["whole", "torn", "stuck"] = "whole"
     """Raft's files beside it: a torn journal lets Patroni exit at every start; with a stuck one it
@@ -55,6 +62,7 @@ class Volume:
         self.timeline = self.location = self.system = 0
         self.settings, self.secrets, self.control = {}, (), {}
         self.is_broken, self.damage = False, ""
+        self.rewound_from, self.is_torn = None, False
 
     def set_raft_aside(self) -> None:
         self.raft = "whole"

@@ -18,6 +18,7 @@ from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.planning.plan import Hold
+from tests.fakes.instances import CREATING
 from tests.fakes.verbs import Verb
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.volumes import Damage
@@ -80,6 +81,32 @@ def test_a_copy_that_was_interrupted_begins_anew() -> None:
         world, invariants = await damaged("interrupted-copy")
         await world.until_whole()
         assert [what for _, what in world.patroni.verbs] == ["reinitialize"]
+        assert invariants.violations == []
+
+    run_virtual(main)
+
+
+def test_two_copies_that_were_interrupted_begin_anew_one_after_the_other() -> None:
+    """Neither waits for the other to be well first."""
+
+    async def main() -> None:
+        world = World()
+        invariants = judged(world)
+        world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(20)
+        damaged = [member for member in MEMBERS if world.damage(member, "interrupted-copy")]
+        assert len(damaged) == 2
+        copying: set[int] = set()
+
+        def count(_: Verb) -> None:
+            members = world.patroni_model.of_cluster("main")
+            copying.add(sum(one.state == CREATING for one in members))
+
+        world.patroni.before_verb.append(count)
+        await world.until_whole()
+        assert [what for _, what in world.patroni.verbs] == 2 * ["reinitialize"]
+        assert copying == {0}, "one copies at a time"
         assert invariants.violations == []
 
     run_virtual(main)

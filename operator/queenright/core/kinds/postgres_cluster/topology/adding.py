@@ -163,7 +163,9 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
         reason += f" ({FULL_SLOTS})" if again else ""
         return Hold(key, reason, state.now + min(HANGS - seen, SETTLES), wants_attention=again)
     # No vote changes by a copy, and the removal of a dead member waits for this one to be whole.
-    if obstacle := why_unwell(state, member) or why_not_settled(state, silent_leavers(state)):
+    # Another one that waits for its copy would else wait for this one, and this one for it.
+    beside = why_unwell(state, member, *interrupted(state))
+    if obstacle := beside or why_not_settled(state, silent_leavers(state)):
         reason = f"member {member.name}: copies its data anew later ({obstacle})"
         return Hold(key, reason, state.now + SETTLES)
     return Reinitialize(
@@ -171,6 +173,14 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
         member=member.name,
         reason=f"{member.name} has no usable data (its copy or rewind was interrupted)",
     )
+
+
+def interrupted(state: ClusterState) -> Iterator[DesiredMember]:
+    """Yield the members whose data are known to be the rest of a copy or a rewind."""
+    for member in state.desired.members:
+        status = state.status(member)
+        if status is not None and status.is_empty and is_interrupted(state, member, status):
+            yield member
 
 
 def is_interrupted(state: ClusterState, member: DesiredMember, status: MemberStatus) -> bool:

@@ -5,7 +5,7 @@ As ``ClusterState.why_not_disrupt``, for a change beside them: nobody among them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.patroni.restart_need import restart_need
@@ -13,8 +13,8 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import is_newcomer, is_silent
 
 
-def why_unwell(state: ClusterState, apart: DesiredMember | None = None) -> str | None:
-    """Reason why not all members but ``apart`` are well; None when they are.
+def why_unwell(state: ClusterState, *apart: DesiredMember) -> str | None:
+    """Reason why not all members but those ``apart`` are well; None when they are.
 
     A member that has to restart is well: its restart waits for a change of the members that has
     begun, so the change can't wait for the restart.
@@ -34,7 +34,7 @@ def due_restarts(state: ClusterState) -> Iterator[str]:
             yield f"{member.name} has to restart first ({need})"
 
 
-def obstacles(state: ClusterState, apart: DesiredMember | None) -> Iterator[str]:
+def obstacles(state: ClusterState, apart: Collection[DesiredMember]) -> Iterator[str]:
     if state.leader is None:
         yield "no single member proves the leader lock"
     if (move := state.annotations.move) is not None:
@@ -44,7 +44,7 @@ def obstacles(state: ClusterState, apart: DesiredMember | None) -> Iterator[str]
     if state.known_settings.get("pause"):
         yield "Patroni is paused"
     for member in state.desired.members:
-        if member is apart or is_out(state, member):
+        if member in apart or is_out(state, member):
             continue
         if found := why_not_relied_on(state, member):
             yield found
