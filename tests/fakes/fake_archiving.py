@@ -17,7 +17,7 @@ from tests.fakes.fake_catalogs import ModelledServers
 from tests.fakes.fake_swarm import nothing
 from tests.fakes.files import EPOCH
 from tests.fakes.instances import Instance
-from tests.fakes.repositories import Repositories
+from tests.fakes.repositories import Place, Repositories
 
 SEGMENT_BYTES = 16 << 20
 SEGMENT_S = 60.0
@@ -87,6 +87,8 @@ class ModelledArchives:
     repositories: Repositories
     away_s: float | None = None
     """Since when the repository answers nobody."""
+    places: list[Place] = field(default_factory=list)
+    """The volumes on which WAL was archived, in the order of the first file on each."""
     archivers: dict[str, FakeArchiver] = field(default_factory=dict)
     unserved_s: dict[str, float] = field(default_factory=dict)
     """Since when the repository on a volume was found to be away, by its address."""
@@ -104,7 +106,14 @@ class ModelledArchives:
             found.stuck_s = max(unserved_s, instance.task.up_since_s)
         else:
             found.stuck_s = None
+            self.note_place(instance.task.template.environment)
         return found
+
+    def note_place(self, environment: Mapping[str, str]) -> None:
+        """Note on which volume WAL is archived now."""
+        place = self.repositories.serving(environment)
+        if place is not None and place not in self.places:
+            self.places.append(place)
 
     def is_away(self, environment: Mapping[str, str]) -> bool:
         """Return True if the repository that a container's environment names does not answer."""

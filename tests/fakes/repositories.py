@@ -12,6 +12,8 @@ from queenright.core.swarm.objects import ADDRESS_LABEL, Service
 from tests.fakes.swarm_store import SwarmStore
 
 LAN = "10.77.0."
+Place = tuple[str, ...]
+"""The node and the volume of a repository."""
 
 
 @dataclass
@@ -23,9 +25,12 @@ class Repositories:
 
     def answers(self, environment: Mapping[str, str]) -> bool:
         """Return True if the repository that a container's environment names answers now."""
+        return not is_on_a_volume(environment) or self.serving(environment) is not None
+
+    def serving(self, environment: Mapping[str, str]) -> Place | None:
+        """Return where the repository on a volume that a container's environment names has its
+        data; None where none answers."""
         scheme, _, place = environment.get("BACKUP_ENDPOINT", "").partition("://")
-        if not place.startswith(LAN):
-            return True
         for task in self.store.tasks.values():
             template = task.template
             if not is_repository(template) or task.state != "running":
@@ -38,8 +43,14 @@ class Repositories:
                 continue
             host = live.value.labels.get(ADDRESS_LABEL, "")
             if place == f"{host}:{port_of(template, live.value, scheme)}":
-                return True
-        return False
+                volumes = [mount.source for mount in template.mounts if mount.kind == "volume"]
+                return (node.name if node is not None else "", *volumes)
+        return None
+
+
+def is_on_a_volume(environment: Mapping[str, str]) -> bool:
+    _, _, place = environment.get("BACKUP_ENDPOINT", "").partition("://")
+    return place.startswith(LAN)
 
 
 def is_repository(service: Service) -> bool:
