@@ -29,7 +29,8 @@ from queenright_member.backup import base_backup, cluster_restore, drill, replic
 secrets, programs = Path({secrets!r}), Path({programs!r})
 given, words = sys.argv[1], sys.argv[2:]
 if given == "wal-archive":
-    sys.exit(wal.archive(words, os.environ, secrets, programs))
+    failed = Path({scratch!r}) / "wal-archive.failed"
+    sys.exit(wal.archive(words, os.environ, secrets, programs, failed=failed))
 if given == "wal-restore":
     sys.exit(wal.restore(words, os.environ, secrets, programs))
 if given == "parent-wal-restore":
@@ -106,6 +107,11 @@ class MemberPrograms:
     def replica_note(self) -> Path:
         """The note of a replica that fetches WAL from the archive."""
         return self.home / "tmp/replica"
+
+    @property
+    def failed(self) -> Path:
+        """The file with the cause for which the last try to archive failed."""
+        return self.home / "tmp/wal-archive.failed"
 
     def lay_out(self) -> MemberPrograms:
         package = self.home / "package"

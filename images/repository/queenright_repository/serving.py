@@ -11,31 +11,37 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from .files import DEVICE, STORES, write_files
-from .settings import Settings, SettingsError, check_volume, read_settings
+from .settings import DATA, SECRETS, Settings, SettingsError, check_volume, read_settings
 
 STARTS_S = 90.0
 ENDS_S = 10.0
 
 
 def main() -> NoReturn:
-    """Serve; exit status 1 with one FATAL line for what is wrong, 0 after a signal."""
+    """The image's entry point."""
+    sys.exit(run(os.environ, SECRETS, DATA))
+
+
+def run(environ: Mapping[str, str], secrets: Path, data: Path) -> int:
+    """Serve, and return the exit status: 1 with one FATAL line for what is wrong, 0 after a
+    signal."""
     os.umask(0o077)
     try:
-        settings = read_settings(os.environ)
+        settings = read_settings(environ, secrets, data)
         check_volume(settings.data)
     except SettingsError as error:
         print(f"FATAL: {error}", file=sys.stderr)
-        sys.exit(1)
+        return 1
     (settings.data / DEVICE).mkdir(exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="swift-"))
     write_files(settings, home)
-    sys.exit(serve(settings, home))
+    return serve(settings, home)
 
 
 def serve(settings: Settings, home: Path) -> int:

@@ -25,6 +25,8 @@ _CAUSES = (
     (r"NoSuchBucket|HeadBucket operation: Not Found|[Bb]ucket \S+ does not exist",
      "there is no {place}", "create the bucket or correct its name"),
     (r"certificate has expired", "the certificate of {endpoint} has expired", "renew it"),
+    (r"IP address mismatch|Hostname mismatch|hostname '[^']*' doesn't match",
+     "the certificate of {endpoint} is for another name", "give the server one for this one"),
     (r"CERTIFICATE_VERIFY_FAILED|SSL validation failed",
      "the certificate of {endpoint} is not trusted",
      "give the CA that signed it, and the name that it is for"),
