@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.bench.archived_switchover import bench_archived_switchover
 from tests.bench.backup import bench_backup
 from tests.bench.failover import bench_failover
 from tests.bench.first_deployment import bench_first_deployment
@@ -32,6 +33,7 @@ BENCHES: dict[str, Callable[[Lab, Path], None]] = {
     "reaction": bench_reaction,
     "memory": bench_memory,
     "switchover": bench_switchover,
+    "archived-switchover": bench_archived_switchover,
     "failover": bench_failover,
     "replication": bench_replication,
     "standby": bench_standby,

@@ -180,6 +180,10 @@ def test_a_directory_without_a_database_has_no_identifier(tmp_path: Path) -> Non
     ("errors", "cause"),
     [
         ("(QuotaExceeded) when calling", "{place} has no room left; make room or raise its quota"),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: Hostname mismatch",
+            "the certificate of https://s3 is for another name; give the server one for this one",
+        ),
         ("(RequestTimeTooSkewed)", "the clocks of this node and https://s3 differ; set them"),
         (
             "(AccessDenied) when calling the PutObject operation",
