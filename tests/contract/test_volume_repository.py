@@ -145,7 +145,7 @@ def stored_names(programs: MemberPrograms) -> set[str]:
 
 
 def assert_whole(server: Server, programs: MemberPrograms, names: set[str]) -> None:
-    """What the bucket lists is what PostgreSQL wrote, byte by byte."""
+    """Compare each listed file with the one that PostgreSQL wrote, byte by byte."""
     for name in sorted(names):
         back = server.data / "pg_wal/back"
         got = programs.run("wal-restore", name, "pg_wal/back", cwd=server.data)

@@ -160,8 +160,8 @@ CUT_RATE, LAST_BYTES = 0.7, 5000
 
 
 def cutting(seed: int) -> Callable[[World], None]:
-    """What leaders wrote last reached nobody, and somebody cuts off most of the rewinds that
-    follow while the history runs."""
+    """Let the last rows of leaders reach nobody, and cut off most of the rewinds that follow, while
+    a history runs."""
     rng = random.Random(f"rewinds {seed}")
 
     async def watch(world: World) -> None:
