@@ -2,7 +2,8 @@
 
 With it, the leader archives its last WAL files while it ends, and a replica waits for the archive
 (`archive_mode: always`). The repository is a real S3 server that answers. ``BENCH_MOVES`` moves are
-made with each of both files, in two turns, so that the machine's other work falls on both.
+made with each of both files, in two turns (one below four moves), so that the machine's other work
+falls on both.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.support.member_programs import MemberPrograms
 from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
 
 MOVES = int(os.environ.get("BENCH_MOVES", "10"))
-TURNS = 2
+TURNS = 2 if MOVES >= 4 else 1
 CHANGES_S = 400
 FIELDS = """  backup:
     repository: {{bucket: backups, credentials: backup_credentials, endpoint: "{endpoint}"}}
