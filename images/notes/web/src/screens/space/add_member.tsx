@@ -15,7 +15,10 @@ interface Props {
 }
 
 /** The people and groups that a text finds, some moments after the last key. */
-function useFound(space: string, text: string): { found: Principal[] | undefined; problem: string } {
+function useFound(
+  space: string,
+  text: string,
+): { found: Principal[] | undefined; problem: string } {
   const [found, setFound] = useState<Principal[]>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
