@@ -17,11 +17,15 @@ TOO_LONG_S = 55.0
 
 
 def judge_rollout(world: World, live: LiveService) -> Iterator[str]:
-    """Yield each task that the pass must have seen on its way, while another one runs."""
-    tasks = world.orchestrator.tasks_of(live)
-    running = [task for task in tasks if task.wants_to_run and task.state == "running"]
+    """Yield each task that the pass must have seen on its way, while it saw another one run."""
+    tasks, looked_at_s = world.orchestrator.tasks_of(live), world.swarm.observed_at_s
+    running = [
+        task
+        for task in tasks
+        if task.wants_to_run and task.state == "running" and task.at_s < looked_at_s
+    ]
     for task in tasks:
-        waited_s = world.swarm.observed_at_s - task.at_s
+        waited_s = looked_at_s - task.at_s
         is_coming = task.wants_to_run and task.state != "running" and world_hears(world, task)
         if is_coming and 0 < waited_s < TOO_LONG_S and not failed_there(tasks, task):
             others = [one for one in running if place(one) != place(task)]
