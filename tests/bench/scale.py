@@ -116,12 +116,13 @@ class Bench:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncGenerator[None, None]:
-        """Run a whole operator, from its second full pass on."""
+        """Run a whole operator, from a full pass on in which it has seen the swarm for a minute."""
         loop = Loop(self.ports, DesiredState(self.ports), Tempo(), settled=spare_present_objects)
         async with anyio.create_task_group() as group:
             group.start_soon(loop.run)
-            while loop.passes < 2:  # noqa: ASYNC110  # it tells nobody
-                await anyio.sleep(0.1)
+            await until(lambda: loop.passes >= 2)
+            self.go_on()
+            await until(lambda: loop.passes >= 4)
             yield
             loop.stop()
 
@@ -209,6 +210,11 @@ async def measure(clusters: int, *, stacks: bool = False) -> None:
           f"{statistics.median(losses):5.2f}{max(losses):5.2f} {share * 100:7.1f} {mebibytes:5.0f}",
           flush=True)  # fmt: skip
     held.tell()
+
+
+async def until(is_done: Callable[[], bool]) -> None:
+    while not is_done():  # noqa: ASYNC110  # it tells nobody
+        await anyio.sleep(0.1)
 
 
 def middle_and_most(milliseconds: Sequence[float]) -> str:
