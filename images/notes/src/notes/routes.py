@@ -32,7 +32,7 @@ from notes.share import links as share
 from notes.spaces import api as spaces
 from notes.spaces import domains
 from notes.transfer import api as imports
-from notes.transfer import export
+from notes.transfer import export, previews, zip_uploads
 from notes.version import version
 from notes.web import (
     page_views,
@@ -64,6 +64,8 @@ OPERATIONS: list[Operation] = [
         domains.table,
         share.table,
         imports.table,
+        previews.table,
+        zip_uploads.table,
         export.table,
         accounts.table,
         own_sessions.table,

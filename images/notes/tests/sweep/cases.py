@@ -62,7 +62,7 @@ class Rule:
             "share": self._on_pages, "upload": self._on_pages, "space": self._on_spaces,
             "move": self._moves, "make": self._makes, "import": self._imports,
             "browse": self._browses, "link": self._links, "link page": self._link_pages,
-            "link file": self._link_pages,
+            "link file": self._link_pages, "zip upload": self._zip_uploads,
         }  # fmt: skip
         if self.on in makers:
             yield from makers[self.on](world, model, actor, path)
@@ -119,6 +119,15 @@ class Rule:
             any_page = next(iter(world.pages.values()))
             sent = self.send(world, actor, any_page)
             yield Case(name, path.replace("{id}", space), sent, allowed)
+
+    def _zip_uploads(self, world: World, model: Model, actor: Actor, path: str) -> Iterator[Case]:
+        """The upload of a zip, in its space and in others."""
+        for name, space in {**world.spaces, "home": actor.home}.items():
+            if space:
+                own = actor.is_admin and name == "team"
+                filled = path.replace("{id}", space)
+                filled = filled.replace("{upload_id}", world.things["zip upload"])
+                yield Case(name, filled, {}, own and model.space(actor, space) >= self.need)
 
     def _moves(self, world: World, model: Model, actor: Actor, path: str) -> Iterator[Case]:
         places: list[tuple[str, str | None]] = [("team", None), ("foreign", None), ("public", None)]

@@ -245,6 +245,8 @@ class World:
         ).fetchone()
         assert row is not None
         self.things["job"] = row["id"]
+        url = f"/api/v1/spaces/{self.spaces['team']}/imports/uploads"
+        self.things["zip upload"] = self.admin.ok("POST", url, {"name": "z.zip", "size": 5})["id"]
 
     def _page(self, name: str, space: str, parent: str | None) -> None:
         body = {"title": f"title{name}mark", "markdown": f"former{name}mark common\n",

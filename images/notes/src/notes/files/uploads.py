@@ -74,7 +74,7 @@ async def post_upload(call: Call, id: UUID) -> Upload | Attachment:
     """
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        return await _open(call, id, await _announced(call))
+        return await _open(call, id, await announced(call))
     if kind == "application/octet-stream":
         return await _chunk(call, id)  # type: ignore[return-value]
     if kind == "multipart/form-data":
@@ -82,7 +82,8 @@ async def post_upload(call: Call, id: UUID) -> Upload | Attachment:
     raise Problem(415, "Send JSON, an octet-stream or a form with a file.", field="content-type")
 
 
-async def _announced(call: Call) -> UploadIn:
+async def announced(call: Call) -> UploadIn:
+    """The description of an upload in the request's body. Raises a 400, 413 or 422."""
     content = b""
     async for part in call.request.stream():
         content += part
@@ -132,46 +133,25 @@ async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
 
 
 async def _chunk(call: Call, node_id: UUID) -> Response:
-    headers = call.request.headers
-    upload_id, number = _chunk_headers(call)
+    upload_id, number = chunk_headers(call)
     row = await _upload(call, node_id, upload_id)
     if row is None:
         return await _perhaps_done(call, node_id, upload_id)
     total = chunks.count(row["size"])
-    if number >= total:
-        raise Problem(422, f"There are {total} chunks, from 0.", field="upload-chunk")
-    expected = chunks.length(row["size"], number)
-    data = await _receive(call, expected)
-    checksum = headers.get("upload-checksum")
-    if checksum is not None:
-        match = _CHECKSUM.fullmatch(checksum.strip().lower())
-        if match is None:
-            raise Problem(422, "A checksum is sha256=<64 digits>.", field="upload-checksum")
-        found = await asyncio.to_thread(hashlib.sha256, data)
-        if found.hexdigest() != match[1]:
-            raise Problem(422, "The chunk arrived damaged; send it again.", field="upload-checksum")
+    data = await received(call, row["size"], number)
 
-    async def work(conn: Conn) -> bool | None:
-        # This lock allows other chunks at the same time, but not the end of the upload.
-        cursor = await conn.execute(
-            "SELECT 1 FROM uploads WHERE id = %s FOR KEY SHARE", (upload_id,)
-        )
-        if await cursor.fetchone() is None:
-            return None
-        await chunks.store(conn, upload_id, number, data)
-        return True
-
-    if await call.app.db.transact(work) is None:
+    if not await stored(call, upload_id, number, data):
         return await _perhaps_done(call, node_id, upload_id)
     # Only after the commit: of two concurrent last chunks, one request sees both.
-    missing = await _missing(call, upload_id, total)
+    missing = await missing_of(call, upload_id, total)
     if missing:
         left = Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
         return _json(left, 200)
     return _json(await _finish(call, node_id, upload_id), 201)
 
 
-def _chunk_headers(call: Call) -> tuple[UUID, int]:
+def chunk_headers(call: Call) -> tuple[UUID, int]:
+    """The upload's id and the chunk's number, from the headers. Raises a 422."""
     headers = call.request.headers
     try:
         upload_id = UUID(headers.get("upload-id", ""))
@@ -181,6 +161,23 @@ def _chunk_headers(call: Call) -> tuple[UUID, int]:
     if re.fullmatch(r"[0-9]{1,9}", text) is None:
         raise Problem(422, "Upload-Chunk is not a number from 0.", field="upload-chunk")
     return upload_id, int(text)
+
+
+async def received(call: Call, size: int, number: int) -> bytes:
+    """The bytes of chunk `number` of a file of `size` bytes, checked. Raises a 413 or 422."""
+    total = chunks.count(size)
+    if number >= total:
+        raise Problem(422, f"There are {total} chunks, from 0.", field="upload-chunk")
+    data = await _receive(call, chunks.length(size, number))
+    checksum = call.request.headers.get("upload-checksum")
+    if checksum is not None:
+        match = _CHECKSUM.fullmatch(checksum.strip().lower())
+        if match is None:
+            raise Problem(422, "A checksum is sha256=<64 digits>.", field="upload-checksum")
+        found = await asyncio.to_thread(hashlib.sha256, data)
+        if found.hexdigest() != match[1]:
+            raise Problem(422, "The chunk arrived damaged; send it again.", field="upload-checksum")
+    return data
 
 
 async def _receive(call: Call, expected: int) -> bytes:
@@ -214,7 +211,24 @@ async def _upload(call: Call, node_id: UUID, upload_id: UUID) -> DictRow | None:
     return row
 
 
-async def _missing(call: Call, upload_id: UUID, total: int) -> list[int]:
+async def stored(call: Call, upload_id: UUID, number: int, data: bytes) -> bool:
+    """Stores a chunk; False if the upload is gone. Raises a 409 if another one has its number."""
+
+    async def work(conn: Conn) -> bool:
+        # This lock allows other chunks at the same time, but not the end of the upload.
+        cursor = await conn.execute(
+            "SELECT 1 FROM uploads WHERE id = %s FOR KEY SHARE", (upload_id,)
+        )
+        if await cursor.fetchone() is None:
+            return False
+        await chunks.store(conn, upload_id, number, data)
+        return True
+
+    return await call.app.db.transact(work)
+
+
+async def missing_of(call: Call, upload_id: UUID, total: int) -> list[int]:
+    """The numbers of the chunks that an upload of `total` chunks does not have."""
     rows = await call.app.db.all("SELECT number FROM chunks WHERE file_id = %s", (upload_id,))
     return sorted(set(range(total)) - {row["number"] for row in rows})
 
@@ -245,7 +259,7 @@ async def get_upload(call: Call, id: UUID, upload_id: UUID) -> Upload:
     row = await _upload(call, id, upload_id)
     if row is None:
         raise not_found("upload")
-    missing = await _missing(call, upload_id, chunks.count(row["size"]))
+    missing = await missing_of(call, upload_id, chunks.count(row["size"]))
     return Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
 
 

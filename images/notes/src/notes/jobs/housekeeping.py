@@ -19,14 +19,19 @@ logger = logging.getLogger(__name__)
 TRASH_DAYS = 30
 EVENT_HOURS = 24
 JOB_DAYS = 30
+PREVIEW_HOURS = 24
 MOST_EDITS = 20_000  # in one statement, so that each ends in time and its work stays
 MOST_SNAPSHOTS = 200
 
 _STATEMENTS: tuple[LiteralString, ...] = (
     # An unfinished upload lives 24 hours (spec: notes-app §8); its chunks go with it.
-    # A waiting or running job still needs its upload.
+    # A preview that nobody has begun ends like an unfinished upload; what it has read goes with it.
+    "DELETE FROM jobs WHERE kind = 'import-preview' AND state = 'done'"
+    f" AND finished_at < now() - interval '{PREVIEW_HOURS} hours'",
+    # A waiting or running job still needs its upload, and so does a preview.
     "DELETE FROM uploads u WHERE expires_at < now() AND NOT EXISTS (SELECT 1 FROM jobs j"
-    " WHERE j.id = u.job_id AND j.state IN ('queued', 'running'))",
+    " WHERE j.id = u.job_id AND (j.state IN ('queued', 'running')"
+    " OR j.kind = 'import-preview' AND j.state = 'done'))",
     "DELETE FROM sessions WHERE expires_at < now()",
     "DELETE FROM rate_limits WHERE window_ends < now()",
     "DELETE FROM oidc_logins WHERE expires_at < now()",

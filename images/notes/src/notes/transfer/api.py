@@ -17,6 +17,9 @@ from notes.http.routing import RawBody, Table
 from notes.jobs.api import JobView, get_job
 from notes.pages import access
 from notes.pages.roles import Role
+from notes.transfer import zip_uploads
+from notes.transfer.sources import PREVIEW, Mode
+from notes.transfer.target import check_target
 
 table = Table("import and export")
 
@@ -28,11 +31,13 @@ class ImportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `mode` applies if the same zip was imported there before and its pages still exist: `once`
     imports nothing, `copy` imports them again, `replace` first moves the former pages and all below
-    them to the trash.
+    them to the trash. With `preview` the zip is only read: `GET /api/v1/jobs/{id}/preview` tells
+    what it becomes, and `POST /api/v1/jobs/{id}/begin` imports it.
     """
 
     parent_id: UUID | None = None
-    mode: Literal["once", "copy", "replace"] = "once"
+    mode: Mode = "once"
+    preview: bool = False
 
 
 class ReportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,9 +60,10 @@ class ReportLine(msgspec.Struct, frozen=True):
 
 
 class ImportIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A zip that was uploaded as an attachment, for zips larger than the body limit."""
+    """A zip that was uploaded before: as an attachment, or in chunks as the upload of a zip."""
 
-    attachment_id: UUID
+    attachment_id: UUID | None = None
+    upload_id: UUID | None = None
 
 
 @table(
@@ -72,7 +78,8 @@ async def post_import(call: Call, id: UUID, query: ImportQuery) -> JobView:
 
     All pages become visible at once, or none.
 
-    Send the zip itself, a form with it, or JSON with the attachment_id of an uploaded zip.
+    Send the zip itself, a form with it, or JSON with the `attachment_id` or `upload_id` of a zip
+    that was uploaded before.
     """
     return await start(call, id, query)
 
@@ -104,17 +111,7 @@ async def get_report(call: Call, id: UUID, query: ReportQuery) -> list[ReportLin
 async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
     """Stores the zip of the request and queues the job."""
     parent_id = query.parent_id
-
-    async def may(conn: Conn) -> None:
-        await access.space(conn, call, space_id, Role.VIEWER)
-        if parent_id is None:
-            await access.space(conn, call, space_id, Role.EDITOR)
-            return
-        parent = await access.page(conn, call, parent_id, Role.EDITOR)
-        if parent["space_id"] != space_id:
-            raise Problem(422, "The parent is in another space.", field="parent_id")
-
-    await call.app.db.run(may)
+    await call.app.db.run(lambda conn: check_target(conn, call, space_id, parent_id))
     limit = call.app.settings.body_limit_bytes
     digest: bytes | None
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -125,7 +122,7 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
         received = await receive_raw(call, limit, "import.zip", space_id=space_id)
         file_id, digest = received.upload_id, received.sums.sha256
     elif kind == "application/json":
-        file_id, digest = await _attached(call)
+        file_id, digest = await _stored(call, space_id)
     else:
         raise Problem(415, "Send a zip.", field="content-type")
     payload = {
@@ -134,14 +131,16 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
         "name": call.viewer.name,
         "mode": query.mode,
     }
+    wanted = PREVIEW if query.preview else "import"
 
     async def work(conn: Conn) -> UUID:
         await conn.execute("SELECT pg_advisory_xact_lock(72, hashtext(%s))", (str(space_id),))
         cursor = await conn.execute(
-            "SELECT id FROM jobs WHERE kind = 'import' AND space_id = %s AND user_id = %s"
-            " AND digest = %s AND state IN ('queued', 'running')"
+            # A preview waits for its user after it is done.
+            "SELECT id FROM jobs WHERE kind = %s AND space_id = %s AND user_id = %s"
+            " AND digest = %s AND (state IN ('queued', 'running') OR kind = %s AND state = 'done')"
             " AND payload->>'parent_id' IS NOT DISTINCT FROM %s",
-            (space_id, call.viewer.user_id, digest, payload["parent_id"]),
+            (wanted, space_id, call.viewer.user_id, digest, PREVIEW, payload["parent_id"]),
         )
         row = await cursor.fetchone()
         if row is not None:  # a repeated request, for example after a lost answer
@@ -152,9 +151,15 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
             )
             return row["id"]  # type: ignore[no-any-return]
         cursor = await conn.execute(
-            "INSERT INTO jobs (kind, space_id, user_id, payload, digest)"
-            " VALUES ('import', %s, %s, %s, %s) RETURNING id",
-            (space_id, call.viewer.user_id, Jsonb(payload), digest),
+            "SELECT 1 FROM uploads WHERE id = %s AND job_id IS NOT NULL FOR UPDATE", (file_id,)
+        )
+        if await cursor.fetchone() is not None:
+            raise Problem(409, "Another job has this upload; upload the zip again.")
+        cursor = await conn.execute(
+            "INSERT INTO jobs (kind, space_id, user_id, payload, digest) VALUES (%s, %s, %s,"
+            " %s || jsonb_build_object('zip', (SELECT name FROM (SELECT id, name FROM uploads"
+            " UNION ALL SELECT id, name FROM attachments) f WHERE id = %s)), %s) RETURNING id",
+            (wanted, space_id, call.viewer.user_id, Jsonb(payload), file_id, digest),
         )
         row = await cursor.fetchone()
         made: UUID = row["id"]  # type: ignore[index]
@@ -166,7 +171,8 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
     return await get_job(call, made)  # type: ignore[no-any-return]
 
 
-async def _attached(call: Call) -> tuple[UUID, bytes | None]:
+async def _stored(call: Call, space_id: UUID) -> tuple[UUID, bytes | None]:
+    """The id and digest of a zip that was uploaded before."""
     content = bytearray()
     async for part in call.request.stream():
         content += part
@@ -178,6 +184,10 @@ async def _attached(call: Call) -> tuple[UUID, bytes | None]:
         raise invalid(error, "body") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, f"The body is not JSON: {error}", field="body") from None
+    if body.upload_id is not None and body.attachment_id is None:
+        return body.upload_id, await zip_uploads.digest_of(call, space_id, body.upload_id)
+    if body.attachment_id is None or body.upload_id is not None:
+        raise Problem(422, "Name an attachment or an upload.", field="attachment_id")
     row = await call.app.db.one(
         "SELECT a.id, a.sha256, n.space_id, n.trashed_at,"
         " page_role(n.space_id, n.access_root, %s, %s, %s) AS role"

@@ -53,13 +53,27 @@ async def run_import(job: Job) -> None:
         if former is not None:
             await job.transact(partial(publishing.say_already, job=job, former=former))
             return
+    # A preview has read everything; its rows are published.
+    kind = job.payload.get("read") or await _read(job)
+    await job.transact(partial(publishing.publish, job=job, kind=kind))
+
+
+async def run_preview(job: Job) -> None:
+    """Reads a zip as an import does, and leaves what it has read for `publishing.publish`."""
+    if not await publishing.finished(job):
+        kind = await _read(job)
+        await job.transact(partial(publishing.say_ready, job=job, kind=kind))
+
+
+async def _read(job: Job) -> str:
+    """Reads the job's zip into the staging tables; returns the kind of zip."""
     try:
         archive, name = await open_archive(job)
         plan = await asyncio.to_thread(plan_of, archive, name)
         await _Import(job, archive, plan).read()
-        await job.transact(partial(publishing.publish, job=job, kind=KINDS[plan.kind]))
     except psycopg.errors.DiskFull:
         raise JobFailedError("The database's disk is full; nothing was imported.") from None
+    return KINDS[plan.kind]
 
 
 class _Import:

@@ -171,15 +171,32 @@ async def _make_rest(conn: Conn, job: Job) -> dict[str, int]:
         " JOIN nodes n ON n.id = f.node_id WHERE f.job_id = %(job)s ON CONFLICT DO NOTHING",
         given,
     )
+    return {**await _counts(conn, job), "files": files.rowcount}
+
+
+async def say_ready(conn: Conn, job: Job, kind: str) -> None:
+    """Ends a preview: its result has the numbers that the import will have."""
+    cursor = await conn.execute(
+        "SELECT count(*) AS files FROM import_files f JOIN import_pages p"
+        " ON p.job_id = f.job_id AND p.node_id = f.node_id WHERE f.job_id = %s",
+        (job.id,),
+    )
+    row = await cursor.fetchone()
+    former = await same_import(conn, job)
+    already = {"already": str(former)} if former is not None else {}
+    counts = {**await _counts(conn, job), "files": row["files"] if row else 0}
+    await _result(conn, job, {"source": kind, **counts, **already})
+
+
+async def _counts(conn: Conn, job: Job) -> dict[str, int]:
     cursor = await conn.execute(
         "SELECT (SELECT count(*) FROM import_pages WHERE job_id = %(job)s) AS pages,"
         " count(*) FILTER (WHERE outcome <> 'left out' AND notes <> '{}') AS changed,"
         " count(*) FILTER (WHERE outcome = 'left out') AS left_out"
         " FROM import_report WHERE job_id = %(job)s",
-        given,
+        {"job": job.id},
     )
-    row = await cursor.fetchone()
-    return {**dict(row or {}), "files": files.rowcount}
+    return dict(await cursor.fetchone() or {})
 
 
 async def _tell(conn: Conn, job: Job, parent: DictRow | None, viewer: Viewer) -> None:

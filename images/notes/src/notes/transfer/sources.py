@@ -13,3 +13,8 @@ KINDS: dict[Kind, str] = {
     "bookstack": "a BookStack export",
     "files": "Markdown and files",
 }
+
+#: The kind of a job that reads a zip without importing it.
+PREVIEW = "import-preview"
+#: What to do if the same zip was imported to the same place before.
+Mode = Literal["once", "copy", "replace"]

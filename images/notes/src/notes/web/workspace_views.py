@@ -174,7 +174,8 @@ async def trash_page(call: Call, id: UUID) -> Response:
 @table("POST", "/spaces/{id}/import", scope="write", raw=RawBody(("multipart/form-data",)))
 async def import_form(call: Call, id: UUID, query: imports.ImportQuery) -> Response:
     """Import a zip."""
-    job = await imports.start(call, id, query)
+    # These views have no preview.
+    job = await imports.start(call, id, msgspec.structs.replace(query, preview=False))
     return see(f"/imports/{job.id}")
 
 
