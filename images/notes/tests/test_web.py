@@ -17,7 +17,7 @@ Person = Callable[[str], Client]
 def test_a_first_visit_leads_through_everything(own_replica: Start) -> None:
     replica = own_replica()
     with replica.client() as client:
-        assert client.get("/").headers["location"] == "/setup"
+        assert client.get("/").headers["location"] == "/w/setup"
         assert "first administrator" in client.get("/setup").text
         short = {"site_name": "N", "name": "A", "email": ADMIN, "password": "short"}
         refused = client.post("/setup", data=short)

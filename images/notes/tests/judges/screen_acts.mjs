@@ -111,6 +111,21 @@ const acts = {
     await page.evaluate(() => document.querySelectorAll('[data-session]:nth-child(n + 3)').forEach((one) => one.remove()));
     await page.locator('#account-sessions').evaluate((one) => one.scrollIntoView());
   },
+  async preview(page) {
+    await page.locator('.preview-tree li').first().waitFor();
+  },
+  async setupYou(page) {
+    await page.locator('form .primary').click();
+    await page.locator('input[name=email]').waitFor();
+  },
+  async setupTour(page) {
+    await acts.setupYou(page);
+    await page.locator('input[name=name]').fill('Ada Lovelace');
+    await page.locator('input[name=email]').fill('ada@example.org');
+    await page.locator('input[name=password]').fill('a long password');
+    await page.locator('form .primary').click();
+    await page.getByRole('radio').first().waitFor();
+  },
   async newToken(page) {
     await page.locator('.add > summary').click();
     await page.locator('.add input[name=name]').fill('Nightly export');

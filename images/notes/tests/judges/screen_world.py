@@ -54,6 +54,15 @@ TEXT = (
     "```py\nx = 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n> quoted\n"
     "\na[^1] <x-y> `z`\n\n<div>\n\n- [ ] a\n- b\n\n# Main\n\n# Files\n\n[^1]: A note.\n\n"
 )
+PREVIEWED = (
+    ("Interviews.md", b"# Interviews\n\n[Notes](notes.md) ![a sketch](Interviews/sketch.png)\n"),
+    ("Interviews/sketch.png", PNG),
+    ("Interviews/Ada.md", b"She writes every day.\n"),
+    ("Interviews/Grace.md", b"She reads every day. [[Ada]]\n"),
+    ("Measurements/2026/Sign-up.md", "Größe\n".encode("cp1252")),
+    ("Measurements/2026/raw.csv", b"a,b\n"),
+    (".DS_Store", b"x"),
+)
 LONG = "How we write, from the first draft of a text to the day on which everybody has read it"
 
 
@@ -107,6 +116,8 @@ def furnish(client: Client) -> dict[str, str]:
     ids["guarded"] = _path(client.ok("POST", shares, {"password": "open"})["url"])
     files = (("Interviews.md", b"# Interviews\n\nFive people.\n"), ("sketch.bin", b"\0"))
     ids["import"] = imported(client, others[1], zipped(*files))["id"]
+    ids["research"] = others[1]
+    ids["preview"] = imported(client, others[1], zipped(*PREVIEWED), preview="true")["id"]
     return ids
 
 

@@ -70,6 +70,22 @@ WORKSPACE = (
         "screen history",
     ),
     Screen("trash", "The trash of a space", "/w/s/{space}/trash", "screen trash"),
+    Screen("import", "Import pages", "/w/s/{space}/import", "screen import"),
+    Screen(
+        "import-preview",
+        "The preview of an import",
+        "/w/s/{research}/import?job={preview}",
+        "screen import",
+        "preview",
+    ),
+    Screen(
+        "import-report",
+        "The report of an import",
+        "/w/s/{research}/import?job={import}",
+        "screen import",
+    ),
+    Screen("export", "Export a page", "/w/p/{page}/export", "screen export"),
+    Screen("jobs", "The jobs", "/w/jobs", "screen jobs"),
     Screen("account", "The account", "/w/account", "screen account"),
     Screen("sessions", "The sessions of an account", "/w/account", "screen account", "sessions"),
     Screen("new-token", "A new API token", "/w/account", "screen account", "newToken"),
@@ -110,5 +126,10 @@ PLAIN = (
     Screen("login", "Sign in", "/login", "login.html", is_public=True),
 )
 #: Shown until the first person has an account; then all other addresses lead here.
-SETUP = (Screen("setup", "Set up", "/setup", "setup.html", is_public=True),)
+SETUP = (
+    Screen("first-step", "The site", "/w/setup", "screen setup", is_public=True),
+    Screen("second-step", "The account", "/w/setup", "screen setup", "setupYou", is_public=True),
+    Screen("third-step", "The tour", "/w/setup", "screen setup", "setupTour", is_public=True),
+    Screen("setup", "Set up without scripts", "/setup", "setup.html", is_public=True),
+)
 SCREENS = (*WORKSPACE, *PLAIN, *SETUP)

@@ -19,6 +19,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
 from notes.http.viewer import SCOPES, Viewer, network
+from notes.transfer.demo_space import Language, offer_demo
 
 table = Table("account")
 
@@ -35,12 +36,16 @@ Password = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS)]
 
 
 class SetupIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first administrator, and the name of the installation."""
+    """The first administrator, the name of the installation, and the language of a demo space.
+
+    Without `demo` there is no demo space.
+    """
 
     email: Email
     name: Name
     password: NewPassword
     site_name: Name = "Notes"
+    demo: Language | None = None
 
 
 class LoginIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,9 +83,13 @@ class SignOutQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SetupState(msgspec.Struct, frozen=True):
-    """The state of the first-time setup: done or not."""
+    """The state of the first-time setup; `origin` is the address that the application sees.
+
+    If a browser has another one, proxy headers are missing, and forms are refused.
+    """
 
     done: bool
+    origin: str
 
 
 async def is_set_up(call: Call) -> bool:
@@ -91,7 +100,7 @@ async def is_set_up(call: Call) -> bool:
 @table("GET", "/api/v1/setup", scope=None, main_site_only=True)
 async def get_setup(call: Call) -> SetupState:
     """Tell if the first-time setup has been done."""
-    return SetupState(await is_set_up(call))
+    return SetupState(await is_set_up(call), call.seen.origin)
 
 
 @table("POST", "/api/v1/setup", scope=None, status=201, main_site_only=True)
@@ -125,6 +134,8 @@ async def set_up(call: Call, body: SetupIn) -> tuple[str, Me]:
         user_id: UUID = row["id"]  # type: ignore[index]
         who = Viewer(user_id, body.name, body.email)
         await audit.note(conn, who, "setup.done", body.site_name)
+        if body.demo is not None:
+            await offer_demo(conn, who, body.demo)
         token = await sessions.start(
             conn, user_id, previous, address_of(call), user_agent=agent_of(call)
         )

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from psycopg import errors
 
 from notes.auth import audit
 from notes.auth.accounts import Name
@@ -22,6 +21,7 @@ from notes.pages import access
 from notes.pages.permissions import Grant, check_principals
 from notes.pages.roles import EveryoneName, Role
 from notes.spaces import domains
+from notes.spaces.making import NewSpace, make_space
 
 table = Table("spaces")
 
@@ -118,33 +118,9 @@ async def list_spaces(call: Call) -> list[Space]:
 async def post_space(call: Call, body: SpaceIn) -> Space:
     """Create a space; its creator becomes its manager."""
 
-    async def work(conn: Conn) -> UUID:
-        try:
-            cursor = await conn.execute(
-                "INSERT INTO spaces (slug, name, description, everyone_role, created_by)"
-                " VALUES (%s, %s, %s, %s, %s) RETURNING id",
-                (
-                    body.slug,
-                    body.name,
-                    body.description,
-                    Role.named(body.everyone_role),
-                    call.viewer.user_id,
-                ),
-            )
-        except errors.UniqueViolation:
-            raise _slug_is_taken() from None
-        row = await cursor.fetchone()
-        made: UUID = row["id"]  # type: ignore[index]
-        await conn.execute(
-            "INSERT INTO space_members (space_id, principal, kind, role)"
-            " VALUES (%s, %s, 'user', %s)",
-            (made, call.viewer.user_id, Role.MANAGER),
-        )
-        await tell(conn, "space.made", space_id=made)
-        await audit.note(conn, call.viewer, "space.made", body.name, space_id=made)
-        return made
-
-    made = await call.app.db.transact(work)
+    role = Role.named(body.everyone_role)
+    new = NewSpace(body.slug, body.name, body.description, role)
+    made = await call.app.db.transact(lambda conn: make_space(conn, call.viewer, new))
     return await get_space(call, made)  # type: ignore[no-any-return]
 
 

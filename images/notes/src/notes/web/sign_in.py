@@ -50,8 +50,9 @@ async def setup_page(call: Call) -> Response:
 async def setup_form(call: Call) -> Response:
     """Do the setup."""
     given = await fields(call)
+    filled = {name: value for name, value in given.items() if value or name != "demo"}
     try:
-        token, me = await accounts.set_up(call, convert(given, SetupIn))
+        token, me = await accounts.set_up(call, convert(filled, SetupIn))
     except Problem as problem:
         if problem.status not in {409, 422}:
             raise

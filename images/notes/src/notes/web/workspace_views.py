@@ -50,7 +50,7 @@ async def home(call: Call) -> Response:
     if here is not None:
         return await space_page(call, here, ListQuery())  # type: ignore[no-any-return]
     if call.viewer.user_id is None and not await accounts.is_set_up(call):
-        return see("/setup")
+        return see("/w/setup")
     listed = await spaces.list_spaces(call)
     if call.viewer.user_id is None:
         if not listed:

@@ -7,7 +7,16 @@ import { editing } from "./editing";
 import type { IconName } from "./icons";
 import { prefer, preferences } from "./preferences";
 import { go, route } from "./router";
-import { adminPath, historyPath, managePath, pageOf, sharePath, trashPath } from "./routes";
+import {
+  adminPath,
+  exportPath,
+  historyPath,
+  importPath,
+  managePath,
+  pageOf,
+  sharePath,
+  trashPath,
+} from "./routes";
 import {
   currentSpace,
   mayAdminister,
@@ -119,6 +128,12 @@ export async function moveToTrash(): Promise<void> {
   }
 }
 
+/** Opens the export of the page that is shown, or of the space. */
+export function startExport(): void {
+  const node = page();
+  go(node ? exportPath("page", node.id) : exportPath("space", currentSpace.value?.id ?? ""));
+}
+
 export function commands(): Command[] {
   const w = words.value;
   const isPage = (): boolean => page() !== undefined;
@@ -200,6 +215,21 @@ export function commands(): Command[] {
       isPossible: mayCreate,
       run: () => go(trashPath(currentSpace.value?.id ?? "")),
     },
+    {
+      id: "import",
+      title: w.importPages,
+      icon: "plus",
+      isPossible: mayCreate,
+      run: () => go(importPath(currentSpace.value?.id ?? "")),
+    },
+    {
+      id: "export",
+      title: w.exportPage,
+      icon: "page",
+      isPossible: () => currentSpace.value !== undefined,
+      run: startExport,
+    },
+    { id: "jobs", title: w.jobs, icon: "clock", run: () => go("/w/jobs") },
     {
       id: "move",
       title: w.move,

@@ -19,7 +19,7 @@ import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
 import { route, startRouter } from "./router";
-import { historyPath } from "./routes";
+import { historyPath, importPath } from "./routes";
 import { hide, refresh, start } from "./session";
 import { notice, phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
@@ -31,6 +31,10 @@ const PARTS = {
   history: () => import("../screens/around/history"),
   trash: () => import("../screens/around/trash"),
   manage: () => import("../screens/space/settings"),
+  import: () => import("../screens/transfer/import"),
+  export: () => import("../screens/transfer/export"),
+  jobs: () => import("../screens/transfer/jobs"),
+  setup: () => import("../screens/setup/setup"),
 };
 
 function Screen() {
@@ -61,10 +65,25 @@ function Screen() {
           old={shown.old}
         />
       );
+    case "import":
+      return (
+        <Lazy
+          key={importPath(shown.id, shown.job, shown.parent)}
+          open={PARTS.import}
+          id={shown.id}
+          parent={shown.parent}
+          job={shown.job}
+        />
+      );
     case "account":
       return <AccountScreen />;
     case "admin":
       return <AdminScreen part={shown.part} />;
+    case "export":
+      return <Lazy key={`export${shown.id}`} open={PARTS.export} id={shown.id} from={shown.from} />;
+    case "jobs":
+      return <Lazy key="jobs" open={PARTS.jobs} />;
+    case "setup": // It is done already.
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
   }
@@ -147,6 +166,12 @@ function App() {
   const w = words.value;
   const now = phase.value;
   if (now === "starting") return <main id="main" aria-busy="true" />;
+  if (now === "not set up")
+    return (
+      <main id="main" class="alone" tabIndex={-1}>
+        <Lazy open={PARTS.setup} />
+      </main>
+    );
   if (now === "signed out" || now === "nobody offline") {
     const isOut = now === "signed out";
     return (

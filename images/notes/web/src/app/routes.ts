@@ -14,6 +14,10 @@ export type Route =
   | { screen: "history"; id: string; version: number; old: number }
   | { screen: "trash"; id: string }
   | { screen: "manage"; id: string }
+  | { screen: "import"; id: string; parent: string; job: string }
+  | { screen: "export"; id: string; from: "page" | "space" }
+  | { screen: "jobs" }
+  | { screen: "setup" }
   | { screen: "account" }
   | { screen: "admin"; part: AdminPart }
   | { screen: "nowhere" };
@@ -39,6 +43,24 @@ function aroundOf(path: string, query: string): Route | undefined {
   return { screen: "history", id, version: number("version"), old: number("old") };
 }
 
+const TRANSFER = new RegExp(`^/w/s/${ID}/import$`);
+
+const EXPORT = new RegExp(`^/w/(p|s)/${ID}/export$`);
+
+/** The screens that move pages in and out. */
+function transferOf(path: string, query: string): Route | undefined {
+  if (path === "/w/setup") return { screen: "setup" };
+  if (path === "/w/jobs") return { screen: "jobs" };
+  const [, kind, out] = EXPORT.exec(path) ?? [];
+  if (out) return { screen: "export", id: out, from: kind === "s" ? "space" : "page" };
+  const into = TRANSFER.exec(path)?.[1];
+  if (!into) return undefined;
+  const asked = new URLSearchParams(query);
+  const id = (name: string): string =>
+    new RegExp(`^${ID}$`).test(asked.get(name) ?? "") ? (asked.get(name) ?? "") : "";
+  return { screen: "import", id: into, parent: id("parent"), job: id("job") };
+}
+
 /** The screen of an address below `/w`. */
 export function routeOf(path: string, query: string): Route {
   const page = PAGE.exec(path)?.[1];
@@ -56,7 +78,7 @@ export function routeOf(path: string, query: string): Route {
   if (path === "/w/search") {
     return { screen: "search", query: new URLSearchParams(query).get("q") ?? "" };
   }
-  return aroundOf(path, query) ?? { screen: "nowhere" };
+  return transferOf(path, query) ?? aroundOf(path, query) ?? { screen: "nowhere" };
 }
 
 /**
@@ -75,7 +97,12 @@ export const pagePath = (id: string): string => `/w/p/${id}`;
 export const spacePath = (id: string): string => `/w/s/${id}`;
 /** The page that a screen shows, or that it is about; empty for another screen. */
 export const pageOf = (route: Route): string =>
-  route.screen === "page" || route.screen === "share" || route.screen === "history" ? route.id : "";
+  route.screen === "page" ||
+  route.screen === "share" ||
+  route.screen === "history" ||
+  (route.screen === "export" && route.from === "page")
+    ? route.id
+    : "";
 
 export const sharePath = (id: string): string => `/w/p/${id}/share`;
 /** The address of a space's settings. */
@@ -86,5 +113,12 @@ export const trashPath = (id: string): string => `/w/s/${id}/trash`;
 export function historyPath(id: string, version = 0, old = 0): string {
   const query = version ? `?version=${version}${old ? `&old=${old}` : ""}` : "";
   return `/w/p/${id}/history${query}`;
+}
+export const exportPath = (from: "page" | "space", id: string): string =>
+  `/w/${from === "space" ? "s" : "p"}/${id}/export`;
+/** The address of an import: its first step, or a job. */
+export function importPath(space: string, job = "", parent = ""): string {
+  const query = job ? `?job=${job}` : parent ? `?parent=${parent}` : "";
+  return `/w/s/${space}/import${query}`;
 }
 export const adminPath = (part: AdminPart): string => `/w/admin/${part}`;

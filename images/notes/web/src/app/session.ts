@@ -5,6 +5,7 @@ import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session, value } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
 import { storedTree } from "../sync/offline";
+import { go } from "./router";
 import {
   favourites,
   keptSpaces,
@@ -138,10 +139,14 @@ function forget(): void {
 async function signInFirst(): Promise<void> {
   // Who has just signed out, and comes back online, stays where they are.
   const wasReady = ["ready", "signed out"].includes(phase.value);
-  await hide();
   const where = await get<Site>("/api/v1/site").catch(() => undefined);
-  if (where && !where.is_set_up) location.assign("/setup");
-  else if (!wasReady) location.assign(`/login?return_to=${encodeURIComponent(here())}`);
+  if (where && !where.is_set_up) {
+    go("/w/setup", true);
+    phase.value = "not set up";
+    return;
+  }
+  await hide();
+  if (!wasReady) location.assign(`/login?return_to=${encodeURIComponent(here())}`);
 }
 
 export const here = (): string => location.pathname + location.search;

@@ -22,7 +22,7 @@ import { route } from "./router";
 import { pageOf } from "./routes";
 import { makeTree, type Tree } from "./tree_model";
 
-export type Phase = "starting" | "ready" | "signed out" | "nobody offline";
+export type Phase = "starting" | "ready" | "signed out" | "nobody offline" | "not set up";
 
 export interface Opened {
   id: string;
@@ -51,7 +51,11 @@ export const currentSpace = computed<Space | undefined>(() => {
   const shown = route.value;
   const page = opened.value;
   const wanted =
-    shown.screen === "space" || shown.screen === "trash" || shown.screen === "manage"
+    shown.screen === "space" ||
+    shown.screen === "trash" ||
+    shown.screen === "manage" ||
+    shown.screen === "import" ||
+    (shown.screen === "export" && shown.from === "space")
       ? shown.id
       : page?.node && page.id === pageOf(shown)
         ? page.node.space_id

@@ -5,7 +5,7 @@ import { EndedError, isCurrent } from "../api/signed_in";
 import type { Wire } from "../sync/upload";
 
 /** `sha256=…` of the bytes; nothing where a page came over plain HTTP, which has no digests. */
-async function checksum(bytes: Blob): Promise<Record<string, string>> {
+export async function checksum(bytes: Blob): Promise<Record<string, string>> {
   if (!crypto.subtle) return {};
   const found = await crypto.subtle.digest("SHA-256", await bytes.arrayBuffer());
   const digits = [...new Uint8Array(found)].map((byte) => byte.toString(16).padStart(2, "0"));
@@ -41,13 +41,16 @@ export function wire(): Wire {
       if (isSame())
         void request("DELETE", `/api/v1/nodes/${page}/uploads/${upload}`).catch(() => undefined);
     },
-    pause: (ms, signal) =>
-      new Promise((done, fail) => {
-        const timer = setTimeout(done, ms);
-        signal.addEventListener("abort", () => {
-          clearTimeout(timer);
-          fail(signal.reason);
-        });
-      }),
+    pause,
   };
 }
+
+/** Resolves after a while; fails with the signal's reason. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((done, fail) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      fail(signal.reason);
+    });
+  });

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect } from "preact/hooks";
 import { mayWrite, type Reference } from "../api/types";
 import { Icon } from "../app/icons";
 import { arrive } from "../app/router";
-import { managePath, pagePath, spacePath, trashPath } from "../app/routes";
+import { exportPath, importPath, managePath, pagePath, spacePath, trashPath } from "../app/routes";
 import { favourites, mayMakeSpace, me, recent, showSpace, site, spaces, trees } from "../app/store";
 import { when, words } from "../app/words";
 import { Message } from "./message";
@@ -118,6 +118,8 @@ export function SpaceScreen({ id }: { id: string }) {
       )}
       {mayWrite(space.role) && (
         <p>
+          <a href={importPath(id)}>{w.importPages}</a> ·{" "}
+          <a href={exportPath("space", id)}>{w.exportPage}</a> ·{" "}
           <a href={trashPath(id)}>{w.trash}</a>
         </p>
       )}

@@ -24,7 +24,7 @@ import { Menu } from "../app/menu";
 import { preferences } from "../app/preferences";
 import { people } from "../app/presence";
 import { go } from "../app/router";
-import { historyPath, pagePath, sharePath, spacePath } from "../app/routes";
+import { exportPath, historyPath, pagePath, sharePath, spacePath } from "../app/routes";
 import { isOnline, spaces, toggleFavourite, trees } from "../app/store";
 import { above } from "../app/tree_model";
 import { initials, words } from "../app/words";
@@ -146,7 +146,7 @@ function Actions() {
           {
             title: w.exportPage,
             icon: "page",
-            run: () => leaveFor(`/api/v1/nodes/${node.id}/export`),
+            run: () => go(exportPath("page", node.id)),
           },
           { title: w.print, icon: "page", run: () => print() },
           ...(may

@@ -154,6 +154,8 @@ export const words: Words = {
   offlineNobody: "Sie sind offline",
   offlineNobodyText: "Auf diesem Gerät ist niemand angemeldet, daher gibt es nichts zu zeigen.",
   retry: "Erneut versuchen",
+  importPages: "Seiten importieren",
+  jobs: "Ihre Aufträge",
   notFound: "Diese Seite gibt es nicht",
   notFoundText: "Vielleicht wurde sie gelöscht, oder Sie dürfen sie nicht sehen.",
   trashed: "Diese Seite ist im Papierkorb",

@@ -150,6 +150,8 @@ export const en = {
   offlineNobody: "You are offline",
   offlineNobodyText: "Nobody is signed in on this device, so there is nothing to show.",
   retry: "Try again",
+  importPages: "Import pages",
+  jobs: "Your jobs",
   notFound: "This page does not exist",
   notFoundText: "It may have been deleted, or you may not see it.",
   trashed: "This page is in the trash",

@@ -2,6 +2,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import type { Me } from "../../api/types";
 import { arrive } from "../../app/router";
+import { importPath } from "../../app/routes";
 import { me, notice } from "../../app/store";
 import { size, when, words } from "../../app/words";
 import { ready } from "../space/words";
@@ -21,6 +22,7 @@ interface Usage {
 interface Job {
   id: string;
   kind: string;
+  space_id: string | null;
   state: string;
   error: string | null;
   created_at: string;
@@ -125,8 +127,8 @@ function Jobs() {
           <li key={job.id}>
             <div class="line-item">
               <div class="grow">
-                {job.kind === "import" ? (
-                  <a href={`/imports/${job.id}`}>{w.importJob}</a>
+                {job.space_id && job.kind.startsWith("import") ? (
+                  <a href={importPath(job.space_id, job.id)}>{w.importJob}</a>
                 ) : (
                   <span>{job.kind}</span>
                 )}

@@ -1,0 +1,86 @@
+/** One's jobs: imports and their previews, how far they are, what became of them. */
+import { useState } from "preact/hooks";
+import { request } from "../../api/client";
+import { importPath } from "../../app/routes";
+import { spaces } from "../../app/store";
+import { when, words } from "../../app/words";
+import { Ask, done } from "../around/parts";
+import { Message } from "../message";
+import { Skeleton } from "../page";
+import { isUnfinished, isWorking, type Job, PREVIEW, useFollowed } from "./job";
+import { Numbers, Progress, Screened } from "./parts";
+import { ready, remark, transfer } from "./words";
+
+export { ready };
+
+export function Screen() {
+  const t = transfer.value;
+  const jobs = useFollowed<Job[]>("/api/v1/jobs", (found) => found.some(isWorking));
+  const [asked, setAsked] = useState<Job>();
+  if (jobs.problem)
+    return <Message title={words.value.failed} text={jobs.problem} retry={jobs.again} />;
+  if (!jobs.found) return <Skeleton />;
+  const cancel = async (job: Job): Promise<void> => {
+    const text = job.state === "done" ? t.discarded : t.cancelled;
+    await done(() => request("DELETE", `/api/v1/jobs/${job.id}`), text);
+    jobs.again();
+  };
+  return (
+    <Screened title={t.jobs}>
+      <p class="lead">{t.jobsText}</p>
+      {!jobs.found.length && <p class="faint">{t.noJobs}</p>}
+      <ul class="card-list">
+        {jobs.found.map((job) => (
+          <Row key={job.id} job={job} cancel={() => setAsked(job)} />
+        ))}
+      </ul>
+      {asked && (
+        <Ask
+          question={asked.state === "done" ? t.discardAsk : t.cancelAsk}
+          yes={asked.state === "done" ? t.discard : t.cancel}
+          act={() => void cancel(asked)}
+          close={() => setAsked(undefined)}
+        />
+      )}
+    </Screened>
+  );
+}
+
+function Row({ job, cancel }: { job: Job; cancel: () => void }) {
+  const t = transfer.value;
+  const isWaiting = job.kind === PREVIEW && job.state === "done";
+  const state = isWaiting ? t.waitsForYou : (t.states[job.state] ?? job.state);
+  const name = job.name ?? t.kinds[job.kind] ?? job.kind;
+  const space = spaces.value.find((one) => one.id === job.space_id);
+  return (
+    <li class="card line" data-job={job.id} data-state={job.state}>
+      <div>
+        <strong>
+          <span dir="auto">{name}</span>
+          <span class={`chip${job.state === "failed" ? " warn" : ""}`}>{state}</span>
+        </strong>
+        <small class="faint">
+          {[t.kinds[job.kind] ?? job.kind, space?.name, when(job.created_at)]
+            .filter(Boolean)
+            .join(" · ")}
+        </small>
+        {isWorking(job) && <Progress job={job} />}
+        {job.error && <p dir="auto">{remark(job.error)}</p>}
+        {job.result && job.result.pages !== undefined && <Numbers result={job.result} />}
+      </div>
+      <div class="acts">
+        {isUnfinished(job) && (
+          <button type="button" aria-label={t.cancelOf(name)} onClick={cancel}>
+            {isWaiting ? t.discard : words.value.cancel}
+          </button>
+        )}
+        {job.space_id && (
+          <a class="button" href={importPath(job.space_id, job.id)}>
+            {t.open}
+            <span class="unseen"> {name}</span>
+          </a>
+        )}
+      </div>
+    </li>
+  );
+}
