@@ -53,7 +53,7 @@ def test_both_languages_have_the_same_pages() -> None:
 
 
 def test_a_setup_with_a_tour_happens_once(own_replica: Start) -> None:
-    """Two people at once: one of them sets up, with one space; the other is told so."""
+    """Two people at once: one of them sets up, with one space; the other is refused."""
     replica = own_replica()
 
     def ask(language: str) -> int:

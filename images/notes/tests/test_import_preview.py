@@ -95,7 +95,7 @@ def test_the_import_does_what_the_preview_shows(admin: Client, seed: int) -> Non
     for one in shown:
         listed = admin.ok("GET", f"/api/v1/nodes/{one['id']}/attachments")
         assert len(listed) == one["files"], one
-    # An import that nobody has looked at first does the same, but for the ids.
+    # An import that nobody has previewed first does the same, but for the ids.
     plain = space(admin)
     other = imported(admin, plain, content)
     assert other["result"] == counted
@@ -175,7 +175,7 @@ def test_a_cancelled_preview_leaves_nothing(admin: Client, postgres: Postgres) -
 
 
 def test_a_running_import_is_cancelled(own_replica: Start, postgres: Postgres) -> None:
-    """Whoever cancels while pages are stored finds nothing of the import afterwards."""
+    """Nothing of an import stays that is cancelled while pages are stored."""
     replica = own_replica()
     database = replica.database_url.rsplit("/", 1)[1]
     rng = random.Random(9)

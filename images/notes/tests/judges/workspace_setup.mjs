@@ -66,7 +66,7 @@ async function setup() {
   holds('the setup leads straight to the tour in the workspace', await one.page.getByRole('treeitem').count() > 0);
   await next(other.page);
   await named(other.page, 'The setup is done');
-  holds('the second of two is told that it is done', await other.page.getByRole('link', { name: 'Sign in' }).count() === 1);
+  holds('the second of two reads that it is done', await other.page.getByRole('link', { name: 'Sign in' }).count() === 1);
   await accessible(other.page, 'the setup that is done');
   await one.page.goto(`${base}/w/setup`);
   await one.page.getByRole('treeitem').first().waitFor();

@@ -238,7 +238,7 @@ async function refused() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w/s/${pages.space}/import`);
   await heading(page, 'You may not import into this space');
-  holds('who may only read is told so', await page.locator('input[type=file]').count() === 0);
+  holds('who may only read reads so', await page.locator('input[type=file]').count() === 0);
   await context.close();
 }
 

@@ -51,7 +51,7 @@ class PreviewPage(msgspec.Struct, frozen=True):
 
 
 class BeginQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to do if the same zip was imported there before, as for an import."""
+    """The choice for a zip that was imported there before, as for an import."""
 
     mode: Mode = "once"
 
@@ -143,7 +143,7 @@ async def cancel_job(call: Call, id: UUID) -> None:
 
 
 async def _own(conn: Conn, call: Call, id: UUID) -> DictRow:
-    """One's own import or preview, locked. Raises a 404."""
+    """An import or preview of the user, locked. Raises a 404."""
     # Whatever the running job is just storing is committed before the lock is given.
     cursor = await conn.execute(
         "SELECT kind, state, space_id, payload, result FROM jobs"
