@@ -91,7 +91,7 @@ async def _state(call: Call, row: DictRow) -> Upload:
 
 
 async def _upload(call: Call, space_id: UUID, upload_id: UUID) -> DictRow:
-    """Returns the row of an upload of the user. Raises a 404 if there is none, a 410 if it expired."""
+    """The row of an upload of the user. Raises a 404, or a 410 if it has expired."""
 
     async def work(conn: Conn) -> DictRow | None:
         await access.space(conn, call, space_id, Role.VIEWER)
