@@ -11,7 +11,7 @@ TEMPLATES = PROJECT / "src" / "notes" / "web" / "templates"
 APP = PROJECT / "web" / "src" / "app"
 #: Templates that other templates use.
 PARTS = {"base.html", "tree.html"}
-MOST_BYTES = 3_500_000
+MOST_BYTES = 4_500_000
 
 
 def drawn() -> set[str]:

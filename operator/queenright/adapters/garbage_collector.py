@@ -20,6 +20,7 @@ def collect_rarely() -> None:
 
 
 def spare_present_objects() -> None:
-    """Leave the present objects out of later searches, to be called once, after the first pass:
-    nearly all of them stay as long as the process. Counts of references still free them."""
+    """Leave the present objects out of later searches, to be called when what lasts has been made:
+    nearly all of them stay as long as the process. Counts of references still free them; a circle
+    of garbage that is there now stays, so it is called twice at most."""
     gc.freeze()

@@ -40,6 +40,9 @@ log = structlog.get_logger()
 SHORTEST_WAIT_S = 0.05
 NEWS_COME_S = 1.0
 """The longest wait for the trigger that has ended a pass."""
+SETTLED_S = 60.0
+"""The time after the first pass by which the operator has seen each object for long enough to plan
+as it always will."""
 FIRST_LOOK_S = 3.0
 """The longest wait for the lease before the first pass, which else plans without acting."""
 
@@ -58,8 +61,8 @@ class Loop:
         lease: LeaseKeeper | None = None,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without ``lease`` it always acts. ``settled`` is called once, after the first pass
-        that could read the swarm."""
+        """Without ``lease`` it always acts. ``settled`` is called after the first pass that could
+        read the swarm, and after one ``SETTLED_S`` later."""
         self._ports = ports
         self._state = state
         self._tempo = tempo
@@ -75,7 +78,7 @@ class Loop:
         self._interruption = Interruption()
         self._state.changed = self._take_edit
         self._wakeup.heard = self._hear
-        self._settled, self._has_settled = settled, False
+        self._settled, self._settles_s = settled, float("-inf")
         self._followed = Followed(ports.clock)
         self._edit: Trigger | None = None
         self._stopping = False
@@ -235,13 +238,21 @@ class Loop:
             self._lines.note(*end, self._followed.measured())
             if self._sight is not None:
                 self._sight.note(*end)
-            if not self._has_settled and isinstance(result.survey.observed.swarm, Known):
-                self._has_settled = True
-                self._settled()
+            if isinstance(result.survey.observed.swarm, Known):
+                self._settle()
         except Exception:  # a broken pass must not end a level-triggered operator
             log.exception("pass", trigger=trigger.kind, broken=True)
             return None
         return result
+
+    def _settle(self) -> None:
+        """Tell that what lasts has been made: by the first pass, and once more when each plan was
+        made anew because the operator has seen the swarm for long enough."""
+        now_s = self._ports.clock.monotonic_s()
+        if now_s >= self._settles_s:
+            is_first = self._settles_s == float("-inf")
+            self._settles_s = now_s + SETTLED_S if is_first else float("inf")
+            self._settled()
 
     def _with_edit(self, trigger: Trigger) -> Trigger:
         """Return the trigger with the file and line of the last edit, until that is carried out:

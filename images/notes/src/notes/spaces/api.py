@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from psycopg import errors
 
 from notes.auth import audit
 from notes.auth.accounts import Name
