@@ -215,10 +215,11 @@ class World(DataDamage):
         *,
         ports: Ports | None = None,
         lease: LeaseKeeper | None = None,
+        settled: Callable[[], None] = lambda: None,
     ) -> Operator:
         ports = ports or self.ports
         desired = DesiredState(ports, in_place, JudgedFiles().load)
-        loop = Loop(ports, desired, tempo, ruleset, lease=lease)
+        loop = Loop(ports, desired, tempo, ruleset, lease=lease, settled=settled)
         return Operator(loop, asyncio.get_running_loop().create_task(loop.run()))
 
     # A person's hand

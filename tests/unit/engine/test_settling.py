@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import anyio
 
-from queenright.engine.document_store import DesiredState
-from queenright.engine.loop import SETTLED_S, Loop
-from queenright.engine.world import Tempo
+from queenright.engine.loop import SETTLED_S
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 
@@ -16,16 +14,13 @@ def test_it_tells_after_the_first_pass_and_after_one_a_minute_later() -> None:
 
     async def main() -> None:
         world = World()
-        ports = world.ports
 
         def settled() -> None:
             told_s.append(anyio.current_time())
 
-        loop = Loop(ports, DesiredState(ports), Tempo(), settled=settled)
-        async with anyio.create_task_group() as group:
-            group.start_soon(loop.run)
-            await anyio.sleep(10 * SETTLED_S)
-            loop.stop()
+        world.start_operator(settled=settled)
+        await world.until_whole()
+        await anyio.sleep(10 * SETTLED_S)
 
     run_virtual(main)
     assert len(told_s) == 2
