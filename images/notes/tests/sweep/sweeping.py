@@ -139,6 +139,8 @@ class Sweep:
             return self.roles[actor.name, node] >= NEEDED.get(table, EDITOR)
         if table == "uploads" and row["user_id"] == actor.user_id:
             return self.model.space(actor, row["space_id"]) >= VIEWER
+        if table == "uploads" and new is None and row["space_id"] in self.tables["spaces"]:
+            return self.model.space(actor, row["space_id"]) >= MANAGER  # it goes with its space
         return old is None and table in {"nodes", "revisions", "links"}
 
     def _streams(self, operation: Operation) -> None:
