@@ -11,6 +11,8 @@ import io
 import posixpath
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from uuid import UUID, uuid5
 
@@ -53,26 +55,35 @@ async def run_import(job: Job) -> None:
         if former is not None:
             await job.transact(partial(publishing.say_already, job=job, former=former))
             return
-    # A preview has read everything; its rows are published.
-    kind = job.payload.get("read") or await _read(job)
-    await job.transact(partial(publishing.publish, job=job, kind=kind))
+    with _full_disk_told():
+        # A preview has read everything; its rows are published.
+        kind = job.payload.get("read") or await _read(job)
+        await job.transact(partial(publishing.publish, job=job, kind=kind))
 
 
 async def run_preview(job: Job) -> None:
     """Reads a zip as an import does, and leaves what it has read for `publishing.publish`."""
-    if not await publishing.finished(job):
+    if await publishing.finished(job):
+        return
+    with _full_disk_told():
         kind = await _read(job)
         await job.transact(partial(publishing.say_ready, job=job, kind=kind))
 
 
-async def _read(job: Job) -> str:
-    """Reads the job's zip into the staging tables; returns the kind of zip."""
+@contextmanager
+def _full_disk_told() -> Iterator[None]:
+    """Lets the job fail with its reason if the database's disk is full."""
     try:
-        archive, name = await open_archive(job)
-        plan = await asyncio.to_thread(plan_of, archive, name)
-        await _Import(job, archive, plan).read()
+        yield
     except psycopg.errors.DiskFull:
         raise JobFailedError("The database's disk is full; nothing was imported.") from None
+
+
+async def _read(job: Job) -> str:
+    """Reads the job's zip into the staging tables; returns the kind of zip."""
+    archive, name = await open_archive(job)
+    plan = await asyncio.to_thread(plan_of, archive, name)
+    await _Import(job, archive, plan).read()
     return KINDS[plan.kind]
 
 
