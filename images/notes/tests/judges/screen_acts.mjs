@@ -80,7 +80,7 @@ const acts = {
   async addMember(page) {
     await page.locator('[data-member]').first().waitFor();
     await page.locator('.add > summary').first().click();
-    await page.locator('.add input[type=search]').fill('w');
+    await page.locator('.add input[type=search]').fill('wri');
     await page.locator('.add input[type=radio]').first().waitFor();
     await page.locator('#space-members').evaluate((one) => one.scrollIntoView());
   },

@@ -27,8 +27,9 @@ pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
 Document = dict[str, Any]
 TAKES_AWAY = {
-    "delete_attachment", "delete_comment", "delete_group", "delete_node", "delete_share",
-    "delete_space", "delete_token", "end_session", "patch_user",
+    "cancel_job", "delete_attachment", "delete_comment", "delete_group", "delete_node",
+    "delete_share", "delete_space", "delete_token", "end_session",
+    "patch_user",
 }  # fmt: skip
 ENDLESS = "get_events"
 CLAIMED = "claimed.example.org"
@@ -37,6 +38,7 @@ AT_THE_DOOR = {"get_setup", "post_setup", "post_session", "delete_session"}
 #: The first succeeds only after a sign-on at a provider (test_sign_on). Before the second the
 #: judge, which has no session, ends all sessions (test_own_sessions).
 ELSEWHERE = {"use_oidc_trial", "end_session"}
+ZIP = {"name": "z.zip", "size": 3}
 PROVIDER = {"issuer": "https://i.example", "client_id": "c", "client_secret": "s"}
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance",
@@ -65,6 +67,7 @@ def make(client: Client) -> dict[str, str]:
         "tokens": client.ok("POST", "/api/v1/tokens", {"name": "T", "scopes": ["read"]})["id"],
         "jobs": client.post(f"/api/v1/spaces/{home}/imports", **zipped).json()["id"],
         "upload": opened(client, made, b"abc")["id"],
+        "zip upload": client.ok("POST", f"/api/v1/spaces/{home}/imports/uploads", ZIP)["id"],
         "sessions": another_session(client),
         "settings": client.ok("POST", "/api/v1/settings/oidc/trials", PROVIDER)["id"],
     }
@@ -91,8 +94,13 @@ def restorable(client: Client, home: str) -> str:
 
 def disposable(client: Client, real: dict[str, str]) -> dict[str, str]:
     """Creates objects that may be deleted, none of which contains another."""
+    zipped = {"content": b"no zip", "headers": {"content-type": "application/zip"}}
+    imports = f"/api/v1/spaces/{real['spaces']}/imports"
     return {
         **make(client),
+        # A preview may be discarded at any time, an import only before it is over.
+        "jobs": client.post(f"{imports}?preview=true", **zipped).json()["id"],
+        "zip upload": client.ok("POST", f"{imports}/uploads", ZIP)["id"],
         "spaces": space(client),
         "nodes": page(client, real["spaces"]),
         "upload": opened(client, real["nodes"], b"abc")["id"],
@@ -119,6 +127,7 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
         ids = {"id": things.get(path.split("/")[3]), "upload_id": things["upload"]}
         if name == "delete_upload":
             ids["upload_id"] = spare["upload"]
+        ids |= zip_ids(name, real, spare)
         if name == "restore_node":
             ids["id"] = spare["trashed"]
         ids["id"] = real.get(OWN_PAGES.get(name, ""), ids["id"])
@@ -127,6 +136,8 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
         for parameter in operation["parameters"]:
             if found := ids.get(parameter["name"]):
                 parameter["schema"] = {"type": "string", "enum": [found]}
+            if (name, parameter["name"]) == ("post_zip_upload", "parent_id"):
+                parameter["schema"] = {"type": "string", "enum": [real["nodes"]]}
             if parameter["name"] in {"version", "old", "new"}:
                 parameter["schema"] = {"type": "integer", "enum": [1, 2]}
             if parameter["name"] == "seq":
@@ -152,6 +163,15 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
     member["properties"] |= grant["properties"]
     schemas["MembersIn"]["properties"]["grants"]["items"]["$ref"] += "ToSomebody"
     return document
+
+
+def zip_ids(name: str, real: dict[str, str], spare: dict[str, str]) -> dict[str, str | None]:
+    """The ids for an operation of zip uploads, else none."""
+    if not name.endswith("zip_upload"):
+        return {}
+    # The one that is deleted is in the same space, which has to stay.
+    owned = spare if name == "delete_zip_upload" else real
+    return {"id": real["spaces"], "upload_id": owned["zip upload"]}
 
 
 def operations(document: Document) -> list[tuple[str, str, dict[str, Any]]]:
