@@ -39,6 +39,7 @@ AT_THE_DOOR = {"get_setup", "post_setup", "post_session", "delete_session"}
 #: judge, which has no session, ends all sessions (test_own_sessions).
 ELSEWHERE = {"use_oidc_trial", "end_session"}
 ZIP = {"name": "z.zip", "size": 3}
+NO_ZIP: dict[str, Any] = {"content": b"no zip", "headers": {"content-type": "application/zip"}}
 PROVIDER = {"issuer": "https://i.example", "client_id": "c", "client_secret": "s"}
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance",
@@ -51,7 +52,6 @@ def make(client: Client) -> dict[str, str]:
     home = space(client)
     made = page(client, home, markdown="text\n")
     client.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "markdown": "more\n"})
-    zipped = {"content": b"no zip", "headers": {"content-type": "application/zip"}}
     return {
         "spaces": home,
         "nodes": made,
@@ -65,7 +65,7 @@ def make(client: Client) -> dict[str, str]:
             "id"
         ],
         "tokens": client.ok("POST", "/api/v1/tokens", {"name": "T", "scopes": ["read"]})["id"],
-        "jobs": client.post(f"/api/v1/spaces/{home}/imports", **zipped).json()["id"],
+        "jobs": client.post(f"/api/v1/spaces/{home}/imports", **NO_ZIP).json()["id"],
         "upload": opened(client, made, b"abc")["id"],
         "zip upload": client.ok("POST", f"/api/v1/spaces/{home}/imports/uploads", ZIP)["id"],
         "sessions": another_session(client),
@@ -94,12 +94,11 @@ def restorable(client: Client, home: str) -> str:
 
 def disposable(client: Client, real: dict[str, str]) -> dict[str, str]:
     """Creates objects that may be deleted, none of which contains another."""
-    zipped = {"content": b"no zip", "headers": {"content-type": "application/zip"}}
     imports = f"/api/v1/spaces/{real['spaces']}/imports"
     return {
         **make(client),
         # A preview may be discarded at any time, an import only before it is over.
-        "jobs": client.post(f"{imports}?preview=true", **zipped).json()["id"],
+        "jobs": client.post(f"{imports}?preview=true", **NO_ZIP).json()["id"],
         "zip upload": client.ok("POST", f"{imports}/uploads", ZIP)["id"],
         "spaces": space(client),
         "nodes": page(client, real["spaces"]),
