@@ -168,6 +168,7 @@ class Client(httpx.Client):
         if self.jar and "cookie" not in request.headers:
             request.headers["cookie"] = "; ".join(f"{k}={v}" for k, v in self.jar.items())
         response = super().send(request, **more)
+        self.cookies.clear()  # those that are not Secure: the jar alone says who one is
         for line in response.headers.get_list("set-cookie"):
             name, _, value = line.partition(";")[0].partition("=")
             if "max-age=0" in line.lower() or value in {"", '""'}:

@@ -34,6 +34,8 @@ def test_markdown_keeps_every_document(doc: Json) -> None:
 )
 @example("- [ ] a\n- b\n\n1. c\n2) d")
 @example("| a | b |\n|---|:-:|\n| `x\\|y` | z |")
+@example("[^1]: [^1]: \\\\\x08")
+@example("a\n[^1]\\: b\n\n[^1]: c")
 @settings(max_examples=400, deadline=None)
 def test_any_text_is_a_document_and_settles_at_once(text: str) -> None:
     doc = parse(text)

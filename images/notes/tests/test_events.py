@@ -21,7 +21,8 @@ from starlette.types import Message
 from notes.db.listener import Listener
 from notes.db.pool import Database
 from notes.events import stream as events
-from notes.events.hub import Event, Hub, Position
+from notes.events.event import Event, Position
+from notes.events.hub import Hub
 from notes.events.stream_access import StreamAccess
 from notes.http.context import Call
 from notes.http.viewer import Seen, Viewer
@@ -239,6 +240,29 @@ def test_wrong_and_foreign_positions(admin: Client) -> None:
     assert refused["errors"][0]["field"] == "last-event-id"
     with listening(admin, "999.1.1") as stream:
         stream.wait("reset")
+
+
+def test_a_stream_tells_once_that_what_it_told_of_is_lost(
+    postgres: Postgres, admin: Client
+) -> None:
+    """A failover loses an event with its change; all that a client has read may be lost."""
+    home = space(admin)
+    with listening(admin) as stream:
+        page(admin, home)
+        last = stream.wait("page.made")[-1]["id"]
+        number = last.rpartition(".")[2]
+        postgres.sql(f"DELETE FROM events WHERE id = {number}", "main")
+        postgres.sql("NOTIFY app_events", "main")
+        again = stream.wait("reset")[0]["id"]
+        made = page(admin, home)
+        assert stream.wait("page.made", 2)[-1]["data"]["node_id"] == made
+        assert [e["event"] for e in stream.events].count("reset") == 1
+    with listening(admin, last) as stream:
+        assert stream.wait("page.made")[-1]["data"]["node_id"] == made
+        assert [e["event"] for e in stream.events].count("reset") == 1
+    with listening(admin, again) as stream:
+        assert stream.wait("page.made")[-1]["data"]["node_id"] == made
+        assert not [e for e in stream.events if e["event"] == "reset"], "told already"
 
 
 def test_the_stream_ends_with_the_session_and_needs_one(anybody: Client) -> None:

@@ -26,6 +26,7 @@ OWN = {
     "headings": "# A b\n\n# A b\n\n###### Six\n\n# *Ü* & `c`\n",
     "footnotes": "a[^n] b[^m] c[^n]\n\n[^m]: M.\n\n[^n]: N.\n\n    More.\n",
     "links": "[p](/p/01234567-89ab-cdef-0123-456789abcdef#x) [s](sms:1) ![alt](/a.png 'T') ![x](ftp://a)\n",
+    "mentions": "[@Ada **L**](mention:01234567-89ab-cdef-0123-456789abcdef) or [@Bob](Mention:)\n",
     "html": "<div>\n<b>x</b>\n</div>\n\na <x-y> b\\\nc\nd\n\n> q\n\n---\n",
 }
 

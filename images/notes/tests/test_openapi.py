@@ -27,5 +27,6 @@ def test_what_needs_no_session_is_known_and_small() -> None:
         "post_session",
         "delete_session",
         "get_attachment",
+        "get_logo",
         "get_site",
     }

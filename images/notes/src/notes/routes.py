@@ -14,6 +14,7 @@ from notes.auth import (
     oidc_settings,
     oidc_trial,
     own_sessions,
+    setup,
     tokens,
     users,
 )
@@ -24,13 +25,14 @@ from notes.files import serve, uploads
 from notes.http import openapi
 from notes.http.routing import Operation
 from notes.jobs import api as jobs
+from notes.notifications import api as notifications
 from notes.pages import api as pages
-from notes.pages import comments, lists, people, permissions, revisions, search, tree
+from notes.pages import comments, lists, people, permissions, repeats, revisions, search, tree
 from notes.presence import api as presence
 from notes.quotas import api as quotas
 from notes.share import links as share
 from notes.spaces import api as spaces
-from notes.spaces import domains
+from notes.spaces import domains, looks, members
 from notes.transfer import api as imports
 from notes.transfer import export, previews, zip_uploads
 from notes.version import version
@@ -40,6 +42,7 @@ from notes.web import (
     share_views,
     sign_in,
     site,
+    site_views,
     workspace_views,
 )
 
@@ -55,6 +58,8 @@ OPERATIONS: list[Operation] = [
         presence.table,
         search.table,
         comments.table,
+        repeats.table,
+        notifications.table,
         uploads.table,
         serve.table,
         lists.table,
@@ -62,11 +67,14 @@ OPERATIONS: list[Operation] = [
         people.table,
         spaces.table,
         domains.table,
+        looks.table,
+        members.table,
         share.table,
         imports.table,
         previews.table,
         zip_uploads.table,
         export.table,
+        setup.table,
         accounts.table,
         own_sessions.table,
         tokens.table,
@@ -84,6 +92,7 @@ OPERATIONS: list[Operation] = [
         sign_in.table,
         share_views.table,
         site.table,
+        site_views.table,
     )
     for operation in table.operations
 ]

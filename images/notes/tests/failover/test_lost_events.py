@@ -33,7 +33,10 @@ def test_what_comes_after_lost_transactions_is_told_to_streams_old_and_new() -> 
                 made = [page(client, home, title=f"kept {number}") for number in range(3)]
                 told = stream.wait("page.made", LOST + 3)[LOST:]
                 assert [event["data"]["node_id"] for event in told] == made
+                # What the client has read of the lost pages is to be read again.
+                assert [event["event"] for event in stream.events].count("reset") == 1
             with listening(client, last) as stream:
+                stream.wait("reset")
                 told = stream.wait("page.made", 3)
                 assert [event["data"]["node_id"] for event in told] == made
 

@@ -54,6 +54,13 @@ const acts = {
     await page.locator('#beside textarea').fill('Is that the one of June?');
     await page.mouse.move(1, 1);
   },
+  async mention(page) {
+    await acts.comments(page);
+    await page.locator('#beside > button').first().click();
+    await page.locator('#beside textarea').fill('');
+    await page.locator('#beside textarea').pressSequentially('Do you know that, @');
+    await page.locator('#beside [role=option]').first().waitFor();
+  },
   async permissions(page) {
     await acts.menu(page);
     // The item with a lock, in any language.
@@ -80,13 +87,17 @@ const acts = {
   async addMember(page) {
     await page.locator('[data-member]').first().waitFor();
     await page.locator('.add > summary').first().click();
-    await page.locator('.add input[type=search]').fill('wri');
-    await page.locator('.add input[type=radio]').first().waitFor();
+    await page.locator('.add input[role=combobox]').fill('wri');
+    await page.locator('.add [role=option]').first().waitFor();
     await page.locator('#space-members').evaluate((one) => one.scrollIntoView());
   },
   async site(page) {
     await page.locator('[data-served]').waitFor();
     await page.locator('#space-site').evaluate((one) => one.scrollIntoView());
+  },
+  async look(page) {
+    await page.locator('.logo img').evaluate((one) => one.decode());
+    await page.locator('#space-look').evaluate((one) => one.scrollIntoView());
   },
   async limits(page) {
     await page.locator('[aria-labelledby=limits-spaces] select').selectOption({ index: 1 });

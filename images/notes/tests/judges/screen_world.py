@@ -1,5 +1,7 @@
 """A workspace of a small team, with an object of each kind that a screen can show."""
 
+from collections.abc import Mapping
+
 from tests.imported import PNG
 from tests.replica import Client
 from tests.uploads import attach
@@ -63,6 +65,38 @@ PREVIEWED = (
     ("Measurements/2026/raw.csv", b"a,b\n"),
     (".DS_Store", b"x"),
 )
+LOGO = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48" width="48" height="48">'
+    b'<rect width="48" height="48" rx="10" fill="#e8a200"/><path d="M12 12h10a4 4 0 0 1 4 4v20a4 4'
+    b' 0 0 0-4-4H12zM36 12H26v24h10z" fill="#fff"/></svg>'
+)
+WRITING = "How a text of the team comes about, and who reads it before everybody does.\n"
+HOLIDAYS = "Thirty days a year. Tell the team two weeks before, and enter them in the calendar.\n"
+FIRST_DAY = """Welcome! Your first day has two meetings, and the team knows that you are coming.
+Somebody shows you around, and nobody expects you to remember all of it.
+
+# In the morning
+
+Ring at the second door; Grace opens it. She has your keys and your computer.
+
+| When | What | With whom |
+| --- | --- | --- |
+| 9:30 | Coffee, and a walk through the house | Grace |
+| 11:00 | How we plan a [release](https://plan.example/) | Ada |
+| 12:30 | Lunch with the team | Everybody |
+
+# In the afternoon
+
+- [ ] Sign in, and write your name into a page
+- [ ] Read how we write
+- [ ] Change **one** thing in this handbook
+
+> Whatever you had to ask on your first day is missing here: write it down.
+
+# On the second day
+
+You choose something small from the board, and somebody works at it with you.
+"""
 LONG = "How we write, from the first draft of a text to the day on which everybody has read it"
 
 
@@ -86,6 +120,13 @@ def furnish(client: Client) -> dict[str, str]:
     domain = {"domain": "handbook.example.org", "public": True}
     client.ok("PATCH", f"/api/v1/spaces/{others[0]}", domain)
     client.ok("DELETE", f"/api/v1/spaces/{others[0]}/domain/approval")
+    links = [{"label": "First day", "url": "/search?q=first"},
+             {"label": "Shop", "url": "https://shop.example/"}]  # fmt: skip
+    look = {"base_version": 0, "accent": "#e8a200", "links": links}
+    client.ok("PUT", f"/api/v1/spaces/{others[0]}/look", look)
+    binary = {"content-type": "application/octet-stream"}
+    logo = client.put(f"/api/v1/spaces/{others[0]}/logo", content=LOGO, headers=binary)
+    assert logo.status_code == 200, logo.text
     client.ok("PATCH", f"/api/v1/spaces/{others[1]}", {"domain": "research.example.org"})
     ids["page"] = page(client, home, "Release plan", markdown="We release on Tuesdays.\n")
     client.ok("PUT", f"/api/v1/nodes/{ids['page']}", {"base_version": 1, "markdown": PLAN})
@@ -96,12 +137,13 @@ def furnish(client: Client) -> dict[str, str]:
     link = f"See the [plan of the release](/p/{ids['page']}).\n"
     ids["minutes"] = page(client, home, "12 May", parent_id=meetings, markdown=link + "\n" + NOTES)
     talk_about(client, ids["minutes"])
+    tell(client, meetings, ids["minutes"])
     ids["blocks"] = page(client, home, "Every kind of block", markdown=TEXT)
     ids["draft"] = page(client, home, "Ideas", markdown="A shorter form for sign-up.\n")
     ids["doubt"] = page(client, home, "Where we meet", markdown=PLACE)
     ids["empty"] = page(client, home, LONG)
     for title in ("Writing", "Holidays", "First day"):
-        page(client, others[0], title, markdown="Words.\n")
+        ids["first_day"] = page(client, others[0], title, markdown="Words.\n")
     ids["gone"] = page(client, home, "Old roadmap", markdown="Until last year.\n")
     client.ok("DELETE", f"/api/v1/nodes/{ids['gone']}")
     attach(client, ids["page"], "checklist.txt", b"Tag, build, publish.\n", "text/plain")
@@ -119,6 +161,34 @@ def furnish(client: Client) -> dict[str, str]:
     ids["research"] = others[1]
     ids["preview"] = imported(client, others[1], zipped(*PREVIEWED), preview="true")["id"]
     return ids
+
+
+def publish(client: Client, ids: Mapping[str, str]) -> str:
+    """Serves the site of the handbook, with text on its pages; returns its domain."""
+    domain, home = "handbook.example.org", f"/api/v1/spaces/{ids['site']}"
+    texts = {"Writing": WRITING, "Holidays": HOLIDAYS, "First day": FIRST_DAY}
+    for node in client.ok("GET", f"{home}/tree"):
+        change = {"base_version": 1, "markdown": texts[node["title"]]}
+        client.ok("PUT", f"/api/v1/nodes/{node['id']}", change)
+    for title in ("Your keys", "Your computer"):
+        page(client, ids["site"], title, parent_id=ids["first_day"], markdown="Ask Grace.\n")
+    client.ok("PATCH", home, {"site_enabled": True})
+    client.ok("PUT", f"{home}/domain/approval", {"domain": domain})
+    return domain
+
+
+def tell(client: Client, changed: str, talked: str) -> None:
+    """Lets Grace do what the first user gets notifications of: a change, a comment, a mention."""
+    ada, kept = client.ok("GET", "/api/v1/me")["id"], dict(client.jar)
+    client.jar.clear()
+    client.log_in("grace@example.org", "password of mine")
+    text = {"base_version": 1, "markdown": "Every second Monday, at ten.\n"}
+    client.ok("PUT", f"/api/v1/nodes/{changed}", text)
+    url = f"/api/v1/nodes/{talked}/comments"
+    client.ok("POST", url, {"body": "I cannot come on the 26th."})
+    client.ok("POST", url, {"body": f"[@Ada](mention:{ada}), can you take the notes then?"})
+    client.jar.clear()
+    client.jar.update(kept)
 
 
 def talk_about(client: Client, made: str) -> None:

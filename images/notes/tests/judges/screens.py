@@ -50,12 +50,15 @@ WORKSPACE = (
     Screen("new-page", "A new page", "/w/p/{page}", "dialog new page", "newPage"),
     Screen("comments", "The comments of a page", "/w/p/{minutes}", "comments", "comments"),
     Screen("new-comment", "A new comment", "/w/p/{minutes}", "comments", "newComment"),
+    Screen("mention", "A mention in a comment", "/w/p/{minutes}", "comments", "mention"),
+    Screen("notifications", "Notifications", "/w/notifications", "screen notifications"),
     Screen("permissions", "Permissions", "/w/p/{minutes}", "dialog permissions", "permissions"),
     Screen("move", "Move a page", "/w/p/{minutes}", "dialog move", "move"),
     Screen("new-space", "A new space", "/w", "dialog new space", "newSpace"),
     Screen("space-settings", "The settings of a space", "/w/s/{space}/settings", "screen manage"),
     Screen("members", "A space's members", "/w/s/{space}/settings", "screen manage", "addMember"),
     Screen("domain", "A space's site and domain", "/w/s/{site}/settings", "screen manage", "site"),
+    Screen("look", "The look of a site", "/w/s/{site}/settings", "screen manage", "look"),
     Screen("search", "Search", "/w/search?q={word}", "screen search"),
     Screen("search-nothing", "Search without hits", "/w/search?q=zyzzyva", "screen search"),
     Screen("settings", "Settings", "/w/settings", "screen settings"),
@@ -132,4 +135,10 @@ SETUP = (
     Screen("third-step", "The tour", "/w/setup", "screen setup", "setupTour", is_public=True),
     Screen("setup", "Set up without scripts", "/setup", "setup.html", is_public=True),
 )
-SCREENS = (*WORKSPACE, *PLAIN, *SETUP)
+#: At the domain of a space, after `screen_world.publish`.
+SITE = (
+    Screen("site", "The front page", "/", "space.html", is_public=True),
+    Screen("site-page", "A page", "/p/{first_day}", "page.html", is_public=True),
+    Screen("site-search", "Search", "/search?q=team", "search.html", is_public=True),
+)
+SCREENS = (*WORKSPACE, *PLAIN, *SITE, *SETUP)

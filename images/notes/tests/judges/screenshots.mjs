@@ -15,6 +15,7 @@ const QUALITY = 62;
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars',
+    '--host-resolver-rules=MAP *.example.org 127.0.0.1',
     '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 

@@ -6,12 +6,16 @@ PostgreSQL of its own. Exit codes: 0 all taken; 1 a screen failed, or is wider t
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
 
 from tests.judges.programs import front, node
-from tests.judges.screen_world import furnish
-from tests.judges.screens import PLAIN, SCREENS, SETUP, WORKSPACE, Screen
+from tests.judges.screen_world import furnish, publish
+from tests.judges.screens import PLAIN, SCREENS, SETUP, SITE, WORKSPACE, Screen
 from tests.postgres import Postgres
 from tests.replica import ADMIN, PASSWORD, Replica
 
@@ -20,6 +24,7 @@ INDEX = FOLDER / "README.md"
 LOOKS = {"desktop": "desktop", "dark": "dark", "phone": "phone"}
 #: Plain HTTP behind a proxy, as in `test_accessibility`.
 HEADERS = {"x-forwarded-proto": "http", "origin": "http://notes.example.org"}
+PATIENCE_S = 40.0
 ABOUT = """# The screens
 
 `make notes-screenshots` takes these pictures in Chromium, of a workspace that
@@ -36,7 +41,12 @@ def pictures(screen: Screen) -> list[str]:
 def index() -> str:
     """The page that shows all pictures in tables."""
     parts = [ABOUT]
-    groups = (("The workspace", WORKSPACE), ("Plain pages", PLAIN), ("Before the setup", SETUP))
+    groups = (
+        ("The workspace", WORKSPACE),
+        ("Plain pages", PLAIN),
+        ("The site of a space", SITE),
+        ("Before the setup", SETUP),
+    )
     for title, screens in groups:
         parts.append(f"\n## {title}\n\n| | {' | '.join(LOOKS)} |\n|---{'|---' * len(LOOKS)}|\n")
         for screen in screens:
@@ -57,6 +67,18 @@ def take(base: str, screens: Iterable[Screen], ids: Mapping[str, str]) -> int:
     return done.returncode
 
 
+def at_domain(base: str, domain: str) -> str:
+    """The address of a site behind the proxy of `base`, after the replica serves it."""
+    address = f"http://{domain}:{urlsplit(base).port}"
+    headers = {"host": domain}
+    begun = time.monotonic()
+    while httpx.get(f"{base}/robots.txt", headers=headers).status_code != 200:
+        if time.monotonic() - begun > PATIENCE_S:
+            raise TimeoutError(f"{domain} is not served")
+        time.sleep(0.05)
+    return address
+
+
 def main() -> int:
     """Takes all pictures, or those of the screens that the arguments name."""
     wanted = [one for one in SCREENS if one.name in sys.argv[1:] or not sys.argv[1:]]
@@ -64,13 +86,15 @@ def main() -> int:
     if wanted == list(SCREENS):
         for old in FOLDER.glob("*.webp"):
             old.unlink()
+    of_site = [one for one in wanted if one in SITE]
     with Postgres(16).serving() as server:
         env = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
         with Replica(server.database("screens"), env).running() as replica, front(replica) as base:
             code = take(base, [one for one in wanted if one in SETUP], {})
             with replica.client(headers=HEADERS) as client:
                 ids = furnish(client.set_up())
-            code |= take(base, [one for one in wanted if one not in SETUP], ids)
+                code |= take(base, [one for one in wanted if one in (*WORKSPACE, *PLAIN)], ids)
+                code |= take(at_domain(base, publish(client, ids)), of_site, ids)
     INDEX.write_text(index())
     size = sum(one.stat().st_size for one in FOLDER.iterdir())
     print(f"{FOLDER}: {len(list(FOLDER.glob('*.webp')))} pictures, {size / 1e6:.1f} MB")

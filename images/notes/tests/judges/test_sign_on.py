@@ -33,9 +33,8 @@ def provider() -> Iterator[str]:
         yield issuer
 
 
-@pytest.fixture(scope="module")
-def single(postgres: Postgres, provider: str) -> Iterator[Replica]:
-    env = {
+def configured(provider: str) -> dict[str, str]:
+    return {
         "ORIGIN": "https://notes.example.org",
         "OIDC_ISSUER": provider,
         "OIDC_CLIENT_ID": "notes",
@@ -43,7 +42,11 @@ def single(postgres: Postgres, provider: str) -> Iterator[Replica]:
         "OIDC_GROUPS_CLAIM": "groups",
         "OIDC_ADMIN_GROUP": "admins",
     }
-    with Replica(postgres.database("single"), env).running() as replica:
+
+
+@pytest.fixture(scope="module")
+def single(postgres: Postgres, provider: str) -> Iterator[Replica]:
+    with Replica(postgres.database("single"), configured(provider)).running() as replica:
         with replica.client() as client:
             client.set_up()
         yield replica
@@ -119,6 +122,34 @@ def test_sign_on_from_a_spaces_domain(single: Replica) -> None:
         assert uri == ["https://team.example.org/auth/oidc/callback"]
         assert client.get(sign_on(client, "bob")).status_code == 303
         assert client.ok("GET", "/api/v1/me")["email"] == "bob@id.example"
+
+
+def test_a_sign_on_tells_of_what_its_groups_may_read(own_replica: Start, provider: str) -> None:
+    replica = own_replica(**configured(provider))
+    with replica.client() as admin, replica.client() as bob:
+        admin.set_up().log_in()
+        writers, old = (
+            admin.ok("POST", "/api/v1/groups", {"name": name, "members": []}, 201)["id"]
+            for name in ("writers", "old")
+        )
+        home = space(admin, name="Home")
+        body = {"kind": "group", "role": "editor"}
+        for one in (writers, old):
+            admin.ok("PUT", f"/api/v1/spaces/{home}/members/{one}", body)
+        for _ in range(2):
+            assert bob.get(sign_on(bob, "bob")).status_code == 303
+        found = bob.ok("GET", "/api/v1/notifications")["notifications"]
+        assert [(one["kind"], one["title"], one["times"]) for one in found] == [
+            ("access", "Home", 1)
+        ]
+        assert found[0]["actor_name"] is None
+        # From one group to another with the same access: nothing is gained.
+        bob.ok("POST", "/api/v1/notifications/read", {"until": found[0]["seq"]})
+        with psycopg.connect(replica.database_url, autocommit=True) as conn:
+            conn.execute("UPDATE notifications SET at = now() - interval '2 hours'")
+            conn.execute("UPDATE group_members SET group_id = %s", (old,))
+        assert bob.get(sign_on(bob, "bob")).status_code == 303
+        assert bob.ok("GET", "/api/v1/notifications/unread")["unread"] == 0
 
 
 def people(replica: Replica) -> list[tuple[str, ...]]:

@@ -40,6 +40,9 @@ AT_THE_DOOR = {"get_setup", "post_setup", "post_session", "delete_session"}
 ELSEWHERE = {"use_oidc_trial", "end_session"}
 ZIP = {"name": "z.zip", "size": 3}
 NO_ZIP: dict[str, Any] = {"content": b"no zip", "headers": {"content-type": "application/zip"}}
+LOGO: dict[str, Any] = {
+    "content": b"<svg></svg>", "headers": {"content-type": "application/octet-stream"},
+}  # fmt: skip
 PROVIDER = {"issuer": "https://i.example", "client_id": "c", "client_secret": "s"}
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance",
@@ -55,6 +58,7 @@ def make(client: Client) -> dict[str, str]:
     return {
         "spaces": home,
         "nodes": made,
+        "logo": with_logo(client),
         "edited": page(client, home),
         "restored": restorable(client, home),
         "comments": client.ok("POST", f"/api/v1/nodes/{made}/comments", {"body": "x"})["id"],
@@ -71,6 +75,13 @@ def make(client: Client) -> dict[str, str]:
         "sessions": another_session(client),
         "settings": client.ok("POST", "/api/v1/settings/oidc/trials", PROVIDER)["id"],
     }
+
+
+def with_logo(client: Client) -> str:
+    """Creates a space whose site has a logo."""
+    made = space(client)
+    client.put(f"/api/v1/spaces/{made}/logo", **LOGO).raise_for_status()
+    return made
 
 
 def another_session(client: Client) -> str:
@@ -114,7 +125,11 @@ def claimed(client: Client) -> str:
     return made
 
 
-OWN_PAGES = {"post_edit": "edited", "get_moment": "edited", "restore_revision": "restored"}
+#: Operations with an object of their own.
+OWN = {
+    "post_edit": "edited", "get_moment": "edited", "restore_revision": "restored",
+    "get_logo": "logo", "delete_member": "logo",
+}  # fmt: skip
 AMPLE = [10**12, 10**12 + 1]
 
 
@@ -124,12 +139,13 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
         name = operation["operationId"]
         things = spare if name in TAKES_AWAY else real
         ids = {"id": things.get(path.split("/")[3]), "upload_id": things["upload"]}
+        ids["principal"] = real["users"]
         if name == "delete_upload":
             ids["upload_id"] = spare["upload"]
         ids |= zip_ids(name, real, spare)
         if name == "restore_node":
             ids["id"] = spare["trashed"]
-        ids["id"] = real.get(OWN_PAGES.get(name, ""), ids["id"])
+        ids["id"] = real.get(OWN.get(name, ""), ids["id"])
         if name in {"approve_domain", "withdraw_domain"}:
             ids["id"] = spare["claimed"]
         for parameter in operation["parameters"]:
@@ -153,6 +169,12 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
     for quota in ("Quotas", "SpaceQuota", "AccountQuota"):
         for name in schemas[quota]["properties"]:
             schemas[quota]["properties"][name] = {"type": "integer", "enum": AMPLE}
+    schemas["LookIn"]["properties"]["base_version"] = {"type": "integer", "enum": [0]}
+    schemas["LinkIn"]["properties"]["url"] = {"type": "string", "enum": ["/p/x"]}
+    schemas["LinkIn"]["properties"]["label"] = {"type": "string", "enum": ["A page"]}
+    picture = {"schema": {"type": "string", "enum": [LOGO["content"].decode()]}}
+    logo = document["paths"]["/api/v1/spaces/{id}/logo"]["put"]["requestBody"]
+    logo["content"] = {"application/octet-stream": picture}
     schemas["ApprovalIn"]["properties"]["domain"] = {"type": "string", "enum": [CLAIMED]}
     grant = schemas["GrantToSomebody"] = copy.deepcopy(schemas["Grant"])
     grant["properties"]["principal"] = {"type": "string", "enum": [real["users"]]}
@@ -160,6 +182,7 @@ def known(document: Document, real: dict[str, str], spare: dict[str, str]) -> Do
     schemas["GrantsIn"]["properties"]["grants"]["items"]["$ref"] += "ToSomebody"
     member = schemas["MemberToSomebody"] = copy.deepcopy(schemas["Member"])
     member["properties"] |= grant["properties"]
+    schemas["MemberIn"]["properties"]["kind"] = {"type": "string", "enum": ["user"]}
     schemas["MembersIn"]["properties"]["grants"]["items"]["$ref"] += "ToSomebody"
     return document
 

@@ -13,7 +13,7 @@ from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 37
+SCENARIOS = 38
 SECRET = "the client's secret of this test"
 
 

@@ -12,13 +12,13 @@ from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
 from tests.replica import ADMIN, PASSWORD, Replica
 from tests.workspace import grant, page, space
-from tests.zips import zipped
+from tests.zips import imported, zipped
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 31
-#: Four screens in six looks, and three as they come.
-CHECKED = 27
+SCENARIOS = 33
+#: Four screens in six looks, and four as they come.
+CHECKED = 28
 SMALL = zipped(
     ("Handbook.md", b"# Handbook\n\n![p](Handbook/logo.png) [no](gone.md)\n"),
     ("Handbook/logo.png", PNG),
@@ -46,6 +46,11 @@ def test_import_export_and_jobs_in_a_browser(own_replica: Start, tmp_path: Path)
         body = {"name": "test", "scopes": ["read", "write"]}
         plan = page(client, home, "Plan", markdown="We release on Tuesday.\n")
         page(client, home, "Below", parent_id=plan, markdown="Details.\n")
+        theirs = space(client, name="Of Bob")
+        grant(client, f"/api/v1/spaces/{theirs}/members", editor=client)
+        with replica.client(headers=PLAIN) as bobs:
+            bobs.log_in("bob@example.org", PASSWORD)
+            imported(bobs, theirs, SMALL, preview="true")
         given = {
             "ada": {"email": ADMIN, "password": PASSWORD},
             "bob": bob,

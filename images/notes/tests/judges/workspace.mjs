@@ -1,42 +1,21 @@
 // Uses the workspace in Chromium as a person would, and prints a line for each scenario that holds.
 // Arguments: address, a person's sign-in, and a JSON object with the screens and the ids of the pages and the space.
-import { readFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { accessible, holds, judge, newPage } from './chromium.mjs';
 import { show, signIn } from './screen_acts.mjs';
 
 const [base, person, given] = process.argv.slice(2);
 const ids = JSON.parse(given);
-const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
 
 async function opened(more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
-  context.setDefaultTimeout(40_000);
+  const { context, page } = await newPage(more, 40_000);
   await signIn(context, base, person);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('console', (message) => {
-    if (/Content.Security.Policy|TrustedScript|Refused/i.test(message.text())) wrong.push(message.text());
-  });
   return { context, page };
 }
 
-async function accessible(page, name) {
+/** The rules of axe hold once the screen has stopped moving. */
+async function accessibleAtRest(page, name) {
   await page.waitForTimeout(300);
-  const found = await page.evaluate(async (rules) => (await globalThis.axe.run({ runOnly: rules })).violations
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
-  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
-  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
+  await accessible(page, name);
 }
 
 async function reading() {
@@ -123,37 +102,26 @@ async function screens() {
   const looks = [{ colorScheme: 'light' }, { colorScheme: 'dark', language: 'qps' }];
   for (const { colorScheme, language } of looks) {
     const { context, page } = await opened({ colorScheme, bypassCSP: true });
-    await context.addInitScript(axe);
     if (language) await context.addInitScript((tag) => localStorage.setItem('notes-preferences', JSON.stringify({ language: tag })), language);
     for (const screen of ids.screens.filter((one) => !one.isNarrow)) {
       await show(page, base, screen);
-      await accessible(page, `${colorScheme} ${language ?? ''} ${screen.name}`);
+      await accessibleAtRest(page, `${colorScheme} ${language ?? ''} ${screen.name}`);
       await context.setOffline(false);
     }
     await context.close();
   }
   const { context, page } = await opened({ viewport: { width: 320, height: 640 }, bypassCSP: true, hasTouch: true, isMobile: true });
-  await context.addInitScript(axe);
   await page.goto(`${base}/w/p/${ids.page}`);
   await page.getByRole('heading', { level: 1, name: 'Page' }).waitFor();
-  await accessible(page, 'phone, page');
+  await accessibleAtRest(page, 'phone, page');
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   holds('320 pixels are wide enough', wide <= 0);
   await page.getByRole('button', { name: 'Show the sidebar' }).click();
   await page.getByRole('treeitem').first().waitFor();
-  await accessible(page, 'phone, drawer');
+  await accessibleAtRest(page, 'phone, drawer');
   await page.keyboard.press('Escape');
   holds('Escape closes the drawer', await page.getByRole('treeitem').count() === 0);
   await context.close();
 }
 
-for (const scenario of [screens, reading, offline]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(screens, reading, offline);

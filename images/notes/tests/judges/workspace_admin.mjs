@@ -1,33 +1,17 @@
 // Uses the account and the administration in Chromium, and prints a line for each scenario that holds.
 // Arguments: address, and two people's e-mail addresses and passwords as JSON. The first is an administrator.
-import { chromium } from 'playwright-core';
+import { browser, holds, judge, newPage } from './chromium.mjs';
 import { signIn } from './screen_acts.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob } = JSON.parse(given);
 const NEW_PASSWORD = 'another password';
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
 
 async function opened(who, path, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
-  context.setDefaultTimeout(40_000);
+  const { context, page } = await newPage(more, 40_000);
   await signIn(context, base, who);
-  const page = await context.newPage();
   page.logged = '';
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('console', (message) => {
-    page.logged += message.text();
-    if (/Content.Security.Policy|TrustedScript|Refused/i.test(message.text())) wrong.push(message.text());
-  });
+  page.on('console', (message) => { page.logged += message.text(); });
   await page.goto(base + path);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { context, page };
@@ -188,13 +172,4 @@ async function audit() {
   await context.close();
 }
 
-for (const scenario of [tokens, password, people, groups, audit]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(tokens, password, people, groups, audit);

@@ -1,14 +1,11 @@
 // Uses the screens around a page (share, history, trash) in Chromium, and prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and the people, a token and the ids of pages as JSON.
-import { ada, accessible, api, bob, browser, first as base, holds, pages, signIn, until, wrong } from './workspace_tools.mjs';
+import { ada, accessible, api, bob, first as base, holds, judge, newPage, pages, signIn, until, wrong } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
 
 async function person(who, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, ...more });
-  context.setDefaultTimeout(30_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
   await signIn(page, base, who);
   return { context, page };
 }
@@ -188,13 +185,4 @@ async function others() {
   await context.close();
 }
 
-for (const scenario of [share, history, trash, looks, others]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(share, history, trash, looks, others);

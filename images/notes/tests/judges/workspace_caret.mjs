@@ -3,7 +3,7 @@
 // holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
 import { randomUUID } from 'node:crypto';
 import {
-  ada, api, browser, docOf, first, holds, isSaved, opened, pages, second, token, wrong,
+  ada, api, docOf, first, holds, isSaved, judge, opened, pages, second, token,
 } from './workspace_tools.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 60);
@@ -90,7 +90,4 @@ async function typing() {
   holds('what is typed stands where its person clicked', isRight && found.length === LINES);
 }
 
-await typing();
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(typing);

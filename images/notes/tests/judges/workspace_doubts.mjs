@@ -1,11 +1,11 @@
-// Two people change the same place, one of them without a network: the doubtful place, and the decision. Then two
-// tabs of one person in a browser without locks. Prints a line for each scenario that holds. Arguments: the addresses
-// of two replicas, and users, a token and ids as JSON.
+// Two people change the same place, one of them without a network: the doubtful place, and the decision. Then an
+// edit that the server has lost, and two tabs of one person in a browser without locks. Prints a line for each
+// scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
 import {
-  accessible, ada, bob, browser, docOf, edit, first, holds, isSaved, opened, pages, second, textOf, until, wrong,
+  accessible, ada, bob, docOf, edit, first, holds, isSaved, judge, opened, pages, second, textOf, until,
 } from './workspace_tools.mjs';
 
-const { places, files } = pages;
+const { places, files, forgotten } = pages;
 const said = async () => textOf(await docOf(places));
 const list = (page) => page.getByRole('listitem').filter({ has: page.getByRole('button', { name: /^Keep mine|^Meinen Text/ }) });
 
@@ -152,15 +152,33 @@ async function crash() {
   await context.close();
 }
 
-const scenarios = { decisions, crash, tabs };
-const wanted = process.env.SCENARIO ? process.env.SCENARIO.split(' ') : Object.keys(scenarios);
-for (const scenario of wanted.map((name) => scenarios[name])) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error.stack}`);
+/** An edit that was accepted, and that the server has lost with all after it: nobody writes on. */
+async function lost() {
+  const { context, page, text } = await opened(first, ada, forgotten);
+  for (const word of ['seen', 'hidden']) {
+    if (word === 'hidden') {
+      await context.addInitScript(() => { Object.defineProperty(Document.prototype, 'visibilityState', { get: () => 'hidden' }); });
+      await page.reload();
+      await edit(page);
+    }
+    let isAnswered = false;
+    await page.route('**/edits', async (route) => {
+      if (isAnswered || route.request().method() !== 'POST') return route.continue();
+      isAnswered = true;
+      const { base_seq: seq } = route.request().postDataJSON();
+      return route.fulfill({ json: { seq: seq + 1, id: crypto.randomUUID() } });
+    });
+    await text.press('Control+End');
+    await page.keyboard.insertText(` ${word}`);
+    await until(() => isAnswered);
+    await isSaved(page);
+    const now = async () => textOf(await docOf(forgotten));
+    const isLost = !(await now()).includes(word);
+    holds(`a ${word} tab sends again what the server has lost, although nobody writes on`,
+      await until(async () => (await now()).includes(word), now, 70_000) && isLost);
+    await page.unroute('**/edits');
   }
+  await context.close();
 }
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+
+await judge(decisions, lost, crash, tabs);

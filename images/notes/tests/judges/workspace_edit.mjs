@@ -1,41 +1,19 @@
 // Two people write at one page on two replicas, as people do: with keys. Prints a line for each scenario that
 // holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON. With a fourth argument,
 // a folder, it also stores pictures of the editor there.
-import { readFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { accessible, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [first, second, given, pictures] = process.argv.slice(2);
 const { ada, bob, token, page: pageId, rules } = JSON.parse(given);
-const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
 
 /** True while a text with event handlers is pasted, which the policy has to block. */
 let blocks = false;
+/** Newer versions of Chromium report that they block them. */
+const isBlocked = (text) => blocks && /^Executing inline event handler violates .* has been blocked/s.test(text);
 
 async function opened(base, who, id = pageId, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
-  context.setDefaultTimeout(60_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('console', (message) => {
-    // Newer versions of Chromium report that they block the handlers of a pasted text.
-    if (blocks && /^Executing inline event handler violates .* has been blocked/s.test(message.text())) return;
-    if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(message.text())) wrong.push(message.text());
-  });
-  await page.goto(`${base}/login`);
-  await page.fill('input[name=email]', who.email);
-  await page.fill('input[name=password]', who.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
+  const { context, page } = await newPage(more, 60_000, isBlocked);
+  await signIn(page, base, who);
   await page.goto(`${base}/w/p/${id}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { context, page };
@@ -68,13 +46,10 @@ async function until(look, ms = 40_000) {
   return false;
 }
 
-async function accessible(page, name) {
-  await page.evaluate(axe).catch(() => undefined);
+/** The rules of axe hold once the screen has stopped moving. */
+async function accessibleAtRest(page, name) {
   await page.waitForTimeout(300);
-  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
-  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
-  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
+  await accessible(page, name);
 }
 
 const words = (name, count) => Array.from({ length: count }, (_, at) => `${name}${at}`);
@@ -222,13 +197,13 @@ async function shortcuts() {
   holds('hostile markup is harmless', pasted.includes('evil') && pasted.includes('https://a.example/x')
     && !/javascript:|data:|hacked|onclick/.test(pasted) && await page.evaluate(() => globalThis.hacked === undefined));
   blocks = false;
-  await accessible(page, 'the editor, light');
+  await accessibleAtRest(page, 'the editor, light');
   if (pictures) await page.screenshot({ path: `${pictures}/desktop.png` });
   await page.emulateMedia({ colorScheme: 'dark' });
-  await accessible(page, 'the editor, dark');
+  await accessibleAtRest(page, 'the editor, dark');
   if (pictures) await page.screenshot({ path: `${pictures}/dark.png` });
   await page.setViewportSize({ width: 360, height: 740 });
-  await accessible(page, 'the editor on a phone');
+  await accessibleAtRest(page, 'the editor on a phone');
   holds('nothing is wider than the phone', await page.evaluate(() => {
     const main = document.getElementById('main');
     return main.scrollWidth <= main.clientWidth && document.documentElement.scrollWidth <= innerWidth;
@@ -241,13 +216,4 @@ async function shortcuts() {
   await context.close();
 }
 
-for (const scenario of [atOnce, offline, shortcuts]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error.stack}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(atOnce, offline, shortcuts);

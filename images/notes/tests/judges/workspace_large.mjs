@@ -1,6 +1,6 @@
 // The editor of a page of 1,200 blocks, of which it draws only those near the screen. Prints a line for each
 // scenario that holds. Arguments: the addresses of two replicas; users, a token and an id as JSON.
-import { api, browser, docOf, holds, isSaved, ada, bob, first, opened, pages, second, until, wrong } from './workspace_tools.mjs';
+import { api, docOf, holds, isSaved, judge, ada, bob, first, opened, pages, second, until } from './workspace_tools.mjs';
 
 const BLOCKS = 1200;
 const line = (at) => ({ type: 'paragraph', content: [{ type: 'text', text: `block ${at}. ${'word '.repeat(at % 40)}`.trim() }] });
@@ -105,11 +105,4 @@ async function large() {
   await context.close();
 }
 
-try {
-  await large();
-} catch (error) {
-  wrong.push(`large: ${error.stack}`);
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(large);

@@ -1,30 +1,14 @@
 // Two people at one page on two replicas: edits and people appear without a reload. Prints a line for each
 // scenario that holds, and the times from an accepted edit to its text in the other browser.
 // Arguments: the addresses of two replicas, and users, ids and the number of edits as JSON.
-import { chromium } from 'playwright-core';
+import { holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [first, second, given] = process.argv.slice(2);
 const { ada, bob, page: pageId, edits } = JSON.parse(given);
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
 
 async function opened(base, who) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  context.setDefaultTimeout(60_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  await page.goto(`${base}/login`);
-  await page.fill('input[name=email]', who.email);
-  await page.fill('input[name=password]', who.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
+  const { context, page } = await newPage();
+  await signIn(page, base, who);
   await page.goto(`${base}/w/p/${pageId}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { context, page };
@@ -131,13 +115,4 @@ async function rightsAreLost() {
   await context.close();
 }
 
-for (const scenario of [editsAppear, peopleAppear, rightsAreLost]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(editsAppear, peopleAppear, rightsAreLost);

@@ -1,34 +1,15 @@
 // Uses the workspace in Chromium as two people at one browser, and prints a line for each scenario that holds.
 // Arguments: address, the two people's e-mail addresses and passwords, and the ids of pages and spaces, as JSON.
-import { chromium } from 'playwright-core';
+import { holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, ids } = JSON.parse(given);
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const wrong = [];
-const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
 
 /** A browser in which a person has signed in through the plain pages. */
 async function opened(who) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  context.setDefaultTimeout(60_000);
-  const page = await context.newPage();
-  await signIn(page, who);
+  const { context, page } = await newPage();
+  await signIn(page, base, who);
   return { context, page };
-}
-
-async function signIn(page, who) {
-  await page.goto(`${base}/login`);
-  await page.fill('input[name=email]', who.email);
-  await page.fill('input[name=password]', who.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
 }
 
 /** Everything that the browser stores, as one object of lists. */
@@ -149,7 +130,7 @@ async function anotherUser() {
   await late.arrived;
   const other = await context.newPage();
   await context.clearCookies();
-  await signIn(other, bob);
+  await signIn(other, base, bob);
   await other.goto(`${base}/w/p/${ids.shared}`);
   await heading(other, 'Shared');
   await becomes(other, (all) => all.pages.some((one) => one.id === ids.shared));
@@ -185,7 +166,7 @@ async function startOfAnother() {
   // The session ends, and another person signs in through the plain pages.
   await page.goto('about:blank');
   await context.clearCookies();
-  await signIn(page, bob);
+  await signIn(page, base, bob);
   const slow = await held(context, '**/api/v1/me');
   const answer = await held(context, `**/api/v1/nodes/${ids.secret}`);
   await page.goto(`${base}/w/p/${ids.secret}`);
@@ -203,13 +184,4 @@ async function startOfAnother() {
   await context.close();
 }
 
-for (const scenario of [lostSpace, lateAnswers, latePicture, anotherUser, startOfAnother]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(lostSpace, lateAnswers, latePicture, anotherUser, startOfAnother);

@@ -1,15 +1,12 @@
 // Sets a new installation up in Chromium, two people at once, and prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and an administrator as JSON.
-import { ada, accessible, browser, first as base, holds, wrong } from './workspace_tools.mjs';
+import { ada, accessible, first as base, holds, judge, newPage } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
 const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, 'forced colours': { forcedColors: 'active' }, 'a phone': PHONE };
 
 async function visitor(more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, ...more });
-  context.setDefaultTimeout(30_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
   await page.goto(base);
   await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
   return { context, page };
@@ -84,13 +81,4 @@ async function german() {
   await context.close();
 }
 
-for (const scenario of [german, setup]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(german, setup);

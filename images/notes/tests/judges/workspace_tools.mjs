@@ -1,40 +1,13 @@
 // Tools of workspace_together.mjs: a browser, people in it, what the server has, and an address of two replicas.
-import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { chromium } from 'playwright-core';
+import { accessible, browser, holds, judge, newPage, signIn, wrong } from './chromium.mjs';
 
 export const [first, second, given] = process.argv.slice(2);
 export const { ada, bob, token, ...pages } = JSON.parse(given);
-const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-export const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-export const wrong = [];
-export const holds = (name, condition) => {
-  if (condition) console.log(`holds: ${name}`);
-  else wrong.push(name);
-};
-
-export async function signIn(page, base, who) {
-  // A page that has just signed out may go there itself, which ends this.
-  const go = () => page.goto(`${base}/login`);
-  await go().catch(go);
-  await page.fill('input[name=email]', who.email);
-  await page.fill('input[name=password]', who.password);
-  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
-}
+export { accessible, browser, holds, judge, newPage, signIn, wrong };
 
 export async function opened(base, who, id, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
-  context.setDefaultTimeout(60_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('console', (message) => {
-    if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(message.text())) wrong.push(message.text());
-  });
+  const { context, page } = await newPage(more);
   await signIn(page, base, who);
   await page.goto(`${base}/w/p/${id}`);
   return { context, page, text: await edit(page) };
@@ -71,14 +44,6 @@ export async function until(look, show = () => '', ms = 40_000) {
   }
   console.log(`never: ${last}`);
   return false;
-}
-
-export async function accessible(page, name) {
-  await page.evaluate(axe).catch(() => undefined);
-  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
-  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
-  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
 }
 
 /** An address behind which each request goes to the other replica than the one before. */

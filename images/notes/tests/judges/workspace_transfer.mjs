@@ -1,7 +1,7 @@
 // Uses import, export and jobs in Chromium, and prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and the people, a token, ids, and the folder of zips as JSON.
 import { readFileSync } from 'node:fs';
-import { ada, accessible, api, bob, browser, first as base, holds, pages, signIn, until, wrong } from './workspace_tools.mjs';
+import { ada, accessible, api, bob, first as base, holds, judge, newPage, pages, signIn, until } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
 const LOOKS = {
@@ -15,10 +15,7 @@ const LOOKS = {
 const zip = (name) => `${pages.files}/${name}.zip`;
 
 async function person(who, more = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, ...more });
-  context.setDefaultTimeout(30_000);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
   await signIn(page, base, who);
   return { context, page };
 }
@@ -234,6 +231,31 @@ async function jobs() {
   await context.close();
 }
 
+/** An administrator among everybody's jobs; the others have their own alone. */
+async function everybody() {
+  const { context, page } = await person(ada);
+  await page.goto(`${base}/w/jobs`);
+  await page.getByRole('combobox', { name: 'Whose jobs' }).selectOption("Everybody's");
+  await heading(page, 'The jobs of everybody');
+  const theirs = page.locator('[data-job]', { hasText: 'Bob · Preview of an import' });
+  await theirs.waitFor();
+  holds('an administrator sees whose jobs there are, and opens none of others', await theirs.getByRole('link').count() === 0);
+  await accessible(page, 'the jobs of everybody');
+  await page.getByRole('combobox', { name: 'State' }).selectOption('Failed');
+  await theirs.waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: 'State' }).selectOption('Any');
+  await theirs.getByRole('button').click();
+  await page.getByText('Cancel this import of Bob? Nothing of it stays.').waitFor();
+  await page.locator('dialog [data-yes]').click();
+  await theirs.waitFor({ state: 'detached' });
+  await context.close();
+  const other = await person(bob);
+  await other.page.goto(`${base}/w/jobs`);
+  await other.page.getByText('You have not imported anything yet.').waitFor();
+  holds('they cancel it; who is none sees the own jobs alone', await other.page.getByRole('combobox', { name: 'Whose jobs' }).count() === 0);
+  await other.context.close();
+}
+
 async function refused() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w/s/${pages.space}/import`);
@@ -242,13 +264,4 @@ async function refused() {
   await context.close();
 }
 
-for (const scenario of [previewed, repeated, resumed, exported, jobs, refused]) {
-  try {
-    await scenario();
-  } catch (error) {
-    wrong.push(`${scenario.name}: ${error}`);
-  }
-}
-await browser.close();
-for (const one of wrong) console.log(`wrong: ${one}`);
-process.exit(wrong.length ? 1 : 0);
+await judge(previewed, repeated, resumed, exported, jobs, everybody, refused);

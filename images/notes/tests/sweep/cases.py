@@ -118,7 +118,10 @@ class Rule:
                 allowed = allowed and model.inside(actor, space) > 0
             any_page = next(iter(world.pages.values()))
             sent = self.send(world, actor, any_page)
-            yield Case(name, path.replace("{id}", space), sent, allowed)
+            # The actor is added; the keeper, who is a member of no space here, is removed.
+            one = actor.user_id if sent else None
+            filled = path.replace("{principal}", one or str(world.keeper.user_id))
+            yield Case(name, filled.replace("{id}", space), sent, allowed)
 
     def _zip_uploads(self, world: World, model: Model, actor: Actor, path: str) -> Iterator[Case]:
         """The upload of a zip, in its space and in others."""

@@ -42,6 +42,9 @@ def _edit(_: World, __: Actor, page: Page) -> Sent:
 
 
 _FILE: Send = lambda _, __, ___: {"files": {"file": ("n.txt", b"new", "text/plain")}}  # noqa: E731
+_LOGO: Send = lambda _, __, ___: {  # noqa: E731
+    "content": b"<svg>new</svg>", "headers": {"content-type": "application/octet-stream"},
+}  # fmt: skip
 _GONE: Send = lambda _, __, ___: {"params": {"forever": "true"}}  # noqa: E731
 
 _PLENTY = {
@@ -80,6 +83,16 @@ RULES: dict[str, list[Rule]] = {
     "post_comment": [Rule("page", COMMENTER, json(body="new"))],
     "patch_comment": [Rule("comment", COMMENTER, json(resolved=True))],
     "delete_comment": [Rule("comment", MANAGER)],
+    "list_known": [Rule("person", send=json(keys=[]))],
+    "list_notifications": [Rule("person")],
+    "count_unread": [Rule("person")],
+    "read_notifications": [Rule("person", send=json(until=2**40))],
+    "get_wanted": [Rule("person")],
+    "put_wanted": [Rule("person", send=json(edit=False))],
+    "get_watch": [Rule("page", VIEWER)],
+    "put_watch": [Rule("page", VIEWER)],
+    "delete_watch": [Rule("page", VIEWER)],
+    "find_to_mention": [Rule("page", COMMENTER, query(q="kee"))],
     "post_upload": [
         Rule("page", EDITOR, json(name="new", size=5)), Rule("page", EDITOR, _FILE),
     ],
@@ -103,8 +116,15 @@ RULES: dict[str, list[Rule]] = {
     "get_space": [Rule("space", VIEWER)],
     "patch_space": [Rule("space", MANAGER, json(public=True, domain="new.example.org"))],
     "delete_space": [Rule("space", MANAGER)],
+    "get_look": [Rule("space", MANAGER)],
+    "put_look": [Rule("space", MANAGER, json(base_version=0, accent="#0b57a4"))],
+    "put_logo": [Rule("space", MANAGER, _LOGO)],
+    "get_logo": [Rule("space", VIEWER)],
+    "delete_logo": [Rule("space", MANAGER)],
     "get_members": [Rule("space", VIEWER, insiders=True)],
     "put_members": [Rule("space", MANAGER, _me)],
+    "put_member": [Rule("space", MANAGER, json(kind="user", role="manager"))],
+    "delete_member": [Rule("space", MANAGER)],
     "list_domains": [Rule("admin")],
     "approve_domain": [Rule("admin", send=json(domain="team.example.org"))],
     "withdraw_domain": [Rule("admin")],
@@ -129,6 +149,10 @@ RULES: dict[str, list[Rule]] = {
     "delete_session": [Rule("anybody")],
     "get_site": [Rule("anybody")],
     "get_web_manifest": [Rule("anybody")],
+    "site_colours": [Rule("unknown")],
+    "robots": [Rule("unknown")],
+    "sitemap": [Rule("unknown")],
+    "feed": [Rule("unknown")],
     "get_me": [Rule("person")],
     "patch_me": [Rule("person", send=json(name="renamed"))],
     "list_sessions": [Rule("person")],
@@ -158,7 +182,7 @@ RULES: dict[str, list[Rule]] = {
     "use_oidc_trial": [Rule("unknown")],
     "list_audit": [Rule("admin")],
     "get_events": [Rule("events")],
-    "list_jobs": [Rule("person")],
+    "list_jobs": [Rule("person"), Rule("admin", send=query(all="true"))],
     "get_job": [Rule("job")],
     "get_report": [Rule("job")],
     "import_page": [Rule("job")],

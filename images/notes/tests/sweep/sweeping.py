@@ -23,7 +23,7 @@ from tests.sweep.world import Actor, Model, Row, Tables, World
 REFUSED = {400, 401, 403, 404, 409, 422, 429}
 #: Tables in which any signed-in user may create rows.
 OWN = {"favourites": "user_id", "api_tokens": "user_id", "sessions": "user_id", "jobs": "user_id",
-       "users": "id"}  # fmt: skip
+       "users": "id", "watches": "user_id"}  # fmt: skip
 NEEDED = {"comments": COMMENTER, "node_permissions": MANAGER}
 #: Columns of a page's row in which the database counts.
 COUNTED = {"stored_bytes": None}
@@ -129,8 +129,10 @@ class Sweep:
             return True
         if table in OWN:
             return bool(row.get(OWN[table]) == actor.user_id)
-        if table in {"spaces", "space_members"}:
-            space = row["space_id"] if table == "space_members" else row["id"]
+        if table == "notifications" and new is not None:
+            return actor.user_id in {row["actor_id"], row["user_id"]}
+        if table in {"spaces", "space_members", "space_looks"}:
+            space = row["id"] if table == "spaces" else row["space_id"]
             return space not in self.tables["spaces"] or self.model.space(actor, space) >= MANAGER
         node = row["id"] if table == "nodes" else row.get("node_id", row.get("from_node"))
         if table == "nodes" and old and new and {**old, **COUNTED} == {**new, **COUNTED}:

@@ -185,6 +185,11 @@ class World:
             (slug, f"space{slug}mark"),
         ).fetchone()
         assert row is not None
+        self.conn.execute(
+            "INSERT INTO space_looks (space_id, version, logo, logo_type, logo_sha256)"
+            " VALUES (%s, 0, '<svg></svg>', 'image/svg+xml', 'a')",
+            (row["id"],),
+        )
         for user, role in members.items():
             self.conn.execute(
                 "INSERT INTO space_members VALUES (%s, %s, 'user', %s)", (row["id"], user, role)

@@ -23,6 +23,7 @@ from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
 from notes.http.viewer import Seen, Viewer
 from notes.log import say
+from notes.notifications import gained
 
 logger = logging.getLogger(__name__)
 
@@ -172,6 +173,15 @@ async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
     await conn.execute(
         "INSERT INTO groups (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (wanted,)
     )
+    # The lock waits for a change that gives access to the group: its place is to be found.
+    cursor = await conn.execute(
+        "SELECT g.id FROM groups g WHERE name = ANY(%s) AND NOT EXISTS (SELECT 1"
+        " FROM group_members m WHERE m.group_id = g.id AND m.user_id = %s)"
+        " ORDER BY g.id FOR NO KEY UPDATE",
+        (wanted, user_id),
+    )
+    new = [row["id"] for row in await cursor.fetchall()]
+    places = await gained.by_groups(conn, [user_id], new)
     await conn.execute(
         "DELETE FROM group_members WHERE user_id = %s AND from_oidc AND group_id NOT IN"
         " (SELECT id FROM groups WHERE name = ANY(%s))",
@@ -179,6 +189,7 @@ async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
     )
     await conn.execute(
         "INSERT INTO group_members (group_id, user_id, from_oidc)"
-        " SELECT id, %s, true FROM groups WHERE name = ANY(%s) ON CONFLICT DO NOTHING",
-        (user_id, wanted),
+        " SELECT unnest(%s::uuid[]), %s, true ON CONFLICT DO NOTHING",
+        (new, user_id),
     )
+    await gained.tell(conn, places, None)

@@ -13,6 +13,7 @@ from notes.db.connect import Conn
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
+from notes.notifications import gained
 
 table = Table("people")
 
@@ -193,10 +194,14 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
     unknown = set(body.members) - known
     if unknown:
         raise Problem(422, f"There is no user with the id {min(unknown)}.", field="members")
+    cursor = await conn.execute("SELECT user_id FROM group_members WHERE group_id = %s", (id,))
+    added = known - {row["user_id"] for row in await cursor.fetchall()}
+    new = await gained.by_groups(conn, added, [id])
     await conn.execute("DELETE FROM group_members WHERE group_id = %s", (id,))
     await conn.execute(
         "INSERT INTO group_members (group_id, user_id) SELECT %s, unnest(%s::uuid[])",
         (id, sorted(known)),
     )
+    await gained.tell(conn, new, call.viewer.user_id)
     await audit.note(conn, call.viewer, "group.set", body.name, members=len(known))
     return Group(id, body.name, sorted(known))

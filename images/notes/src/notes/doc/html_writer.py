@@ -171,6 +171,9 @@ class _Writer:
         return f'<img src="{self._local(attrs["src"])}" alt="{alt}"{title} loading="lazy">'
 
     def _link(self, attrs: Json, inner: str) -> str:
+        if attrs["href"].lower().startswith("mention:"):
+            # The name alone: the account's id is not for readers of public pages.
+            return f'<span class="mention">{inner}</span>'
         if not is_live(attrs["href"]):
             # Not a link: it is unknown which program would open the address, and with what effect.
             return f'<span title="{escape(attrs["href"])}">{inner}</span>'

@@ -15,6 +15,8 @@ _MAY_PRECEDE = " \n([{\"'-/:;,."
 _MAY_FOLLOW = " .,;:!?)]}\"'-/"
 _SPECIAL = re.compile(r"[\\`*\[\]~]|_|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|!$")
 _LINE_START = re.compile(r"^(?:([#+=>|-]|:(?=-))|(\d{1,9})([.)]))")
+# A reference to a footnote that would be read as the beginning of another one.
+_NOTE_START = re.compile(r"^(\[\^[^\]]+\]):")
 # Text that would be read as a link although it has no link mark.
 _BARE = re.compile(
     r"(?:(?<=http)|(?<=https)):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9.+_-])@(?=[A-Za-z0-9_\\-])"
@@ -65,6 +67,7 @@ def _guarded(text: str, *, may_start_html: bool) -> str:
             guarded = guarded[:-trail] + "&#32;" * trail
         if may_start_html and starts_block(guarded, is_first=not lines):
             guarded = GUARD + guarded
+        guarded = _NOTE_START.sub(r"\1\:", guarded)
         lines.append(_LINE_START.sub(_escape_start, guarded))
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ Invariant: an edit is stored only after the edit that it is based on, and only o
 """
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from notes.edits.missed import Edits, since
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
+from notes.notifications import mentions, record
 from notes.pages import access
 from notes.pages.content import EditNumber, Title
 from notes.pages.roles import Role
@@ -72,6 +74,7 @@ class _Draft:
     body: EditIn
     digest: bytes
     size: int
+    mentions: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +87,16 @@ class _Stored:
 async def get_live(call: Call, id: UUID) -> LiveView:
     """Get the exact document of a page, with all edits, for an editor."""
 
-    async def work(conn: Conn) -> State:
-        await access.page(conn, call, id, Role.VIEWER)
-        return await _state(conn, id)
+    async def work(conn: Conn) -> tuple[State, bool]:
+        row = await access.page(conn, call, id, Role.VIEWER)
+        return await _state(conn, id), await access.is_insider(conn, call, row)
 
-    state = await call.app.db.run(work)
+    state, named = await call.app.db.run(work)
     doc = state.doc
     if state.edits:
         found = await call.app.edits.live.at(state)
         doc = await in_thread_if(found.nodes > HERE_NODES, lambda: msgspec.json.encode(found.json))
+    doc = doc if named else mentions.hidden(doc)
     return LiveView(state.seq, state.edit_id, state.version, state.last_title, msgspec.Raw(doc))
 
 
@@ -116,7 +120,8 @@ async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
     """
     content = msgspec.json.encode((body.base_seq, body.base_id, body.steps, body.title))
     digest = hashlib.sha256(content).digest()
-    draft = _Draft(id, call.viewer.person, body, digest, len(content))
+    has_mentions = mentions.may_have(content)
+    draft = _Draft(id, call.viewer.person, body, digest, len(content), has_mentions)
     try:
         try:
             return await _try(call, draft)
@@ -140,7 +145,10 @@ async def _try(call: Call, draft: _Draft, *, waits: bool = True) -> Accepted:
     doc = await call.app.edits.live.at(state)
     is_slow = is_long(doc.work, draft.size)
     made = await in_thread_if(is_slow, lambda: applied(doc, body.steps))
-    work = partial(_store, call=call, draft=draft, state=state, waits=waits)
+    found = None
+    if draft.mentions:
+        found = await in_thread_if(made.nodes > HERE_NODES, lambda: mentions.in_nodes(made.json))
+    work = partial(_store, call=call, draft=draft, state=state, waits=waits, found=found)
     stored = await call.app.db.transact(work)
     if stored.is_new:
         call.app.edits.live.keep(node_id, stored.answer.id, made)
@@ -198,8 +206,19 @@ async def _refuse(conn: Conn, draft: _Draft) -> None:
     )
 
 
-async def _store(conn: Conn, call: Call, draft: _Draft, state: State, *, waits: bool) -> _Stored:
-    """Stores the edit if the page is still at its base; the role is checked under the lock."""
+async def _store(
+    conn: Conn,
+    call: Call,
+    draft: _Draft,
+    state: State,
+    *,
+    waits: bool,
+    found: Counter[UUID] | None,
+) -> _Stored:
+    """Stores the edit if the page is still at its base; the role is checked under the lock.
+
+    `found` is whom the page mentions after it, if its steps have mentions.
+    """
     row = await access.page(conn, call, draft.node_id, Role.EDITOR, lock=True)
     before = await _repeated(conn, draft)
     if before is not None:
@@ -219,6 +238,9 @@ async def _store(conn: Conn, call: Call, draft: _Draft, state: State, *, waits: 
     body, seq, made = draft.body, state.seq + 1, uuid4()
     if log is None:
         await saving.snapshot(conn, draft.node_id, 0, row["title"], state.doc.decode())
+    if found is not None:
+        where = record.Where(row["space_id"], draft.node_id, draft.author)
+        await record.page_mentions(conn, where, found)
     async with conn.pipeline():
         await conn.execute(
             "INSERT INTO page_logs"

@@ -26,6 +26,7 @@ from notes.events.record import tell
 from notes.http.problems import Problem
 from notes.http.viewer import Viewer
 from notes.log import say
+from notes.notifications import record
 from notes.pages import content
 from notes.pages.content import Content
 from notes.workers.documents import Documents
@@ -206,17 +207,21 @@ async def _store_version(conn: Conn, state: State, ready: Content, page: dict[st
     authors = sorted({edit["author_id"] for edit in state.edits if edit["author_id"]})
     begun = await _take_back(conn, node_id, page["version"], authors)
     author = state.edits[-1]["author_id"]
+    where = record.Where(page["space_id"], node_id, author)
+    await record.page_mentions(conn, where, await content.mentioned(ready))
+    if begun is None:
+        await record.page_saved(conn, where)
     await content.update(conn, node_id, ready, title, author=author)
     await conn.execute(
         "UPDATE revisions SET authors = %s, begun_at = coalesce(%s, now())"
         " WHERE node_id = %s AND version = %s",
         (authors, begun, node_id, version),
     )
-    where = {"space_id": page["space_id"], "node_id": node_id}
-    await tell(conn, "page.saved", **where, version=version)
+    place = {"space_id": page["space_id"], "node_id": node_id}
+    await tell(conn, "page.saved", **place, version=version)
     if begun is None:
         viewer = Viewer(author, await _name(conn, author))
-        await audit.note(conn, viewer, "page.saved", title, **where, version=version)
+        await audit.note(conn, viewer, "page.saved", title, **place, version=version)
 
 
 async def _take_back(conn: Conn, node_id: UUID, version: int, authors: Sequence[UUID]) -> Any:

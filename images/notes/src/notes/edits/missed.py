@@ -9,6 +9,7 @@ from notes.db.connect import Conn
 from notes.edits import live
 from notes.edits.live import LISTED_BYTES
 from notes.http.problems import Problem, not_found
+from notes.notifications import mentions
 
 LISTED = 500
 
@@ -67,4 +68,13 @@ async def since(
     # An editor's id would tell a visitor of a public page which edits one person made.
     hidden = {} if named else {"author_id": None, "client": None, "n": None}
     edits = [Edit(**{**row, **hidden}) for row in rows]
+    if not named:
+        edits = [_unnamed(edit) for edit in edits]
     return Edits(last, last_id, is_known, edits)
+
+
+def _unnamed(edit: Edit) -> Edit:
+    """An edit that does not tell whose accounts its mentions mean."""
+    if edit.steps is None:
+        return edit
+    return msgspec.structs.replace(edit, steps=msgspec.Raw(mentions.hidden(bytes(edit.steps))))

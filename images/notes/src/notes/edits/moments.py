@@ -14,11 +14,12 @@ from notes.edits.live import EDITS
 from notes.http.context import Call
 from notes.http.problems import not_found
 from notes.http.routing import Table
+from notes.notifications import mentions
 from notes.pages import access
-from notes.pages.api import SaveIn, Version, save
 from notes.pages.content import EditNumber
 from notes.pages.revisions import RevertIn
 from notes.pages.roles import Role
+from notes.pages.saves import SaveIn, Version, save
 
 table = Table("edits")
 
@@ -36,8 +37,9 @@ class Moment(msgspec.Struct, frozen=True):
 async def get_moment(call: Call, id: UUID, seq: EditNumber) -> Moment:
     """Get a page as it was after an edit."""
 
-    async def work(conn: Conn) -> tuple[DictRow | None, list[DictRow]]:
-        await access.page(conn, call, id, Role.VIEWER)
+    async def work(conn: Conn) -> tuple[DictRow | None, list[DictRow], bool]:
+        row = await access.page(conn, call, id, Role.VIEWER)
+        named = await access.is_insider(conn, call, row)
         cursor = await conn.execute(
             "SELECT seq, at, title, doc FROM page_snapshots WHERE node_id = %(id)s"
             " AND seq <= %(seq)s"
@@ -49,17 +51,18 @@ async def get_moment(call: Call, id: UUID, seq: EditNumber) -> Moment:
         )
         base = await cursor.fetchone()
         if base is None or base["seq"] == seq:
-            return base, []
+            return base, [], named
         rows = await conn.execute(EDITS, (id, base["seq"], seq - base["seq"]))
-        return base, await rows.fetchall()
+        return base, await rows.fetchall(), named
 
-    base, edits = await call.app.db.run(work)
+    base, edits, named = await call.app.db.run(work)
     if base is None or (edits[-1]["seq"] if edits else base["seq"]) != seq:
         raise not_found("edit")
     doc = bytes(base["doc"])
     if edits:
         steps = [bytes(edit["steps"]) for edit in edits if edit["steps"] is not None]
         doc = await call.app.documents.replay(call.account, doc, steps)
+    doc = doc if named else mentions.hidden(doc)
     title = next((e["title"] for e in reversed(edits) if e["title"]), base["title"])
     return Moment(seq, edits[-1]["at"] if edits else base["at"], title, msgspec.Raw(doc))
 
@@ -68,4 +71,5 @@ async def get_moment(call: Call, id: UUID, seq: EditNumber) -> Moment:
 async def restore_moment(call: Call, id: UUID, seq: EditNumber, body: RevertIn) -> Version:
     """Restore a page as it was after an edit, as a new version."""
     old = await get_moment(call, id, seq)
-    return await save(call, id, SaveIn(body.base_version, old.title, old.doc))
+    given = SaveIn(body.base_version, old.title, old.doc)
+    return await save(call, id, given, is_restore=True)

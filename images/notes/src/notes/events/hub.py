@@ -10,19 +10,18 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, LiteralString, NamedTuple
+from typing import LiteralString
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import DictRow
 
 from notes.db.connect import Conn
 from notes.db.failures import UnavailableError
 from notes.db.listener import Listener
 from notes.db.migrate import LOCK
 from notes.db.pool import Database
+from notes.events.event import COLUMNS, END, Event, Position, event_of
 from notes.events.inboxes import Inboxes
 from notes.log import say
 
@@ -32,61 +31,6 @@ POLL_S = 30.0
 SETTLE_S = 0.01
 BATCH = 500
 RING = 2000
-END = 2**62
-"""A number after those of all events of a transaction."""
-OLD_PARTS = 3
-
-_COLUMNS: LiteralString = (
-    "SELECT e.timeline, e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id,"
-    " e.user_id, e.data,"
-    " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled,"
-    # For a page that is deleted, or now in another space, the permissions at the event's time.
-    " CASE WHEN n.space_id = e.space_id THEN n.access_root ELSE e.access_root END AS access_root"
-    " FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
-)
-
-
-class Position(NamedTuple):
-    """A place in the order of events; `epoch` changes when a new order begins."""
-
-    epoch: int
-    timeline: int
-    xid: int
-    id: int
-
-    def __str__(self) -> str:
-        return ".".join(map(str, self))
-
-    @classmethod
-    def parse(cls, text: str) -> "Position | None":
-        parts = text.split(".")
-        if not all(p.isascii() and p.isdigit() and len(p) <= len(str(END)) for p in parts):
-            return None
-        numbers = [int(part) for part in parts]
-        if len(numbers) == OLD_PARTS:  # an id from a version without timelines
-            numbers.insert(1, 0)
-        if len(numbers) != len(cls._fields) or max(numbers) > END or numbers[1] >= 2**31:
-            return None
-        return cls(*numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One event; `readers` tells for each user that was checked if they may see it."""
-
-    position: Position
-    kind: str
-    space_id: UUID | None
-    node_id: UUID | None
-    user_id: UUID | None
-    access_root: UUID | None
-    frame: bytes
-    readers: dict[UUID, bool] = field(default_factory=dict)
-
-    @property
-    def is_internal(self) -> bool:
-        """True if it concerns the people in a space, not the content that the space shows."""
-        return self.kind.startswith("comment.") or self.kind == "space.members"
 
 
 async def prepare_epoch(conn: Conn) -> None:
@@ -114,6 +58,10 @@ class Hub:
         self._news: asyncio.Future[None] | None = None
         self._watchers: dict[UUID, int] = {}
         self.position: Position | None = None
+        #: How often a failover has lost events that were delivered; each stream then says `reset`.
+        self.losses = 0
+        #: The last event that was found to be lost.
+        self.lost_at: Position | None = None
         self.inboxes = Inboxes()
         listener.on("app_events", self._woken.set)
 
@@ -188,6 +136,17 @@ class Hub:
             return True
         return (at.timeline, at.xid) <= (row["pruned_timeline"], row["pruned_xid"])
 
+    async def is_missing(self, at: Position) -> bool:
+        """True if the event at a position was lost in a failover, with what it told of."""
+        if at.id == END:
+            return False
+        row = await self._db.one(
+            "SELECT 1 FROM events WHERE (timeline, xid, id) = (%s, %s::text::xid8, %s)",
+            (at.timeline, at.xid, at.id),
+        )
+        # Old events are deleted.
+        return row is None and not await self.lost(at)
+
     async def _horizon(self) -> Position:
         row = await self._db.one(
             "SELECT epoch, current_timeline() AS timeline,"
@@ -204,31 +163,41 @@ class Hub:
         if at is None:
             self.position = await self._horizon()
             return True
-        rows = await self._db.all(
-            _COLUMNS
-            + " WHERE (e.timeline, e.xid, e.id) > (%s, %s::text::xid8, %s)"
-            + f" ORDER BY e.timeline, e.xid, e.id LIMIT {BATCH}",
+        # With the event that was delivered last: without it, a failover has lost it.
+        found = await self._db.all(
+            COLUMNS
+            + " WHERE (e.timeline, e.xid, e.id) >= (%s, %s::text::xid8, %s)"
+            + f" ORDER BY e.timeline, e.xid, e.id LIMIT {BATCH + 1}",
             (at.timeline, at.xid, at.id),
         )
+        is_there = bool(found) and (found[0]["timeline"], found[0]["xid"], found[0]["id"]) == at[1:]
+        rows = found[1:] if is_there else found[:BATCH]
+        if not is_there and at != self.lost_at and await self.is_missing(at):
+            self.lost_at = at
+            self.losses += 1
+            self._tell_streams()
         # In this order, an event after an unsettled one is unsettled too.
-        events = [_event(at.epoch, row) for row in rows if row["settled"]]
+        events = [event_of(at.epoch, row) for row in rows if row["settled"]]
         await self._admit(events, list(self._watchers))
         if self.position != at:
             return True  # a new stream has reset the position in the meantime
         if events:
             self._ring.extend(events)
             self.position = events[-1].position
-            if self._news is not None:
-                self._news.set_result(None)
-                self._news = None
+            self._tell_streams()
         return len(rows) == BATCH or len(events) < len(rows)
+
+    def _tell_streams(self) -> None:
+        if self._news is not None:
+            self._news.set_result(None)
+            self._news = None
 
     async def _stored(self, after: Position, until: Position | None) -> list[Event]:
         limit: LiteralString = (
             " AND (e.timeline, e.xid, e.id) <= (%(utimeline)s, %(uxid)s::text::xid8, %(uid)s)"
         )
         rows = await self._db.all(
-            _COLUMNS
+            COLUMNS
             + " WHERE (e.timeline, e.xid, e.id) > (%(timeline)s, %(xid)s::text::xid8, %(id)s)"
             + " AND e.xid < pg_snapshot_xmin(pg_current_snapshot())"
             + (limit if until else "")
@@ -242,7 +211,7 @@ class Hub:
                 "uid": until.id if until else None,
             },
         )
-        return [_event(after.epoch, row) for row in rows]
+        return [event_of(after.epoch, row) for row in rows]
 
     async def _admit(self, events: list[Event], people: list[UUID]) -> None:
         """Records for each event which of `people` may see it."""
@@ -270,25 +239,3 @@ class Hub:
                 )
                 known[key] = {row["id"] for row in rows}
             event.readers.update((p, p in known[key]) for p in people)
-
-
-def _event(epoch: int, row: DictRow) -> Event:
-    position = Position(epoch, row["timeline"], row["xid"], row["id"])
-    return Event(
-        position,
-        row["kind"],
-        row["space_id"],
-        row["node_id"],
-        row["user_id"],
-        row["access_root"],
-        _frame(position, row),
-    )
-
-
-def _frame(position: Position, row: dict[str, Any]) -> bytes:
-    ids = "".join(
-        f'"{name}":"{row[name]}",' for name in ("space_id", "node_id") if row[name] is not None
-    )
-    data = bytes(row["data"]).decode()
-    body = f"{{{ids}{data[1:]}" if data != "{}" else f"{{{ids.rstrip(',')}}}"
-    return f"id: {position}\nevent: {row['kind']}\ndata: {body}\n\n".encode()

@@ -2,7 +2,8 @@
 
 A stream begins with `hello`, whose id is its start position; a client that reconnects with
 `Last-Event-ID` gets the events that it missed. If they are no longer stored it gets `reset` and has
-to reload. Invariant: a stream's position moves only past events that were sent or are not for it.
+to reload; so does each client when a failover has lost an event that was sent, with its change.
+Invariant: a stream's position moves only past events that were sent or are not for it.
 """
 
 import asyncio
@@ -13,7 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from notes.auth import sessions
-from notes.events.hub import Hub, Position
+from notes.events.event import Position
+from notes.events.hub import Hub
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
@@ -35,6 +37,7 @@ class EventStream(Response):
         self._hub = hub
         self._at = start
         self._first = first
+        self._losses = hub.losses
         self._person: UUID = call.viewer.person
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,6 +53,12 @@ class EventStream(Response):
             clock = asyncio.get_running_loop().time
             written = clock()
             while not gone.done() and not over.done():
+                if self._losses != self._hub.losses:
+                    self._losses = self._hub.losses
+                    if self._at == self._hub.lost_at:
+                        self._at = self._at.end
+                    await self._write(send, _said("reset", self._at))
+                    written = clock()
                 events, reached = await self._hub.since(self._at, self._person)
                 space = self._call.seen.site.space_id
                 if space is not None:
@@ -107,6 +116,9 @@ async def get_events(call: Call) -> Response:
         raise Problem(422, "Last-Event-ID is not the id of an event.", field="last-event-id")
     if await hub.lost(at):
         return EventStream(call, hub, now, _said("reset", now))
+    if await hub.is_missing(at):
+        # A client that connects again after this has read everything again.
+        return EventStream(call, hub, at.end, _said("reset", at.end))
     return EventStream(call, hub, at, b"retry: 1000\n\n")
 
 

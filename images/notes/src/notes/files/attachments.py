@@ -15,7 +15,7 @@ from notes.files import chunks
 from notes.files.multipart import receive_form
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
-from notes.pages import access
+from notes.pages import access, repeats
 from notes.pages.roles import Role
 
 MULTIPART_LIMIT_BYTES = 64 * 1024 * 1024  # spec: notes-app §8
@@ -57,41 +57,85 @@ async def find(call: Call, attachment_id: UUID, node_id: UUID | None = None) -> 
 
 async def complete(
     call: Call, node_id: UUID, upload_id: UUID, size: int, found: chunks.Sums
-) -> None:
-    """Turns an upload into an attachment; does nothing if that was already done."""
+) -> UUID:
+    """Turns an upload into an attachment, once; returns the attachment's id.
 
-    async def work(conn: Conn) -> None:
+    The key of an upload decides that id. Raises a 410 if that attachment was deleted since.
+    """
+
+    async def work(conn: Conn) -> UUID:
         cursor = await conn.execute("SELECT * FROM uploads WHERE id = %s FOR UPDATE", (upload_id,))
         row = await cursor.fetchone()
         if row is None:
-            return
+            return upload_id
         page = await access.page(conn, call, node_id, Role.EDITOR)
-        await conn.execute(
-            "INSERT INTO attachments (id, node_id, name, media_type, size, created_by, sha256,"
-            " crc32) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (
-                upload_id,
-                node_id,
-                row["name"],
-                row["media_type"],
-                size,
-                row["user_id"],
-                found.sha256,
-                found.crc32,
-            ),
-        )
+        attachment_id = repeats.own_id(row["user_id"], row["key"]) if row["key"] else upload_id
+        is_repeat = await repeats.is_repeat(conn, call, row["key"], attachment_id, node_id)
+        if row["key"] and not is_repeat:
+            await conn.execute(
+                "UPDATE chunks SET file_id = %s WHERE file_id = %s", (attachment_id, upload_id)
+            )
+            # Before the file counts: it counts once.
+            await conn.execute("DELETE FROM uploads WHERE id = %s", (upload_id,))
+        if not is_repeat:
+            await conn.execute(
+                "INSERT INTO attachments (id, node_id, name, media_type, size, created_by, sha256,"
+                " crc32) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+                (
+                    attachment_id,
+                    node_id,
+                    row["name"],
+                    row["media_type"],
+                    size,
+                    row["user_id"],
+                    found.sha256,
+                    found.crc32,
+                ),
+            )
+            where = {"space_id": page["space_id"], "node_id": node_id}
+            await tell(conn, "attachment.made", **where, attachment_id=attachment_id)
+            await audit.note(conn, call.viewer, "attachment.made", row["name"], **where)
         await conn.execute("DELETE FROM uploads WHERE id = %s", (upload_id,))
-        where = {"space_id": page["space_id"], "node_id": node_id}
-        await tell(conn, "attachment.made", **where, attachment_id=upload_id)
-        await audit.note(conn, call.viewer, "attachment.made", row["name"], **where)
+        return attachment_id
 
-    await call.app.db.transact(work)
+    return await call.app.db.transact(work)
+
+
+async def made_under(conn: Conn, call: Call, key: UUID, node_id: UUID) -> UUID | None:
+    """The attachment that a user has made of a page under a key. Raises a 410 if it was deleted."""
+    assert call.viewer.user_id is not None  # noqa: S101 - nobody else may upload
+    attachment_id = repeats.own_id(call.viewer.user_id, key)
+    cursor = await conn.execute("SELECT node_id FROM attachments WHERE id = %s", (attachment_id,))
+    row = await cursor.fetchone()
+    if row is not None and row["node_id"] == node_id:
+        return attachment_id
+    if row is not None or await repeats.is_done(conn, call, key):
+        raise repeats.gone()
+    if await repeats.was_removed(conn, attachment_id, node_id):
+        raise repeats.gone()
+    return None
+
+
+def _form_key(call: Call) -> UUID | None:
+    text = call.request.headers.get("upload-key")
+    try:
+        return UUID(text) if text is not None else None
+    except ValueError:
+        raise Problem(422, "Upload-Key is not a UUID.", field="upload-key") from None
 
 
 async def whole(call: Call, node_id: UUID) -> Attachment:
     """Creates an attachment from the file of a form."""
-    await call.app.db.run(lambda conn: access.page(conn, call, node_id, Role.EDITOR))
+    key = _form_key(call)
+
+    async def before(conn: Conn) -> UUID | None:
+        await access.page(conn, call, node_id, Role.EDITOR)
+        return await made_under(conn, call, key, node_id) if key else None
+
+    made = await call.app.db.run(before)
+    if made is not None:
+        return await find(call, made, node_id)
     limit = min(MULTIPART_LIMIT_BYTES, call.app.settings.max_attachment_bytes)
-    received = await receive_form(call, limit, node_id=node_id)
-    await complete(call, node_id, received.upload_id, received.size, received.sums)
-    return await find(call, received.upload_id, node_id)
+    received = await receive_form(call, limit, node_id=node_id, key=key)
+    made = await complete(call, node_id, received.upload_id, received.size, received.sums)
+    return await find(call, made, node_id)

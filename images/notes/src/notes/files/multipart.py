@@ -42,10 +42,17 @@ class Received:
 class Sink:
     """Collects bytes, stores them in chunks and computes the checksums."""
 
-    def __init__(self, call: Call, limit: int, node_id: UUID | None, space_id: UUID | None) -> None:
+    def __init__(
+        self,
+        call: Call,
+        limit: int,
+        node_id: UUID | None,
+        space_id: UUID | None,
+        key: UUID | None = None,
+    ) -> None:
         self._call = call
         self._limit = limit
-        self._where = (node_id, space_id)
+        self._where = (node_id, space_id, key)
         self._buffer = bytearray()
         self._sha = hashlib.sha256()
         self._crc = 0
@@ -59,8 +66,8 @@ class Sink:
 
     async def _insert(self, conn: Conn, name: str, kind: str) -> UUID:
         cursor = await conn.execute(
-            "INSERT INTO uploads (node_id, space_id, user_id, name, media_type, reserved)"
-            " VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+            "INSERT INTO uploads (node_id, space_id, key, user_id, name, media_type, reserved)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id",
             (*self._where, self._call.viewer.user_id, file_name(name), media_type(kind), ROW_BYTES),
         )
         row = await cursor.fetchone()
@@ -97,11 +104,16 @@ class Sink:
 
 
 async def receive_form(
-    call: Call, limit: int, *, node_id: UUID | None = None, space_id: UUID | None = None
+    call: Call,
+    limit: int,
+    *,
+    node_id: UUID | None = None,
+    space_id: UUID | None = None,
+    key: UUID | None = None,
 ) -> Received:
     """Stores the file of a form. Raises a 400 or 422 if the form is invalid or has none."""
     await check_announced(call, node_id=node_id, space_id=space_id)
-    sink = Sink(call, limit, node_id, space_id)
+    sink = Sink(call, limit, node_id, space_id, key)
     form = _Form(call.request)
     async with _whole_or_nothing(sink):
         async for event, value in form.events():

@@ -26,7 +26,7 @@ from notes.files.ranges import Span, UnsatisfiableError, unchanged, wanted
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
-from notes.pages import access
+from notes.pages import access, repeats
 from notes.pages.roles import Role
 
 table = Table("attachments")
@@ -183,6 +183,7 @@ async def delete_attachment(call: Call, id: UUID) -> None:
         page = await access.page(conn, call, row["node_id"], Role.EDITOR)
         await take_time(conn)
         await conn.execute("DELETE FROM attachments WHERE id = %s", (id,))
+        await repeats.note_removal(conn, call, [id], row["node_id"])
         where = {"space_id": page["space_id"], "node_id": row["node_id"]}
         await tell(conn, "attachment.removed", **where, attachment_id=id)
         await audit.note(conn, call.viewer, "attachment.removed", row["name"], **where)

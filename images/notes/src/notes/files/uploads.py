@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from notes.db.connect import Conn
 from notes.files import chunks
-from notes.files.attachments import Attachment, check_size, complete, find, whole
+from notes.files.attachments import Attachment, check_size, complete, find, made_under, whole
 from notes.files.chunks import CHUNK_BYTES
 from notes.files.names import file_name, media_type
 from notes.http.context import Call
@@ -39,6 +39,7 @@ class UploadIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, msgspec.Meta(ge=0, le=2**50)]
     type: Annotated[str, msgspec.Meta(max_length=200)] = "application/octet-stream"
     sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")] | None = None
+    key: UUID | None = None
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -70,7 +71,8 @@ async def post_upload(call: Call, id: UUID) -> Upload | Attachment:
     octet-stream with the headers Upload-Id, Upload-Chunk (from 0) and optionally Upload-Checksum
     (sha256=…) stores one chunk, in any order, as often as needed: 200 with the missing chunks, or
     201 with the attachment after the last one. A form with a file of up to 64 MB creates the
-    attachment at once.
+    attachment at once. With a key (of a form: Upload-Key), a file that is sent again is the same
+    attachment.
     """
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
@@ -97,39 +99,58 @@ async def announced(call: Call) -> UploadIn:
         raise Problem(400, f"The body is not JSON: {error}", field="body") from None
 
 
-async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload:
+async def insert(
+    conn: Conn,
+    call: Call,
+    body: UploadIn,
+    *,
+    node_id: UUID | None = None,
+    space_id: UUID | None = None,
+) -> DictRow:
+    """Stores a new upload of the user, to a page or as a zip to a space; returns its row.
+
+    It reserves the bytes of the file. Raises a quota's problem if they do not fit.
+    """
+    cursor = await conn.execute(
+        "INSERT INTO uploads (node_id, space_id, user_id, name, media_type, size, sha256, reserved,"
+        " key) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
+        (
+            node_id,
+            space_id,
+            call.viewer.user_id,
+            file_name(body.name),
+            media_type(body.type),
+            body.size,
+            bytes.fromhex(body.sha256) if body.sha256 else None,
+            body.size + ROW_BYTES,
+            body.key,
+        ),
+    )
+    row = await cursor.fetchone()
+    assert row is not None  # noqa: S101 - an insert returns its row
+    return row
+
+
+async def state(call: Call, row: DictRow) -> Upload:
+    """The upload of a row, with its missing chunks."""
+    missing = await missing_of(call, row["id"], chunks.count(row["size"]))
+    return Upload(row["id"], row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+
+
+async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload | Attachment:
     check_size(call, body.size)
 
-    async def work(conn: Conn) -> DictRow:
+    async def work(conn: Conn) -> DictRow | UUID:
         await access.page(conn, call, node_id, Role.EDITOR)
-        cursor = await conn.execute(
-            "INSERT INTO uploads (node_id, user_id, name, media_type, size, sha256, reserved)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
-            (
-                node_id,
-                call.viewer.user_id,
-                file_name(body.name),
-                media_type(body.type),
-                body.size,
-                bytes.fromhex(body.sha256) if body.sha256 else None,
-                body.size + ROW_BYTES,
-            ),
-        )
-        row = await cursor.fetchone()
-        assert row is not None  # noqa: S101 - an insert returns its row
-        return row
+        made = await made_under(conn, call, body.key, node_id) if body.key else None
+        return made or await insert(conn, call, body, node_id=node_id)
 
     row = await call.app.db.transact(work)
+    if isinstance(row, UUID):
+        return await find(call, row, node_id)
     if body.size == 0:
-        return await _finish(call, node_id, row["id"])  # type: ignore[return-value]
-    return Upload(
-        row["id"],
-        row["name"],
-        row["size"],
-        CHUNK_BYTES,
-        list(range(chunks.count(row["size"]))),
-        row["expires_at"],
-    )
+        return await _finish(call, node_id, row["id"])
+    return await state(call, row)
 
 
 async def _chunk(call: Call, node_id: UUID) -> Response:
@@ -137,15 +158,13 @@ async def _chunk(call: Call, node_id: UUID) -> Response:
     row = await _upload(call, node_id, upload_id)
     if row is None:
         return await _perhaps_done(call, node_id, upload_id)
-    total = chunks.count(row["size"])
     data = await received(call, row["size"], number)
 
     if not await stored(call, upload_id, number, data):
         return await _perhaps_done(call, node_id, upload_id)
     # Only after the commit: of two concurrent last chunks, one request sees both.
-    missing = await missing_of(call, upload_id, total)
-    if missing:
-        left = Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+    left = await state(call, row)
+    if left.missing:
         return _json(left, 200)
     return _json(await _finish(call, node_id, upload_id), 201)
 
@@ -249,8 +268,8 @@ async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
             "The file's checksum is not the announced one; abort the upload and begin again.",
             errors=[FieldError("sha256", "it differs")],
         )
-    await complete(call, node_id, upload_id, row["size"], found)
-    return await find(call, upload_id, node_id)
+    made = await complete(call, node_id, upload_id, row["size"], found)
+    return await find(call, made, node_id)
 
 
 @table("GET", "/api/v1/nodes/{id}/uploads/{upload_id}")
@@ -259,8 +278,7 @@ async def get_upload(call: Call, id: UUID, upload_id: UUID) -> Upload:
     row = await _upload(call, id, upload_id)
     if row is None:
         raise not_found("upload")
-    missing = await missing_of(call, upload_id, chunks.count(row["size"]))
-    return Upload(upload_id, row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+    return await state(call, row)
 
 
 @table("DELETE", "/api/v1/nodes/{id}/uploads/{upload_id}", scope="write", status=204)

@@ -41,6 +41,7 @@ _TITLES = {
     409: "Conflict",
     410: "Gone",
     411: "Length required",
+    412: "Precondition failed",
     413: "Content too large",
     415: "Unsupported media type",
     416: "Range not satisfiable",

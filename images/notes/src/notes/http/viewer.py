@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
+from notes.http.look import Look
 from notes.http.problems import Problem
 
 Scope = Literal["read", "write", "admin"]
@@ -13,9 +14,10 @@ SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The site of a host name: the main one, or that of one space."""
+    """The site of a host name: the main one, or that of one space, which has a look."""
 
     space_id: UUID | None = None
+    look: Look | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from notes.db.connect import Conn, take_time
 from notes.db.failures import may_repeat
 from notes.db.pool import Database
 from notes.log import say
+from notes.pages.repeats import REQUEST_DAYS
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +21,8 @@ TRASH_DAYS = 30
 EVENT_HOURS = 24
 JOB_DAYS = 30
 PREVIEW_HOURS = 24
+NOTIFICATION_DAYS = 90
+MOST_NOTIFICATIONS = 1_000  # of one person
 MOST_EDITS = 20_000  # in one statement, so that each ends in time and its work stays
 MOST_SNAPSHOTS = 200
 
@@ -41,6 +44,11 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     " UPDATE event_epochs SET pruned_timeline = g.timeline, pruned_xid = g.last FROM"
     " (SELECT timeline, xid::text::bigint AS last FROM gone ORDER BY 1 DESC, 2 DESC LIMIT 1) g"
     " WHERE (g.timeline, g.last) > (pruned_timeline, pruned_xid)",
+    f"DELETE FROM notifications WHERE at < now() - interval '{NOTIFICATION_DAYS} days'",
+    "DELETE FROM notifications o USING (SELECT id FROM (SELECT id, row_number() OVER"
+    " (PARTITION BY user_id ORDER BY seq DESC) AS number FROM notifications) n"
+    f" WHERE number > {MOST_NOTIFICATIONS}) old WHERE o.id = old.id",
+    f"DELETE FROM client_requests WHERE at < now() - interval '{REQUEST_DAYS} days'",
     f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",
     # A page that is not edited any more: a snapshot of its last state takes the edits' place.
     "INSERT INTO page_snapshots (node_id, seq, at, title, doc)"

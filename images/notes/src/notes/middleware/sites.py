@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from notes.config import Settings
+from notes.http.look import Look
 from notes.http.viewer import Site
 from notes.middleware.hostname import without_port
 
@@ -16,10 +17,11 @@ MAIN = Site()
 
 @dataclass(frozen=True, slots=True)
 class SpaceHost:
-    """The space of a domain; `enabled` if its site is enabled."""
+    """The space of a domain and its look; `enabled` if its site is enabled."""
 
     space_id: UUID
     enabled: bool
+    look: Look | None = None
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class HostMap:
             return MAIN  # even if a space was given this domain before the settings changed
         space = self.spaces.get(host) or self.spaces.get(without_port(host))
         if space is not None:
-            return Site(space.space_id) if space.enabled else None
+            return Site(space.space_id, space.look) if space.enabled else None
         return MAIN if main is None else None
 
     def may_have_certificate(self, host: str) -> bool:

@@ -3,6 +3,8 @@
 Invariant: derived data is written in the transaction that writes the document.
 """
 
+import asyncio
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
@@ -11,6 +13,7 @@ import msgspec
 
 from notes.db.connect import Conn
 from notes.http.problems import Problem
+from notes.notifications import mentions
 from notes.workers.documents import Documents
 
 Title = Annotated[
@@ -56,6 +59,14 @@ async def prepare(
         raise Problem(422, "Send doc or markdown, not both.", field="markdown")
     made = await documents.prepare(account, title, doc, markdown, patient=patient)
     return Content(made.doc.decode(), made.text, made.search, made.links, len(made.doc))
+
+
+async def mentioned(content: Content) -> Counter[UUID]:
+    """The number of mentions of each user in a document."""
+    doc = content.doc.encode()
+    if len(doc) > LARGE:
+        return await asyncio.to_thread(mentions.in_document, doc)
+    return mentions.in_document(doc)
 
 
 def is_large(doc: bytes | None, markdown: str | None) -> bool:

@@ -154,16 +154,21 @@ _FOUND: LiteralString = (
 )
 
 
+def _beginning(typed: str) -> str:
+    """The pattern of texts that begin with a text."""
+    escaped = typed.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"{escaped}%"
+
+
 async def find(conn: Conn, call: Call, typed: str, root: UUID | None) -> list[Principal]:
     """The people and groups that a name begins with, known to the viewer; at most `MOST_FOUND`.
 
     `root` is the page whose permissions the viewer manages, None for those of a space.
     """
-    escaped = typed.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     given = {
         **call.viewer.rights,
         "root": root,
-        "begins": f"{escaped}%",
+        "begins": _beginning(typed),
         "most": MOST_FOUND,
     }
     cursor = await conn.execute(_KNOWN + _FOUND, given)
@@ -210,3 +215,42 @@ async def find_space_people(call: Call, id: UUID, query: PeopleQuery) -> list[Pr
 async def _looked_up(call: Call, typed: str, root: UUID | None) -> list[Principal]:
     await count(call.app.db, LOOKUPS, "", str(call.viewer.person))
     return await call.app.db.run(lambda conn: find(conn, call, typed, root))
+
+
+class Mentionable(msgspec.Struct, frozen=True):
+    """A person who may be mentioned on a page."""
+
+    id: UUID
+    name: str
+
+
+_WRITERS: LiteralString = (
+    " UNION SELECT c.author_id FROM comments c WHERE c.node_id = %(node)s"
+    " UNION SELECT r.author_id FROM revisions r WHERE r.node_id = %(node)s"
+)
+_MENTIONABLE: LiteralString = (
+    "SELECT u.id, u.name FROM users u JOIN nodes n ON n.id = %(node)s"
+    " WHERE u.disabled_at IS NULL AND u.id <> %(person)s"
+    " AND (%(all)s OR " + _BEGINS.replace("{of}", "u.name") + ")"
+    " AND (%(admin)s OR u.id IN (SELECT id FROM known_users" + _WRITERS + "))"
+    " AND page_insider(n.space_id, n.access_root, u.id, ARRAY(SELECT g.group_id"
+    " FROM group_members g WHERE g.user_id = u.id), u.is_admin)"
+    " ORDER BY lower(u.name), u.id LIMIT %(most)s"
+)
+
+
+async def find_mentionable(conn: Conn, call: Call, typed: str, node_id: UUID) -> list[Mentionable]:
+    """The people, known to the viewer, who may read a page and whose name begins with `typed`.
+
+    The names of a page's writers are in its history and comments: its insiders know them, too.
+    """
+    given = {
+        **call.viewer.rights,
+        "root": None,
+        "node": node_id,
+        "all": not typed,
+        "begins": _beginning(typed),
+        "most": MOST_FOUND,
+    }
+    cursor = await conn.execute(_KNOWN + _MENTIONABLE, given)
+    return [Mentionable(**row) for row in await cursor.fetchall()]

@@ -12,6 +12,7 @@ from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
+from notes.notifications import gained, record
 from notes.pages import access
 from notes.pages.roles import Role, RoleName
 
@@ -58,6 +59,8 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
     async def work(conn: Conn) -> list[Grant]:
         row = await access.page_in_tree(conn, call, id, Role.MANAGER)
         await check_principals(conn, body.grants)
+        named = users_and_groups(body.grants)
+        outside = await gained.by_grants(conn, *named, row["space_id"], id)
         await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
         for one in body.grants:
             await conn.execute(
@@ -70,6 +73,8 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
             await _require_a_manager(conn, call, row["space_id"], id)
         where = {"space_id": row["space_id"], "node_id": id}
         await tell(conn, "page.permissions", **where)
+        by = record.Where(row["space_id"], id, call.viewer.user_id)
+        await record.make(conn, "access", outside, by)
         await audit.note(
             conn, call.viewer, "page.permissions", row["title"], **where, grants=len(body.grants)
         )
@@ -96,6 +101,12 @@ async def _require_a_manager(conn: Conn, call: Call, space_id: UUID, node_id: UU
 
 def grant(row: dict[str, Any]) -> Grant:
     return msgspec.convert({**row, "role": Role(row["role"]).label}, Grant)
+
+
+def users_and_groups(grants: Sequence[Grant]) -> tuple[list[UUID], list[UUID]]:
+    """The users of some grants, and the groups."""
+    users = [one.principal for one in grants if one.kind == "user"]
+    return users, [one.principal for one in grants if one.kind == "group"]
 
 
 async def check_principals(conn: Conn, grants: Sequence[Grant]) -> None:

@@ -11,10 +11,11 @@ from notes.doc import diff as differ
 from notes.http.context import Call
 from notes.http.problems import not_found
 from notes.http.routing import Table
+from notes.notifications import mentions
 from notes.pages import access
-from notes.pages.api import SaveIn, Version, save
 from notes.pages.content import VersionNumber
 from notes.pages.roles import Role
+from notes.pages.saves import SaveIn, Version, save
 
 table = Table("revisions")
 
@@ -82,7 +83,8 @@ async def get_revision(call: Call, id: UUID, version: VersionNumber) -> Version:
     """Get one version of a page."""
 
     async def work(conn: Conn) -> Version:
-        await access.page(conn, call, id, Role.VIEWER)
+        page = await access.page(conn, call, id, Role.VIEWER)
+        named = await access.is_insider(conn, call, page)
         cursor = await conn.execute(
             "SELECT version, title, doc FROM revisions WHERE node_id = %s AND version = %s",
             (id, version),
@@ -90,6 +92,8 @@ async def get_revision(call: Call, id: UUID, version: VersionNumber) -> Version:
         row = await cursor.fetchone()
         if row is None:
             raise not_found("version")
+        if not named:
+            row["doc"] = msgspec.Raw(mentions.hidden(bytes(row["doc"])))
         return Version(**row)
 
     return await call.app.db.run(work)

@@ -1,4 +1,4 @@
-"""API of spaces: create, change and delete them, and set their members.
+"""API of spaces: create, change and delete them.
 
 Invariant: a change of a domain or of its site notifies `app_spaces` in the same transaction, so
 every replica serves it within moments (spec: notes-app §6).
@@ -14,12 +14,11 @@ from psycopg import errors
 from notes.auth import audit
 from notes.auth.accounts import Name
 from notes.db.connect import Conn, take_time
-from notes.events.record import tell, tell_of_the_end
+from notes.events.record import tell_of_the_end
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
 from notes.pages import access
-from notes.pages.permissions import Grant, check_principals
 from notes.pages.roles import EveryoneName, Role
 from notes.spaces import domains
 from notes.spaces.making import NewSpace, make_space
@@ -70,18 +69,6 @@ class SpacePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     public: bool | None = None
     domain: Domain | None = None
     site_enabled: bool | None = None
-
-
-class Member(Grant, frozen=True, forbid_unknown_fields=True):
-    """A member of a space; the answer has the name, a request may leave it out."""
-
-    name: Annotated[str, msgspec.Meta(max_length=300)] = ""
-
-
-class MembersIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All members of a space, each with a role."""
-
-    grants: Annotated[list[Member], msgspec.Meta(max_length=500)]
 
 
 def _space(row: dict[str, Any]) -> Space:
@@ -186,53 +173,3 @@ async def delete_space(call: Call, id: UUID) -> None:
         await audit.note(conn, call.viewer, "space.deleted", row["name"], space_id=id)
 
     await call.app.db.transact(work)
-
-
-@table("GET", "/api/v1/spaces/{id}/members")
-async def get_members(call: Call, id: UUID) -> list[Member]:
-    """List the members of a space, with their names and roles."""
-
-    async def work(conn: Conn) -> list[Member]:
-        row = await access.space(conn, call, id, Role.VIEWER)
-        if not row["inside"]:
-            raise Problem(403, "Only members may list the members of a public space.")
-        return await _members(conn, id)
-
-    return await call.app.db.run(work)
-
-
-@table("PUT", "/api/v1/spaces/{id}/members", scope="write")
-async def put_members(call: Call, id: UUID, body: MembersIn) -> list[Member]:
-    """Set the members of a space and their roles; one has to be a manager."""
-
-    async def work(conn: Conn) -> list[Member]:
-        row = await access.space(conn, call, id, Role.MANAGER)
-        if not any(one.role == "manager" for one in body.grants):
-            raise Problem(422, "The space needs a manager.", field="grants")
-        await check_principals(conn, body.grants)
-        await conn.execute("DELETE FROM space_members WHERE space_id = %s", (id,))
-        for one in body.grants:
-            await conn.execute(
-                "INSERT INTO space_members (space_id, principal, kind, role)"
-                " VALUES (%s, %s, %s, %s)",
-                (id, one.principal, one.kind, Role.named(one.role)),
-            )
-        await tell(conn, "space.members", space_id=id)
-        await audit.note(conn, call.viewer, "space.members", row["name"], space_id=id)
-        return await _members(conn, id)
-
-    return await call.app.db.transact(work)
-
-
-async def _members(conn: Conn, id: UUID) -> list[Member]:
-    cursor = await conn.execute(
-        "SELECT m.principal, m.kind, m.role, coalesce(u.name, g.name, '') AS name"
-        " FROM space_members m LEFT JOIN users u ON m.kind = 'user' AND u.id = m.principal"
-        " LEFT JOIN groups g ON m.kind = 'group' AND g.id = m.principal"
-        " WHERE m.space_id = %s ORDER BY m.kind, name, m.principal",
-        (id,),
-    )
-    return [
-        msgspec.convert({**row, "role": Role(row["role"]).label}, Member)
-        for row in await cursor.fetchall()
-    ]

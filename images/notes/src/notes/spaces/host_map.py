@@ -1,4 +1,4 @@
-"""Keeps the host map of this replica current (spec: notes-app §3, §6)."""
+"""Keeps the host map of this replica and the looks in it current (spec: notes-app §3, §6)."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,7 @@ from notes.db.listener import Listener
 from notes.db.pool import Database
 from notes.log import say
 from notes.middleware.sites import HostMap, SpaceHost
+from notes.spaces.looks import look_of
 
 logger = logging.getLogger(__name__)
 
@@ -18,11 +19,17 @@ POLL_S = 30.0
 
 
 async def load(db: Database, hosts: HostMap) -> None:
-    """Replaces the map with the domains in the database."""
+    """Replaces the map with the domains in the database, and the looks of their sites."""
     rows = await db.all(
-        "SELECT id, domain, site_enabled FROM spaces WHERE domain = approved_domain"
+        "SELECT s.id, s.domain, s.site_enabled, s.name, s.description, s.public, l.accent,"
+        " l.links, coalesce(l.is_indexed, true) AS is_indexed, l.logo_type, l.logo_sha256,"
+        " l.language"
+        " FROM spaces s LEFT JOIN space_looks l ON l.space_id = s.id"
+        " WHERE s.domain = s.approved_domain"
     )
-    hosts.spaces = {row["domain"]: SpaceHost(row["id"], row["site_enabled"]) for row in rows}
+    hosts.spaces = {
+        row["domain"]: SpaceHost(row["id"], row["site_enabled"], look_of(row)) for row in rows
+    }
 
 
 async def keep_current(db: Database, listener: Listener, hosts: HostMap) -> None:

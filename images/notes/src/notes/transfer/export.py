@@ -24,6 +24,7 @@ from notes.files.ranges import Span
 from notes.files.serve import stream_out
 from notes.http.context import Call
 from notes.http.routing import Table
+from notes.notifications import mentions
 from notes.pages import access
 from notes.pages.roles import Role
 from notes.transfer.export_plan import plan
@@ -106,7 +107,7 @@ class _Export:
             row = await self._visible("SELECT n.doc", page["id"])
             if row is None:
                 continue
-            yield await self._page_entry(page["path"], page["path"], row["doc"])
+            yield await self._page_entry(page["path"], page["path"], row)
             entry = PageEntry(page["path"], page["title"], page["is_template"], page["parent"])
             async for made in self._around(page, entry, number, written):
                 yield made
@@ -125,10 +126,12 @@ class _Export:
 
     async def _visible(self, select: LiteralString, node_id: UUID) -> DictRow | None:
         """The columns in `select` of a page; None if the user may not see it now."""
+        rights = self._call.viewer.access
         return await self._call.app.db.one(
-            select + " FROM nodes n WHERE n.id = %s AND n.trashed_at IS NULL"
+            select + ", page_insider(n.space_id, n.access_root, %s, %s, %s) AS named"
+            " FROM nodes n WHERE n.id = %s AND n.trashed_at IS NULL"
             " AND page_role(n.space_id, n.access_root, %s, %s, %s) > 0",
-            (node_id, *self._call.viewer.access),
+            (*rights, node_id, *rights),
         )
 
     async def _around(
@@ -141,11 +144,11 @@ class _Export:
             for row in await self._versions(page["id"]):
                 path = None
                 if not row["is_newest"]:
-                    doc = await self._version(page["id"], row["version"])
-                    if doc is None:
+                    old = await self._version(page["id"], row["version"])
+                    if old is None:
                         continue
                     path = f"{folder}/{row['version']}.md"
-                    yield await self._page_entry(path, page["path"], doc)
+                    yield await self._page_entry(path, page["path"], old)
                 versions.append(
                     VersionEntry(
                         row["version"],
@@ -177,14 +180,15 @@ class _Export:
             (*self._call.viewer.access, node_id, *self._call.viewer.access),
         )
 
-    async def _version(self, node_id: UUID, version: int) -> msgspec.Raw | None:
-        row = await self._call.app.db.one(
-            "SELECT r.doc FROM revisions r JOIN nodes n ON n.id = r.node_id"
+    async def _version(self, node_id: UUID, version: int) -> DictRow | None:
+        rights = self._call.viewer.access
+        return await self._call.app.db.one(
+            "SELECT r.doc, page_insider(n.space_id, n.access_root, %s, %s, %s) AS named"
+            " FROM revisions r JOIN nodes n ON n.id = r.node_id"
             " WHERE n.id = %s AND r.version = %s AND n.trashed_at IS NULL"
             " AND page_role(n.space_id, n.access_root, %s, %s, %s) > 0",
-            (node_id, version, *self._call.viewer.access),
+            (*rights, node_id, version, *rights),
         )
-        return row["doc"] if row is not None else None
 
     async def _comments(self, node_id: UUID) -> list[CommentEntry]:
         """A page's comments; empty if the user reads the page only because it is public."""
@@ -199,8 +203,12 @@ class _Export:
         )
         return [CommentEntry(**row) for row in rows]
 
-    async def _page_entry(self, path: str, page_path: str, doc: msgspec.Raw) -> Entry:
-        """The entry of a page or one of its versions, with links relative to the page."""
+    async def _page_entry(self, path: str, page_path: str, row: DictRow) -> Entry:
+        """The entry of a page or one of its versions, with links relative to the page.
+
+        One who reads the page only because it is public sees the names of mentions alone.
+        """
+        doc = bytes(row["doc"]) if row["named"] else mentions.hidden(bytes(row["doc"]))
         here = posixpath.dirname(page_path)
 
         def relative(url: str) -> str:
@@ -211,9 +219,9 @@ class _Export:
             return quote(posixpath.relpath(place, here or ".")) + match[3]
 
         documents, account = self._call.app.documents, f"export {self._call.account}"
-        found = await documents.list_addresses(account, bytes(doc), patient=True)
+        found = await documents.list_addresses(account, doc, patient=True)
         addresses = {url: relative(url) for url in found if _LOCAL.match(url)}
-        written = await documents.markdown(account, bytes(doc), addresses, patient=True)
+        written = await documents.markdown(account, doc, addresses, patient=True)
         text = written.encode()
         return Entry(path, len(text), zlib.crc32(text), text)
 

@@ -9,7 +9,6 @@ zip contains.
 import asyncio
 import io
 import posixpath
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import psycopg
 from notes.doc.attributes import Json
 from notes.jobs.job import Job, JobFailedError
 from notes.pages.content import Content
+from notes.transfer import import_parts as parts
 from notes.transfer import page_reader, publishing, staging, worker_requests
 from notes.transfer.archive import Archive, damage
 from notes.transfer.import_history import add_history
@@ -28,13 +28,11 @@ from notes.transfer.import_plan import (
     File,
     Page,
     Plan,
-    guess,
     owner_by_folder,
     titled,
 )
-from notes.transfer.links import Index, index_of
+from notes.transfer.links import index_of
 from notes.transfer.opening import open_archive, plan_of
-from notes.transfer.properties import names_of, split_matter
 from notes.transfer.relink import Relinker, bare, said
 from notes.transfer.sources import KINDS
 from notes.transfer.staging import Line, NewFile, SmallFile, Staged
@@ -110,7 +108,9 @@ class _Import:
         """Reads all pages and files of the zip into the staging tables."""
         plan = self._plan
         if plan.kind in {"obsidian", "files"}:
-            await asyncio.to_thread(_add_aliases, self._archive, plan, self._index, self._pages)
+            await asyncio.to_thread(
+                parts.add_aliases, self._archive, plan, self._index, self._pages
+            )
         await self._job.progress(
             pages=0, pages_total=len(plan.pages), files=0, files_total=len(plan.files)
         )
@@ -138,7 +138,7 @@ class _Import:
         for number, (key, page) in enumerate(plan.pages.items()):
             refs = there.get(ids[key])
             if refs is None:
-                relinker = Relinker(self._index, _folder(page), [], children.get(key, {}))
+                relinker = Relinker(self._index, parts.folder(page), [], children.get(key, {}))
                 made = await self._page(page, relinker, base + number)
                 made.ord = number
                 refs = made.file_refs
@@ -147,7 +147,7 @@ class _Import:
             for ref in refs:
                 self._owners.setdefault(ref, ids[key])
             if page.path is not None and self._id(f"whole:{page.path}") in refs:
-                self._whole_files.append(_whole(page))
+                self._whole_files.append(parts.whole(page))
             if len(batch) >= BATCH_PAGES or size >= BATCH_BYTES:
                 await staging.stage_pages(self._job, batch)
                 await self._job.progress(pages=number + 1)
@@ -162,7 +162,7 @@ class _Import:
         try:
             found, prepared = await self._content(page, relinker, notes)
             title = found.title or title
-            refs = _files_of(prepared)
+            refs = parts.files_of(prepared)
             if found.is_cut and page.path:
                 refs.append(self._id(f"whole:{page.path}"))
                 notes.append("the whole file is attached")
@@ -240,7 +240,11 @@ class _Import:
         there = await staging.staged_files(self._job)
         base = len(plan.left_out) + len(plan.pages)
         wanted = [
-            (file, ids[file.path], _line_of(archive, file, ids[file.path], base + number))
+            (
+                file,
+                ids[file.path],
+                parts.line_of(archive, file, ids[file.path], base + number),
+            )
             for number, file in enumerate(plan.files)
         ]
         more = [(file, self._id(f"whole:{file.path}"), None) for file in self._whole_files]
@@ -271,36 +275,3 @@ class _Import:
         if file.owner is not None:
             return self._pages[file.owner]
         return self._owners.get(made) or self._pages[owner_by_folder(self._plan, file.path)]
-
-
-def _line_of(archive: Archive, file: File, made: UUID, number: int) -> Line:
-    notes = tuple(archive.notes.get(file.path, ()))
-    return Line(number, file.path, "file", file_id=made, notes=notes)
-
-
-def _whole(page: Page) -> File:
-    path = page.path or ""
-    return File(path, page.key, posixpath.basename(path), guess(path))
-
-
-def _files_of(prepared: Content) -> list[UUID]:
-    """The ids of the files that a stored document shows."""
-    found = re.findall(r'"/api/v1/attachments/([0-9a-f-]{36})', prepared.doc)
-    return list(dict.fromkeys(UUID(text) for text in found))
-
-
-def _folder(page: Page) -> str:
-    return posixpath.dirname(page.path or "")
-
-
-def _add_aliases(archive: Archive, plan: Plan, index: Index, ids: dict[str, UUID]) -> None:
-    """Adds the aliases in the properties of Obsidian notes to the index."""
-    for key, page in plan.pages.items():
-        if page.form != "markdown" or page.path is None:
-            continue
-        with damage(page.path):
-            data = archive.members[page.path].read(70_000)
-        if data.startswith((b"---", b"\xef\xbb\xbf---")):
-            matter, _ = split_matter(data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
-            for name in names_of(matter) if matter else []:
-                index.name(name, f"/p/{ids[key]}")

@@ -11,11 +11,13 @@ import msgspec
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
+from notes.auth import audit
 from notes.db.connect import Conn
+from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
-from notes.jobs.api import JobView, get_job
+from notes.jobs.api import JobView, get_job, sees_all
 from notes.transfer import staging
 from notes.transfer.sources import PREVIEW, Mode
 from notes.transfer.target import check_target
@@ -128,27 +130,40 @@ async def post_begin(call: Call, id: UUID, query: BeginQuery) -> JobView:
 async def cancel_job(call: Call, id: UUID) -> None:
     """Cancel an import that has published nothing: nothing of it stays.
 
-    Raises a 409 for a job that is done, or whose pages are there already.
+    An administrator may cancel that of anybody. Raises a 409 for a job that is done, or whose pages
+    are there already.
     """
 
     async def work(conn: Conn) -> None:
-        row = await _own(conn, call, id)
+        row = await _own(conn, call, id, of_anybody=sees_all(call))
         is_over = row["state"] in {"done", "failed"} or row["result"] is not None
         if is_over and row["kind"] != PREVIEW:
             raise Problem(409, "The job is done; there is nothing to cancel.")
         await staging.undo(conn, id)
         await conn.execute("DELETE FROM jobs WHERE id = %s", (id,))
+        if row["user_id"] != call.viewer.user_id:
+            await tell(conn, "job.finished", user_id=row["user_id"], job_id=id, state="failed")
+            subject = row["payload"].get("zip") or row["kind"]
+            await audit.note(
+                conn,
+                call.viewer,
+                "job.cancelled",
+                subject,
+                space_id=row["space_id"],
+                user_id=str(row["user_id"]),
+            )
 
     await call.app.db.transact(work)
 
 
-async def _own(conn: Conn, call: Call, id: UUID) -> DictRow:
-    """An import or preview of the user, locked. Raises a 404."""
+async def _own(conn: Conn, call: Call, id: UUID, *, of_anybody: bool = False) -> DictRow:
+    """An import or preview of the user, or of anybody, locked. Raises a 404."""
     # Whatever the running job is just storing is committed before the lock is given.
     cursor = await conn.execute(
-        "SELECT kind, state, space_id, payload, result FROM jobs"
-        " WHERE id = %s AND user_id = %s AND kind IN ('import', %s) FOR UPDATE",
-        (id, call.viewer.person, PREVIEW),
+        "SELECT kind, state, space_id, user_id, payload, result FROM jobs"
+        " WHERE id = %s AND (user_id = %s OR %s AND user_id IS NOT NULL)"
+        " AND kind IN ('import', %s) FOR UPDATE",
+        (id, call.viewer.person, of_anybody, PREVIEW),
     )
     row = await cursor.fetchone()
     if row is None:

@@ -12,15 +12,21 @@ from psycopg.rows import DictRow
 from notes.db.connect import Conn
 from notes.files import chunks
 from notes.files.attachments import check_size
-from notes.files.chunks import CHUNK_BYTES
-from notes.files.names import file_name, media_type
-from notes.files.uploads import Upload, announced, chunk_headers, missing_of, received, stored
+from notes.files.uploads import (
+    Upload,
+    announced,
+    chunk_headers,
+    insert,
+    missing_of,
+    received,
+    state,
+    stored,
+)
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import RawBody, Table
 from notes.pages import access
 from notes.pages.roles import Role
-from notes.quotas.limits import ROW_BYTES
 from notes.transfer.target import check_target
 
 table = Table("import and export")
@@ -56,7 +62,7 @@ async def post_zip_upload(call: Call, id: UUID, query: ZipQuery) -> Upload:
     data = await received(call, row["size"], number)
     if not await stored(call, upload_id, number, data):
         raise not_found("upload")
-    return await _state(call, row)
+    return await state(call, row)
 
 
 async def _open(call: Call, space_id: UUID, parent_id: UUID | None) -> Upload:
@@ -65,29 +71,9 @@ async def _open(call: Call, space_id: UUID, parent_id: UUID | None) -> Upload:
 
     async def work(conn: Conn) -> DictRow:
         await check_target(conn, call, space_id, parent_id)
-        cursor = await conn.execute(
-            "INSERT INTO uploads (space_id, user_id, name, media_type, size, sha256, reserved)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id, name, size, expires_at",
-            (
-                space_id,
-                call.viewer.user_id,
-                file_name(body.name),
-                media_type(body.type),
-                body.size,
-                bytes.fromhex(body.sha256) if body.sha256 else None,
-                body.size + ROW_BYTES,
-            ),
-        )
-        row = await cursor.fetchone()
-        assert row is not None  # noqa: S101 - an insert returns its row
-        return row
+        return await insert(conn, call, body, space_id=space_id)
 
-    return await _state(call, await call.app.db.transact(work))
-
-
-async def _state(call: Call, row: DictRow) -> Upload:
-    missing = await missing_of(call, row["id"], chunks.count(row["size"]))
-    return Upload(row["id"], row["name"], row["size"], CHUNK_BYTES, missing, row["expires_at"])
+    return await state(call, await call.app.db.transact(work))
 
 
 async def _upload(call: Call, space_id: UUID, upload_id: UUID) -> DictRow:
@@ -114,7 +100,7 @@ async def _upload(call: Call, space_id: UUID, upload_id: UUID) -> DictRow:
 @table("GET", "/api/v1/spaces/{id}/imports/uploads/{upload_id}")
 async def get_zip_upload(call: Call, id: UUID, upload_id: UUID) -> Upload:
     """List the missing chunks of the upload of a zip."""
-    return await _state(call, await _upload(call, id, upload_id))
+    return await state(call, await _upload(call, id, upload_id))
 
 
 @table("DELETE", "/api/v1/spaces/{id}/imports/uploads/{upload_id}", scope="write", status=204)

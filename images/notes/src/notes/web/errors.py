@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from notes.http.problems import Problem
-from notes.http.viewer import ANYBODY
-from notes.web.render import template
+from notes.http.viewer import ANYBODY, Seen
+from notes.middleware.boundary import SEEN
+from notes.web.render import LANGUAGE_HEADER, template
 
 
 def as_page(request: Request, problem: Problem) -> Response | None:
@@ -22,7 +23,11 @@ def as_page(request: Request, problem: Problem) -> Response | None:
     if problem.status == 401 and request.method == "GET" and not path.startswith("/s/"):
         wanted = path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/login?return_to={quote(wanted, safe='')}", 303)
-    response = template("error.html", ANYBODY, problem.status, problem=problem.document)
+    seen: Seen = request.scope[SEEN]
+    accepted = request.headers.get(LANGUAGE_HEADER, "")
+    response = template(
+        "error.html", ANYBODY, seen, problem.status, accepted=accepted, problem=problem.document
+    )
     for name, value in problem.headers.items():
         response.headers[name] = value
     return response

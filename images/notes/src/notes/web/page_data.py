@@ -20,12 +20,20 @@ from notes.share.links import Share
 LINKS_SHOWN = 20  # the statement asks for one more
 
 
+class Home(msgspec.Struct, frozen=True):
+    """The space of a page; `domain` is that of its public site."""
+
+    id: UUID
+    title: str
+    domain: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page with everything around it that the viewer may see."""
 
     row: DictRow
-    space: Title | None
+    space: Home | None
     ancestors: list[Title]
     before: list[Place]
     after: list[Place]
@@ -42,7 +50,7 @@ class Page:
 
 
 class _Around(msgspec.Struct, frozen=True):
-    space: Title | None
+    space: Home | None
     ancestors: list[Title]
     before: list[Place]
     after: list[Place]
@@ -55,7 +63,8 @@ class _Around(msgspec.Struct, frozen=True):
 
 _decode = msgspec.json.Decoder(_Around).decode
 _SPACE: LiteralString = (
-    "(SELECT json_build_object('id', s.id, 'title', s.name) FROM spaces s"
+    "(SELECT json_build_object('id', s.id, 'title', s.name, 'domain', CASE WHEN s.public"
+    " AND s.site_enabled AND s.domain = s.approved_domain THEN s.domain END) FROM spaces s"
     " WHERE s.id = p.space_id AND p.in_space > 0)"
 )
 _FILES: LiteralString = (

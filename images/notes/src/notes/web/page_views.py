@@ -9,11 +9,11 @@ from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import RawBody, Table
 from notes.pages import access, api, comments, listing, lists, revisions, tree
-from notes.pages.api import SaveIn
 from notes.pages.comments import CommentIn, CommentPatch
 from notes.pages.listing import ListQuery
 from notes.pages.revisions import DiffQuery, RevertIn, RevisionsQuery
 from notes.pages.roles import Role
+from notes.pages.saves import SaveIn
 from notes.pages.tree import DeleteQuery, MoveIn
 from notes.share import links
 from notes.share.links import ShareIn

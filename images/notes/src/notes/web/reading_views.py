@@ -17,6 +17,7 @@ from notes.pages.listing import ListQuery
 from notes.pages.roles import Role
 from notes.pages.window import Place, Title
 from notes.web import page_data, render
+from notes.web.cards import card
 from notes.web.page_data import LINKS_SHOWN, Page
 from notes.web.render import page
 
@@ -49,7 +50,7 @@ async def page_page(call: Call, id: UUID) -> Response:
             raise Problem(401, "Sign in first.") from None
         raise
     if row["trashed_at"] is not None:
-        return page(call, "trashed.html", node=row)
+        return page(call, "trashed.html", is_member=row["in_space"] > 0, node=row)
     # Version and time are used instead of the document, which can be long.
     etag = render.tag(call, *(value for name, value in row.items() if name != "doc"))
     unchanged = render.unchanged(call, etag)
@@ -64,6 +65,8 @@ async def page_page(call: Call, id: UUID) -> Response:
     answer = page(
         call,
         "page.html",
+        is_member=row["in_space"] > 0,
+        card=card(call, shown, made),
         node=row,
         space=shown.space,
         shown=shown,
@@ -90,7 +93,7 @@ async def pages_below(call: Call, id: UUID, query: ListQuery) -> Response:
         if problem.status == 404 and call.viewer.user_id is None:
             raise Problem(401, "Sign in first.") from None
         raise
-    return page(call, "pages.html", part=part)
+    return page(call, "pages.html", is_member=part.space is not None, part=part)
 
 
 @table("GET", "/p/{id}/backlinks", scope="read")

@@ -18,13 +18,17 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from notes.http.context import Call
-from notes.http.viewer import Viewer
+from notes.http.look import Look
+from notes.http.viewer import Seen, Viewer
+from notes.notifications.mentions import said
 from notes.pages.window import Place
 from notes.quotas.limits import shown
 from notes.version import version
 from notes.web.assets import built
-from notes.web.style import POLICY, STYLE
+from notes.web.style import COLOURS, STYLE, policy
+from notes.words.spoken import Spoken, by_reader, of_site
 
+LANGUAGE_HEADER: Final = "accept-language"
 TURN_S = 0.005
 PIECE_CHARACTERS = 128 * 1024
 #: What a search engine shows of a description, and the HTML that is read for it.
@@ -48,6 +52,9 @@ def _environment() -> jinja2.Environment:
     environment.filters["bytes"] = shown
     environment.filters["places"] = _places
     environment.filters["description"] = description
+    environment.filters["colours"] = colours_url
+    environment.filters["logo"] = logo_url
+    environment.filters["said"] = said
     environment.globals["version"] = version()
     environment.globals["icon"] = _icon()
     environment.globals["style"] = Markup(STYLE)  # noqa: S704 - a file of this package
@@ -81,25 +88,63 @@ def _when(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC") if moment else "never"
 
 
-def _places(places: Iterable[Place]) -> Markup:
+def _places(places: Iterable[Place], t: Spoken) -> Markup:
     """Items of a list of pages; written here since a template takes several times as long."""
-    return Markup("".join(_item(place.id, escape(place.title), place) for place in places))  # noqa: S704
+    marks = (f" ({escape(t('template'))})", f" ({escape(t('restricted'))})")
+    items = (_item(place.id, escape(place.title), place, marks, t) for place in places)
+    return Markup("".join(items))  # noqa: S704
 
 
-def _item(id: UUID, title: str, place: Place) -> str:
-    notes = f"{' (template)' * place.is_template}{' (restricted)' * place.is_restricted}"
+def _item(id: UUID, title: str, place: Place, marks: tuple[str, str], t: Spoken) -> str:
+    notes = f"{marks[0] * place.is_template}{marks[1] * place.is_restricted}"
     below = (
-        f' <a href="/p/{id}/pages" aria-label="Pages below {title}">▸</a>'
+        f' <a href="/p/{id}/pages" aria-label="{escape(t("Pages below %s", unescape(title)))}">'
+        "▸</a>"
         if place.has_children
         else ""
     )
     return f'<li><a href="/p/{id}">{title}</a>{notes}{below}</li>'
 
 
-def template(name: str, viewer: Viewer, status: int = 200, **values: Any) -> Response:
-    """The answer with a rendered template."""
-    pieces = _environment().get_template(name).generate(viewer=viewer, **values)
-    return PageResponse(pieces, status)
+def colours_url(look: Look) -> str | None:
+    """The address of a site's colours, which changes with them; None without an accent colour."""
+    if look.light is None or look.dark is None:
+        return None
+    return f"{COLOURS}?v={look.light[1:]}{look.dark[1:]}"
+
+
+def logo_url(look: Look, seen: Seen) -> str | None:
+    """The address of a site's logo, which changes with it; None without a logo."""
+    if look.logo is None:
+        return None
+    return f"/api/v1/spaces/{seen.site.space_id}/logo?v={look.logo[:16]}"
+
+
+def template(
+    name: str,
+    viewer: Viewer,
+    seen: Seen,
+    status: int = 200,
+    *,
+    is_member: bool = False,
+    accepted: str = "",
+    **values: Any,
+) -> Response:
+    """The answer with a rendered template.
+
+    It has the look of the space's site if that is public, or the viewer `is_member` of the space.
+    Its words are in the site's language, else in that of `accepted`, an Accept-Language header.
+    """
+    look = seen.site.look
+    shown = look if look is not None and (look.is_public or is_member) else None
+    t = of_site(name, shown.language if shown else None, accepted)
+    here = values.pop("here", "")
+    pieces = (
+        _environment()
+        .get_template(name)
+        .generate(viewer=viewer, seen=seen, look=shown, here=here, t=t, **values)
+    )
+    return PageResponse(pieces, status, seen)
 
 
 class PageResponse(Response):
@@ -107,8 +152,15 @@ class PageResponse(Response):
 
     media_type = "text/html; charset=utf-8"
 
-    def __init__(self, pieces: Iterator[str], status: int) -> None:
-        headers = {"cache-control": "no-store", "content-security-policy": POLICY}
+    def __init__(self, pieces: Iterator[str], status: int, seen: Seen) -> None:
+        headers = {
+            "cache-control": "no-store",
+            "content-security-policy": policy(seen),
+            "vary": LANGUAGE_HEADER,
+        }
+        look = seen.site.look
+        if look is not None and not (look.is_public and look.is_indexed):
+            headers["x-robots-tag"] = "noindex"
         super().__init__(status_code=status, headers=headers)
         self._pieces = pieces
 
@@ -140,7 +192,8 @@ def tag(call: Call, *values: object) -> str:
     It is weak, since a proxy may compress the page.
     """
     who = (call.viewer.user_id, call.viewer.name, call.seen.origin, version(), STYLE, _icon())
-    content = msgspec.json.encode((who, values))
+    language = by_reader(call.request.headers.get(LANGUAGE_HEADER, ""))
+    content = msgspec.json.encode((who, language, call.seen.site.look, values))
     return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
 
@@ -156,9 +209,23 @@ def unchanged(call: Call, etag: str) -> Response | None:
     given = call.request.headers.get("if-none-match", "")
     if etag not in {one.strip() for one in given.split(",")}:
         return None
-    return kept(Response(status_code=304, headers={"content-security-policy": POLICY}), etag)
+    headers = {"content-security-policy": policy(call.seen), "vary": LANGUAGE_HEADER}
+    return kept(Response(status_code=304, headers=headers), etag)
 
 
-def page(call: Call, name: str, status: int = 200, **values: Any) -> Response:
-    """The answer with a template rendered for the viewer."""
-    return template(name, call.viewer, status, **values)
+def page(
+    call: Call, name: str, status: int = 200, *, is_member: bool = False, **values: Any
+) -> Response:
+    """The answer with a template rendered for the viewer, as `template` does."""
+    here = call.request.url.path
+    accepted = call.request.headers.get(LANGUAGE_HEADER, "")
+    return template(
+        name,
+        call.viewer,
+        call.seen,
+        status,
+        is_member=is_member,
+        accepted=accepted,
+        here=here,
+        **values,
+    )

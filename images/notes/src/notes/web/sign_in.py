@@ -6,10 +6,11 @@ from typing import Literal
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
-from notes.auth import accounts, devices
-from notes.auth.accounts import LoginIn, SetupIn
+from notes.auth import accounts, devices, setup
+from notes.auth.accounts import LoginIn
 from notes.auth.oidc import same_site_path
 from notes.auth.sessions import set_cookie
+from notes.auth.setup import SetupIn
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
@@ -41,7 +42,7 @@ def see(path: str) -> RedirectResponse:
 @table("GET", "/setup", scope=None, main_site_only=True)
 async def setup_page(call: Call) -> Response:
     """Show the setup wizard; redirect to the login if setup is done."""
-    if await accounts.is_set_up(call):
+    if await setup.is_set_up(call):
         return see("/login")
     return page(call, "setup.html", error=None, given={})
 
@@ -52,7 +53,7 @@ async def setup_form(call: Call) -> Response:
     given = await fields(call)
     filled = {name: value for name, value in given.items() if value or name != "demo"}
     try:
-        token, me = await accounts.set_up(call, convert(filled, SetupIn))
+        token, me = await setup.set_up(call, convert(filled, SetupIn))
     except Problem as problem:
         if problem.status not in {409, 422}:
             raise
@@ -67,7 +68,7 @@ async def setup_form(call: Call) -> Response:
 @table("GET", "/login", scope=None)
 async def login_page(call: Call, query: LoginQuery) -> Response:
     """Show the login; before the setup redirect to the setup wizard."""
-    if call.seen.site.space_id is None and not await accounts.is_set_up(call):
+    if call.seen.site.space_id is None and not await setup.is_set_up(call):
         return see("/setup")
     return await _login(call, query.return_to)
 

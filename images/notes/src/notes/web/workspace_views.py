@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from starlette.responses import Response
 
-from notes.auth import accounts, tokens, users
+from notes.auth import accounts, setup, tokens, users
 from notes.auth.accounts import MeIn
 from notes.auth.tokens import TokenIn
 from notes.auth.users import UserIn
@@ -15,6 +15,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import RawBody, Table
 from notes.jobs import api as jobs
+from notes.jobs.api import JobsQuery
 from notes.pages import listing, lists, search, tree
 from notes.pages.api import NodeIn, make
 from notes.pages.listing import ListQuery
@@ -28,6 +29,7 @@ from notes.spaces import domains
 from notes.spaces.api import SpaceIn, SpacePatch
 from notes.spaces.domains import ApprovalIn
 from notes.transfer import api as imports
+from notes.web.cards import card_of_space
 from notes.web.forms import convert, fields, identifier
 from notes.web.render import page
 from notes.web.sign_in import see
@@ -49,7 +51,7 @@ async def home(call: Call) -> Response:
     here = call.seen.site.space_id
     if here is not None:
         return await space_page(call, here, ListQuery())  # type: ignore[no-any-return]
-    if call.viewer.user_id is None and not await accounts.is_set_up(call):
+    if call.viewer.user_id is None and not await setup.is_set_up(call):
         return see("/w/setup")
     listed = await spaces.list_spaces(call)
     if call.viewer.user_id is None:
@@ -89,6 +91,8 @@ async def space_page(call: Call, id: UUID, query: ListQuery) -> Response:
     return page(
         call,
         "space.html",
+        is_member=True,
+        card=card_of_space(call, space.name),
         space=space,
         nodes=shown,
         outline=outline(shown),
@@ -194,7 +198,19 @@ async def search_page(call: Call, query: SearchPageQuery) -> Response:
     """Search pages."""
     asked = query.q.strip()[:300]
     hits = await search.search(call, SearchQuery(asked)) if asked else []
-    return page(call, "search.html", asked=asked, hits=hits)
+    is_member = await sees_site(call)
+    return page(call, "search.html", is_member=is_member, asked=asked, hits=hits)
+
+
+async def sees_site(call: Call) -> bool:
+    """True if the viewer may read the space of this site; read from the database if needed."""
+    site = call.seen.site
+    if site.look is None or site.look.is_public or call.viewer.user_id is None:
+        return False  # public looks are for everybody
+    row = await call.app.db.one(
+        "SELECT space_role(%s, %s, %s, %s) > 0 AS sees", (site.space_id, *call.viewer.access)
+    )
+    return row is not None and row["sees"]
 
 
 @table("GET", "/settings", scope="read")
@@ -208,7 +224,7 @@ async def _settings(call: Call, secret: str | None = None) -> Response:
         call,
         "settings.html",
         tokens=await tokens.list_tokens(call),
-        jobs=(await jobs.list_jobs(call))[:10],
+        jobs=(await jobs.list_jobs(call, JobsQuery()))[:10],
         users=await users.list_users(call) if call.viewer.is_admin else [],
         domains=await domains.list_domains(call) if call.viewer.is_admin else [],
         usage=await quotas.get_my_usage(call),

@@ -27,6 +27,8 @@ const KINDS = [
   "space.changed",
   "space.members",
   "space.deleted",
+  "notification.made",
+  "notification.read",
 ] as const;
 const CHANNEL = "notes-events";
 

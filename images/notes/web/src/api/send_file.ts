@@ -3,17 +3,21 @@ import { ApiError, UnreachableError } from "./client";
 
 export interface Sending {
   body: XMLHttpRequestBodyInit;
+  method?: string;
   headers?: Record<string, string>;
   signal: AbortSignal;
   /** Hears how many bytes of the body are sent. */
   sent: (bytes: number) => void;
 }
 
-/** Posts a body and reads the JSON of the answer. Throws as `request` does. */
-export function sendFile<T>(path: string, { body, headers, signal, sent }: Sending): Promise<T> {
+/** Sends a body and reads the JSON of the answer. Throws as `request` does. */
+export function sendFile<T>(
+  path: string,
+  { body, method = "POST", headers, signal, sent }: Sending,
+): Promise<T> {
   return new Promise<T>((done, fail) => {
     const call = new XMLHttpRequest();
-    call.open("POST", path);
+    call.open(method, path);
     call.setRequestHeader("accept", "application/json");
     for (const [name, value] of Object.entries(headers ?? {})) call.setRequestHeader(name, value);
     const stop = (): void => call.abort();

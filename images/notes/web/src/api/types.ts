@@ -46,6 +46,8 @@ export interface PageNode {
   updated_at: string;
   trashed_at: string | null;
   is_favourite: boolean;
+  /** Absent in the answers of an older server. */
+  is_watched?: boolean;
 }
 
 /** A comment; one without `parent_id` begins a thread. `quote` is the passage that it is about. */
@@ -59,6 +61,7 @@ export interface Comment {
   created_at: string;
   edited_at: string | null;
   resolved_at: string | null;
+  state_changed_at: string | null;
 }
 
 export interface Reference {

@@ -5,7 +5,8 @@ import { mayWrite, type PageNode } from "../api/types";
 import { openPanel } from "./comments";
 import { editing } from "./editing";
 import type { IconName } from "./icons";
-import { prefer, preferences } from "./preferences";
+import { nextRegion, toggleSidebar } from "./layout";
+import { prefer } from "./preferences";
 import { go, route } from "./router";
 import {
   adminPath,
@@ -16,6 +17,7 @@ import {
   pageOf,
   sharePath,
   trashPath,
+  TOLD_PATH,
 } from "./routes";
 import {
   currentSpace,
@@ -24,6 +26,7 @@ import {
   notice,
   opened,
   toggleFavourite,
+  toggleWatch,
 } from "./store";
 import { words } from "./words";
 
@@ -50,17 +53,6 @@ export type DialogName =
 export const dialog = signal<DialogName>("");
 /** The page below which a new page is made; null: at the top of the space. */
 export const newPageBelow = signal<string | null>(null);
-/** True while the sidebar covers the page on a narrow screen. */
-export const isDrawerOpen = signal(false);
-const narrow = matchMedia("(max-width: 800px)");
-export const isNarrow = signal(narrow.matches);
-narrow.addEventListener("change", () => {
-  isNarrow.value = narrow.matches;
-  isDrawerOpen.value = false;
-});
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
-
 export const page = () => (route.value.screen === "page" ? opened.value?.node : undefined);
 const mayEdit = (): boolean => {
   const node = page();
@@ -82,11 +74,6 @@ export const mayCreate = (): boolean => {
 /** True if the space of the sidebar can be managed here. */
 export const mayManageSpace = (): boolean =>
   mayMakeSpace.value && currentSpace.value?.role === "manager";
-
-export function toggleSidebar(): void {
-  if (isNarrow.value) isDrawerOpen.value = !isDrawerOpen.value;
-  else prefer({ sidebar: !preferences.value.sidebar });
-}
 
 export function startNewPage(below: string | null): void {
   newPageBelow.value = below;
@@ -229,6 +216,14 @@ export function commands(): Command[] {
       isPossible: () => currentSpace.value !== undefined,
       run: startExport,
     },
+    {
+      id: "watch",
+      title: page()?.is_watched ? w.unwatch : w.watch,
+      icon: "bell",
+      isPossible: isPage,
+      run: () => void toggleWatch(),
+    },
+    { id: "notifications", title: w.notifications, icon: "bell", run: () => go(TOLD_PATH) },
     { id: "jobs", title: w.jobs, icon: "clock", run: () => go("/w/jobs") },
     {
       id: "move",
@@ -300,65 +295,3 @@ export function show(name: DialogName): void {
 
 /** The commands that can be run now. */
 export const possible = (): Command[] => commands().filter((one) => one.isPossible?.() ?? true);
-
-/** The key as people read it. */
-export const keyName = (key: string): string =>
-  key
-    .replace("Mod+", isMac ? "⌘" : "Ctrl ")
-    .replace("Alt+", isMac ? "⌥" : "Alt ")
-    .replace(/ ?([a-z])$/, (_, letter: string) => ` ${letter.toUpperCase()}`)
-    .trim();
-
-const REGIONS = ["sidebar", "topbar", "main", "beside"];
-
-/** Moves the focus to the next or the previous region of the window. */
-export function nextRegion(step: number): void {
-  const regions = REGIONS.map((id) => document.getElementById(id)).filter(
-    (one): one is HTMLElement =>
-      one !== null && !one.closest("[inert]") && one.offsetParent !== null,
-  );
-  const at = regions.findIndex((one) => one.contains(document.activeElement));
-  const next = regions[(at + step + regions.length) % regions.length];
-  const first = next?.querySelector<HTMLElement>("[data-first], [tabindex='0'], a, button, input");
-  (first ?? next)?.focus();
-}
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-
-/** Runs the command of a key; single letters only outside of fields, and if they are on. */
-export function onKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing) return;
-  const isMod = isMac ? event.metaKey : event.ctrlKey;
-  if (isMod && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
-    event.preventDefault();
-    dialog.value = dialog.value === "palette" ? "" : "palette";
-    return;
-  }
-  // On many keyboards AltGr is Ctrl and Alt, and AltGr+M a letter.
-  const isAltGr = event.getModifierState("AltGraph");
-  if (isMod && event.altKey && !isAltGr && event.code === "KeyM" && !dialog.value) {
-    event.preventDefault();
-    openComments();
-    return;
-  }
-  if (dialog.value || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "F6") {
-    event.preventDefault();
-    nextRegion(event.shiftKey ? -1 : 1);
-    return;
-  }
-  if (isTyping(event.target) || !preferences.value.singleKeys || event.key.length !== 1) return;
-  // In the tree, letters go to the page that begins with them.
-  if (
-    event.target instanceof Element &&
-    event.target.closest("[role=tree]") &&
-    /\p{L}/u.test(event.key)
-  )
-    return;
-  const found = possible().find((one) => one.key === event.key);
-  if (!found) return;
-  event.preventDefault();
-  found.run();
-}

@@ -12,6 +12,9 @@ export const panel = signal<{ page: string; turn: number }>();
 /** Counts what the server has told of comments, by page; of all pages under "". */
 export const told = signal<{ page: string; turn: number }>({ page: "", turn: 0 });
 
+/** True while a failover has lost something that a person has to decide about. */
+export const hasLost = signal(false);
+
 let turn = 0;
 
 export function openPanel(page: string): void {

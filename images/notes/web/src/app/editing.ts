@@ -13,8 +13,10 @@ export const doubted = signal<ReadonlySet<string>>(new Set());
 /** Hears of a page instead of its reader; set while its editor has edits to follow. */
 export interface Follower {
   page: string;
-  /** Hears that the page is at an edit. */
-  hear(seq: number, id: string): void;
+  /** The number of the edit that it is at. */
+  seq(): number;
+  /** Hears that the page is at an edit; `asked` is where the follower was when the server was asked for it. */
+  hear(seq: number, id: string, asked?: number): void;
   /** The caret that others are told of; undefined after "Done". */
   caret(): Caret | undefined;
   /** Hears where the carets of others are. */

@@ -3,6 +3,7 @@ import { follow } from "../api/events";
 import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
 import { doubtsOf, noteUnsent, rememberedOf, unsentPages } from "../sync/drafts";
+import { keptRequests } from "../sync/kept_requests";
 import { removePage } from "../sync/offline";
 import { hearOfComments } from "./comments";
 import { editing, whenLost } from "./editing";
@@ -11,12 +12,19 @@ import { route } from "./router";
 import { pageOf } from "./routes";
 import { here, hide, refresh } from "./session";
 import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
+import { readUnread } from "./told";
 import { words } from "./words";
 
 const PAUSE_MS = 250;
 const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isFirst = true;
+
+const READS: Record<string, () => Promise<void>> = {
+  lists: readLists,
+  all: () => refreshAll(),
+  told: readUnread,
+};
 
 /** Reads changed trees and lists once for many events that arrive together. */
 function later(what: string): void {
@@ -27,8 +35,8 @@ function later(what: string): void {
     const wanted = [...stale];
     stale.clear();
     for (const one of wanted) {
-      const work = one === "lists" ? readLists() : one === "all" ? refreshAll() : readTree(one);
-      work.catch(() => undefined);
+      const work = READS[one] ?? (() => readTree(one));
+      work().catch(() => undefined);
     }
   }, PAUSE_MS);
 }
@@ -38,6 +46,11 @@ export async function sendDrafts(): Promise<void> {
   noteUnsent();
   const id = me.value?.id;
   if (!id) return;
+  if ((await keptRequests(id)).length) {
+    void import("../screens/beside/requests")
+      .then((part) => part.repeatLost())
+      .catch(() => undefined);
+  }
   const found = [
     await unsentPages(id),
     new Set(await rememberedOf(id)),
@@ -66,6 +79,7 @@ function apply(event: LiveEvent): void {
     return;
   }
   if (kind.startsWith("space.")) later("all");
+  if (kind.startsWith("notification.")) later("told");
   if (kind.startsWith("comment.") && node) hearOfComments(node);
   if (!kind.startsWith("page.")) return;
   if (["page.edited", "page.people", "page.carets"].includes(kind)) {

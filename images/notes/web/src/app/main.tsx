@@ -12,7 +12,10 @@ import { SearchScreen } from "../screens/search";
 import { SettingsScreen } from "../screens/settings";
 import { Sidebar } from "../screens/sidebar";
 import { TopBar } from "../screens/topbar";
-import { dialog, isDrawerOpen, isNarrow, onKey } from "./commands";
+import { hasLost } from "./comments";
+import { dialog } from "./commands";
+import { onKey } from "./keys";
+import { isDrawerOpen, isNarrow } from "./layout";
 import { Dialogs, Notice } from "./dialogs";
 import { reached, sendDrafts, signInPath, startLive } from "./live";
 import { Palette } from "./palette";
@@ -34,6 +37,7 @@ const PARTS = {
   import: () => import("../screens/transfer/import"),
   export: () => import("../screens/transfer/export"),
   jobs: () => import("../screens/transfer/jobs"),
+  notifications: () => import("../screens/told/list"),
   setup: () => import("../screens/setup/setup"),
 };
 
@@ -82,7 +86,8 @@ function Screen() {
     case "export":
       return <Lazy key={`export${shown.id}`} open={PARTS.export} id={shown.id} from={shown.from} />;
     case "jobs":
-      return <Lazy key="jobs" open={PARTS.jobs} />;
+    case "notifications":
+      return <Lazy key={shown.screen} open={PARTS[shown.screen]} />;
     case "setup": // It is done already.
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
@@ -117,8 +122,19 @@ function UpdateBar() {
   );
 }
 
+/** The list of what a failover has lost, fetched when there is something in it. */
+function useLost(): FunctionComponent | false {
+  const [list, setList] = useState<{ Lost: FunctionComponent }>();
+  const isWanted = hasLost.value;
+  useEffect(() => {
+    if (isWanted) void import("../screens/beside/lost").then(setList, () => undefined);
+  }, [isWanted]);
+  return isWanted && !!list && list.Lost;
+}
+
 function Workspace() {
   const w = words.value;
+  const Lost = useLost();
   const isCovered = isNarrow.value && isDrawerOpen.value;
   const isShown = isNarrow.value ? isDrawerOpen.value : preferences.value.sidebar;
   useEffect(() => {
@@ -152,6 +168,7 @@ function Workspace() {
       )}
       <div class="column" inert={isCovered}>
         <TopBar />
+        {Lost && <Lost />}
         <main id="main" tabIndex={-1}>
           <Screen />
         </main>

@@ -52,13 +52,14 @@ async function report(id: string): Promise<void> {
   try {
     const path = `/api/v1/nodes/${id}/presence`;
     reportedAt = Date.now();
-    const caret = followerOf(id)?.caret();
+    const asking = followerOf(id);
+    const [asked, caret] = [asking?.seq(), asking?.caret()];
     const found = await request<Presence>("POST", path, { body: { tab, caret } });
     if (id !== page || !isSame()) return;
     people.value = others(found.people);
     const follower = followerOf(id);
     if (follower) {
-      follower.hear(found.seq, found.id);
+      follower.hear(found.seq, found.id, asked);
       follower.meet(others(found.carets));
       return;
     }

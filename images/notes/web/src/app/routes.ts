@@ -17,6 +17,7 @@ export type Route =
   | { screen: "import"; id: string; parent: string; job: string }
   | { screen: "export"; id: string; from: "page" | "space" }
   | { screen: "jobs" }
+  | { screen: "notifications" }
   | { screen: "setup" }
   | { screen: "account" }
   | { screen: "admin"; part: AdminPart }
@@ -47,10 +48,14 @@ const TRANSFER = new RegExp(`^/w/s/${ID}/import$`);
 
 const EXPORT = new RegExp(`^/w/(p|s)/${ID}/export$`);
 
-/** The screens that move pages in and out. */
+/** The address of the notifications. */
+export const TOLD_PATH = "/w/notifications";
+
+/** The screens that move pages in and out, and those of what goes on. */
 function transferOf(path: string, query: string): Route | undefined {
   if (path === "/w/setup") return { screen: "setup" };
   if (path === "/w/jobs") return { screen: "jobs" };
+  if (path === TOLD_PATH) return { screen: "notifications" };
   const [, kind, out] = EXPORT.exec(path) ?? [];
   if (out) return { screen: "export", id: out, from: kind === "s" ? "space" : "page" };
   const into = TRANSFER.exec(path)?.[1];

@@ -23,6 +23,7 @@ import {
   trees,
   userId,
 } from "./store";
+import { readUnread, unread } from "./told";
 
 /** How long a start waits for the server while the browser says that it has a network. */
 const WAIT_MS = 3000;
@@ -97,7 +98,7 @@ export async function refresh(): Promise<void> {
     await use(who);
     await keepValue("site", who.id, where);
     if (spaces.value.length) phase.value = "ready";
-    await Promise.all([readSpaces(), readLists()]);
+    await Promise.all([readSpaces(), readLists(), readUnread()]);
     phase.value = "ready";
   } catch (error) {
     if (error instanceof EndedError) return;
@@ -127,6 +128,7 @@ async function use(who: Me): Promise<void> {
 function forget(): void {
   shown = { id: "", done: Promise.resolve() };
   me.value = undefined;
+  unread.value = 0;
   spaces.value = [];
   trees.value = new Map();
   favourites.value = [];

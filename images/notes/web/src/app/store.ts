@@ -21,6 +21,7 @@ import { prefer, preferences } from "./preferences";
 import { route } from "./router";
 import { pageOf } from "./routes";
 import { makeTree, type Tree } from "./tree_model";
+import { words } from "./words";
 
 export type Phase = "starting" | "ready" | "signed out" | "nobody offline" | "not set up";
 
@@ -231,6 +232,24 @@ export async function toggleFavourite(): Promise<void> {
     if (!isSame()) return;
     if (opened.value?.id === before.id) opened.value = before;
     notice.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Begins or ends to watch the open page. */
+export async function toggleWatch(): Promise<void> {
+  const before = opened.value;
+  if (!before?.node) return;
+  const isSame = isCurrent();
+  const wanted = !before.node.is_watched;
+  try {
+    await request<void>(wanted ? "PUT" : "DELETE", `/api/v1/nodes/${before.id}/watch`);
+    if (!isSame()) return;
+    const now = opened.value;
+    if (now?.node && now.id === before.id)
+      opened.value = { ...now, node: { ...now.node, is_watched: wanted } };
+    notice.value = wanted ? words.value.watched : words.value.unwatched;
+  } catch (error) {
+    if (isSame()) notice.value = error instanceof Error ? error.message : String(error);
   }
 }
 

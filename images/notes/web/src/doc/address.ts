@@ -10,6 +10,9 @@ export function isLive(url: string): boolean {
   return !head.includes(":") || LIVE_SCHEMES.some((scheme) => url.toLowerCase().startsWith(scheme));
 }
 
+/** True for a mention of a person: a link to `mention:<the user's id>`, drawn as its text alone. */
+export const isMention = (url: string): boolean => /^mention:/i.test(url);
+
 /** The id of the page of this site that the address leads to. */
 export const pageOf = (url: string): string | undefined => PAGE.exec(url)?.[1];
 

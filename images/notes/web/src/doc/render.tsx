@@ -4,7 +4,7 @@
  * its scheme is harmless.
  */
 import type { ComponentChildren, VNode } from "preact";
-import { isLive, pageOf } from "./address";
+import { isLive, isMention, pageOf } from "./address";
 import { Picture } from "./picture";
 import { Anchors } from "./text";
 import type { Doc, DocNode } from "./types";
@@ -216,6 +216,7 @@ class Writer {
   }
 
   private link(href: string, title: string | undefined, inner: ComponentChildren): VNode {
+    if (isMention(href)) return <span class="mention">{inner}</span>;
     // It is unknown which program would open an address of another scheme, and with what effect.
     if (!isLive(href)) return <span title={href}>{inner}</span>;
     const page = pageOf(href);

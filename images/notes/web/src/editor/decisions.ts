@@ -1,7 +1,7 @@
 /** The doubtful places of a page that the browser has stored, and what their person decides. */
 import { doubted } from "../app/editing";
 import { doubtsOf, removeDoubt } from "../sync/drafts";
-import { placeNow } from "./one_upload";
+import { placeNow } from "./kept_place";
 import * as doubts from "./places";
 import type { Session } from "./session";
 

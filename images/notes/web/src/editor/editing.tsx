@@ -6,11 +6,12 @@ import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { readInput, takeInput } from "./input";
+import { mentionOf } from "./mention";
 import { changes, close, isLinking, open } from "./open";
 import { Doubts } from "./doubts";
 import type { Session } from "./session";
 import { slashOf } from "./slash";
-import { SlashMenu } from "./slash_menu";
+import { Menus } from "./slash_menu";
 import { LinkForm, Toolbar } from "./toolbar";
 
 /** A task with its box; a click on the box is an edit. */
@@ -79,7 +80,8 @@ function mount(place: HTMLElement, session: Session): EditorView {
           return true;
         }
         // The Escape that closes a menu is not yet the one that leaves.
-        const isMenus = Boolean(slashOf(view.state)?.found.length);
+        const menu = slashOf(view.state) ?? mentionOf(view.state);
+        const isMenus = Boolean(menu?.found.length);
         if (event.key !== "Shift") hasEscaped = event.key === "Escape" && !isMenus;
         return false;
       },
@@ -135,7 +137,7 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
         {session?.title ?? node.title}
       </h1>
       {view && session && <Toolbar view={view} state={session.state} />}
-      {view && session && <SlashMenu view={view} slash={slashOf(session.state)} />}
+      {view && session && <Menus view={view} state={session.state} />}
       {view && isLinking.value && <LinkForm view={view} />}
       {session?.saving === "refused" && (
         <p class="refused" role="alert">

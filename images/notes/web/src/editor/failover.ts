@@ -9,7 +9,7 @@ import type { Accepted } from "./past";
 import { schema } from "./schema";
 import type { Undone } from "./unsent";
 
-interface Place {
+export interface Place {
   seq: number;
   id: string;
 }
@@ -34,7 +34,12 @@ export async function lastKnown(
   for (let back = 1, at = edits.length - 1; ; back *= 2) {
     at = Math.max(-1, at - back);
     const found = await listed(placeAt(edits, at), read);
-    if (found) return { at, since: found };
+    if (found) {
+      // The steps back get longer: it may have gone behind edits that the server still has.
+      let more = 0;
+      while (found[more] && found[more]?.id === edits[at + 1 + more]?.id) more += 1;
+      return { at: at + more, since: found.slice(more) };
+    }
     if (at < 0) return undefined;
   }
 }

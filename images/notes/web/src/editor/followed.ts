@@ -10,7 +10,7 @@ import { Step } from "prosemirror-transform";
 import { ApiError } from "../api/client";
 import type { Edit, Edits, LiveView } from "../api/types";
 import type { Draft } from "../sync/stored";
-import { lastKnown, lostTitle, placeAt, stepsOf, undone } from "./failover";
+import { lastKnown, lostTitle, type Place, placeAt, stepsOf, undone } from "./failover";
 import { Keeper } from "./keeper";
 import type { Outside } from "./outside";
 import type { Accepted } from "./past";
@@ -112,24 +112,30 @@ export abstract class Followed<Around extends Outside> {
   }
 
   protected async catchUp(): Promise<void> {
+    const { seq, id } = this;
     try {
-      await this.take(await this.outside.since(this.page, this.seq, this.id));
+      await this.take(await this.outside.since(this.page, seq, id), { seq, id });
     } catch (error) {
       if (error instanceof ApiError && error.status === 410) await this.replace();
       else throw error;
     }
   }
 
-  /** Applies the edits after the one that this session knows; reads on until there are no more. */
-  protected async take(found: Edits): Promise<void> {
-    let listed = found;
+  /** Applies the edits after `base`, where this session was; reads on until there are no more. */
+  protected async take(found: Edits, base: Place): Promise<void> {
+    const { id } = this;
+    let [listed, from] = [found, base];
     for (;;) {
-      if (!listed.is_known) return this.goBack();
-      if (!listed.edits.every((edit) => this.edit(edit))) return this.replace();
-      if (this.seq >= listed.seq || !listed.edits.length) break;
-      listed = await this.outside.since(this.page, this.seq, this.id);
+      // While the server was asked, an own edit may have been accepted. Its number is not enough: if it was lost
+      // after that, another one has it in the list.
+      const isHere = this.id === from.id || listed.edits.some((edit) => edit.id === this.id);
+      if (isHere && !listed.is_known) return this.goBack();
+      if (isHere && !listed.edits.every((edit) => this.edit(edit))) return this.replace();
+      if (isHere && (this.seq >= listed.seq || !listed.edits.length)) break;
+      from = { seq: this.seq, id: this.id };
+      listed = await this.outside.since(this.page, from.seq, from.id);
     }
-    await this.kept();
+    if (this.id !== id) await this.kept();
   }
 
   private async kept(): Promise<void> {
@@ -207,6 +213,13 @@ export abstract class Followed<Around extends Outside> {
     const title = live?.title ?? since.findLast((edit) => edit.title !== null)?.title;
     this.newTitle ??= lostTitle(lost, since);
     this.title = this.newTitle ?? title ?? this.title;
+    // What leads to a content that was read as a whole is one step back, as any other edit.
+    if (live) {
+      this.keeper.past.add({
+        ...{ seq: end.seq, id: end.id, isOwn: false, title: null, before: place },
+        steps: paired(flat, inverted),
+      });
+    }
     let [before, done]: [{ seq: number; id: string }, number] = [place, 0];
     for (const [index, own] of (steps ?? []).entries()) {
       const { seq: at, id: one, title: named } = since[index] as Edit;

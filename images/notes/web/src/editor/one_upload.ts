@@ -1,23 +1,23 @@
 /**
  * One file on its way to the server: stored for a reload, sent, and inserted in its place.
  *
- * Invariant: it is forgotten only when it is in the text, or a person gives it up.
+ * Invariant: it is forgotten only when it is in the text, or a person gives it up; the file itself is kept for a day,
+ * in case a failover loses it.
  */
 import type { Node } from "prosemirror-model";
 import { type EditorState, PluginKey, type Transaction } from "prosemirror-state";
-import { Step } from "prosemirror-transform";
 import { ApiError } from "../api/client";
 import { makeId } from "../app/presence";
 import { notice } from "../app/store";
 import { words } from "../app/words";
 import { take } from "../sync/drafts";
+import { keepAccepted } from "../sync/accepted_files";
 import { forgetUpload, keepFile, keepUpload } from "../sync/kept_files";
-import type { KeptUpload, Place } from "../sync/stored";
+import type { KeptUpload } from "../sync/stored";
 import { type Begun, FileUpload, type Stored } from "../sync/upload";
+import { placeOf } from "./kept_place";
 import { mark, node } from "./keys";
-import { schema } from "./schema";
 import type { Session } from "./session";
-import { acceptedPos, shownPos, unsentOf } from "./unsent";
 import { wire } from "./upload_wire";
 
 const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
@@ -78,7 +78,7 @@ export class Upload {
     this.#sending ??= new FileUpload(
       session.page,
       file,
-      wire(),
+      wire(kept.id),
       (how) => this.#begun(how),
       kept.begun,
     );
@@ -89,7 +89,10 @@ export class Upload {
       });
       if (this.#stopping.signal.aborted) return;
       session.apply(inserted(session.now(), this, stored));
-      await this.#forget();
+      await this.#keeping;
+      await keepAccepted(kept, stored.id, session.title).catch(() => undefined);
+      void import("../screens/beside/requests").then((part) => part.look()).catch(() => undefined);
+      this.release();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       this.reason = error instanceof ApiError ? error.message : w.notReached;
@@ -149,35 +152,6 @@ export class Upload {
     await forgetUpload(this.kept.id).catch(() => undefined);
     this.release();
   }
-}
-
-const placeOf = ({ state, seq, id }: Session, pos: number): Place => ({
-  ...{ seq, id, pos: acceptedPos(state, pos), isExact: unsentOf(state).length === 0 },
-});
-
-/** Where a place is now; the end of the text if nobody knows. */
-export async function placeNow(
-  session: Session,
-  { seq, id, pos, isExact }: Place,
-): Promise<number> {
-  const side = isExact ? -1 : 1;
-  let [at, known, edit] = [pos, seq, id];
-  try {
-    while (known < session.seq) {
-      const found = await session.outside.since(session.page, known, edit);
-      const last = found.edits.at(-1);
-      if (!found.is_known || !last) throw new Error("unknown");
-      for (const one of found.edits.filter((each) => each.seq <= session.seq)) {
-        if (one.steps === null && one.title === null) throw new Error("replaced");
-        for (const json of one.steps ?? []) at = Step.fromJSON(schema, json).getMap().map(at, side);
-        [known, edit] = [one.seq, one.id];
-      }
-    }
-    at = shownPos(session.state, at, side);
-  } catch {
-    at = session.state.doc.content.size - 1;
-  }
-  return Math.max(0, Math.min(at, session.state.doc.content.size));
 }
 
 /** True if the text has a link to it, or shows it. */

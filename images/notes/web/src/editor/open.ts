@@ -7,7 +7,16 @@ import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { userId } from "../app/store";
-import { doubtsOf, draftsOf, editsOf, keepDraft, take, unsentPages, whole } from "../sync/drafts";
+import {
+  doubtsOf,
+  draftsOf,
+  editsOf,
+  keepDraft,
+  take,
+  takeStored,
+  unsentPages,
+  whole,
+} from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
@@ -15,6 +24,7 @@ import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
+import { mentions } from "./mention";
 import { slash } from "./slash";
 import { large } from "./window";
 import {
@@ -85,6 +95,7 @@ const stateOf = ({ saving: state, isKept }: Session): Saving =>
 
 const plugins = (page: string, seq: number, session: () => Session | undefined) => [
   slash(),
+  mentions(page),
   carets(seq, () => moved(page)),
   uploads(session),
   ...keys(
@@ -131,7 +142,8 @@ export async function open(page: string): Promise<Session> {
   const found = (await once(page, make)) ?? ((await once(page, make)) as Session);
   followWith({
     page,
-    hear: (seq, id) => void found.hear(seq, id),
+    seq: () => found.seq,
+    hear: (seq, id, asked) => void found.hear(seq, id, asked),
     caret: () => (found.show ? caretOf(found.state) : undefined),
     meet: (told) => found.apply(meet(found.now(), told)),
   });
@@ -163,20 +175,22 @@ async function fresh(page: string): Promise<Session> {
 async function fromDraft(page: string): Promise<Session | undefined> {
   for (const { page: of, client } of await draftsOf(userId())) {
     if (of !== page) continue;
-    const release = await take(client);
-    const draft = release && (await whole("drafts", client));
+    const taken = await takeStored(client, async () => {
+      const draft = await whole("drafts", client);
+      if (!draft) return undefined;
+      let made: Session | undefined;
+      made = Session.resume(
+        draft,
+        outside(isCurrent()),
+        plugins(page, draft.seq, () => made),
+        await editsOf(draft.client),
+      );
+      return made;
+    });
     // Another tab has it, or had it and has sent it.
-    if (!draft) release?.();
-    if (!release || !draft) continue;
-    let made: Session | undefined;
-    made = Session.resume(
-      draft,
-      outside(isCurrent()),
-      plugins(page, draft.seq, () => made),
-      await editsOf(draft.client),
-    );
-    releases.set(made, release);
-    return made;
+    if (!taken) continue;
+    releases.set(taken.found, taken.release);
+    return taken.found;
   }
   return undefined;
 }
@@ -185,6 +199,7 @@ async function fromDraft(page: string): Promise<Session | undefined> {
 export async function sendDrafts(): Promise<void> {
   for (const end of [...pausing]) end();
   for (const session of sessions.values()) session.start();
+  checkSessions();
   await sendLeft();
   await recover(userId(), outside);
   doubted.value = new Set((await doubtsOf(userId())).map((one) => one.page));
@@ -197,7 +212,7 @@ async function sendLeft(): Promise<void> {
     const known = sessions.get(page);
     if (known) {
       // Another tab that worked at the page may be gone.
-      await sendAlone(page, known, outside);
+      await sendAlone(page, known, outside).catch(() => undefined);
       await resumeUploads(known).catch(() => undefined);
       continue;
     }
@@ -205,20 +220,30 @@ async function sendLeft(): Promise<void> {
     const hasFiles = withFiles.has(page);
     const make = async (): Promise<Session | undefined> =>
       (await fromDraft(page)) ?? (hasFiles ? await fresh(page).catch(() => undefined) : undefined);
-    const found = await once(page, make);
+    // What cannot be read of one page holds up no other.
+    const found = await once(page, make).catch(() => undefined);
     if (!found) continue;
     found.start();
-    await resumeUploads(found);
+    await resumeUploads(found).catch(() => undefined);
     if (isDone(found) && editing.value !== page) end(found);
   }
 }
 
+/** Asks the server if it still has the edits of the open sessions: a hidden tab gets no word of its page. */
+function checkSessions(): void {
+  for (const session of sessions.values()) void session.check();
+}
+
 /** A tab that dies tells nobody. */
 const LOOK_MS = 30_000;
+/** When this tab, visible, looked last: what was over shortly before that is still looked after. */
+let lookedAt = Date.now();
 setInterval(() => {
   if (!navigator.onLine) return;
+  checkSessions();
   const isSeen = document.visibilityState === "visible";
-  const since = Date.now() - (isSeen ? LOOKED_AFTER_MS : 0);
+  const since = isSeen ? lookedAt - LOOKED_AFTER_MS : Date.now();
+  if (isSeen) lookedAt = Date.now();
   void sendLeft()
     .then(() => recover(userId(), outside, since))
     .catch(() => undefined);

@@ -3,7 +3,7 @@
  * database has lost, and end.
  */
 import { isCurrent } from "../api/signed_in";
-import { draftsOf, editsOf, rememberedOf, take, whole } from "../sync/drafts";
+import { draftsOf, editsOf, rememberedOf, takeStored, whole } from "../sync/drafts";
 import type { StoredDraft } from "../sync/stored";
 import { resumeDoubts } from "./decisions";
 import { Session, type SessionOutside } from "./session";
@@ -21,24 +21,20 @@ async function goOn(
   store: "drafts" | "remembered",
   outside: MakeOutside,
 ): Promise<Session | undefined> {
-  const release = await take(client);
-  if (!release) return undefined;
-  const draft = await whole(store, client);
-  if (!draft) {
-    release();
-    return undefined;
-  }
-  const made = Session.resume(draft, outside(isCurrent()), [], await editsOf(client));
-  alone.set(made, release);
-  return made;
+  const taken = await takeStored(client, async () => {
+    const draft = await whole(store, client);
+    return draft && Session.resume(draft, outside(isCurrent()), [], await editsOf(client));
+  });
+  if (taken) alone.set(taken.found, taken.release);
+  return taken?.found;
 }
 
 /** Asks if the server still has the edits of sessions that are over, and sends those again that it has lost. */
 export async function recover(user: string, outside: MakeOutside, since = 0): Promise<void> {
   for (const one of await rememberedOf(user)) {
     if (one.at < since) continue;
-    const made = await goOn(one, "remembered", outside);
-    await made?.hear(one.seq, "");
+    const made = await goOn(one, "remembered", outside).catch(() => undefined);
+    await made?.check();
     if (made?.isSent) leaveAlone(made);
   }
 }

@@ -5,7 +5,7 @@
  * differs: ProseMirror takes the first one where it has to fill a place, which is to be a paragraph.
  */
 import { type DOMOutputSpec, type MarkSpec, Node, type NodeSpec, Schema } from "prosemirror-model";
-import { addressFor, isLive } from "../doc/address";
+import { addressFor, isLive, isMention } from "../doc/address";
 import spec from "../doc/schema.json";
 import type { Doc, DocNode } from "../doc/types";
 
@@ -172,12 +172,21 @@ const MARKS: Record<string, Partial<MarkSpec>> = {
           return href ? { href, title: title(dom.getAttribute("title")) } : false;
         },
       },
+      {
+        tag: "span.mention[data-href]",
+        getAttrs: (dom) => {
+          const href = addressFor(dom.dataset.href ?? "");
+          return href && isMention(href) ? { href, title: null } : false;
+        },
+      },
     ],
     // An address of an unknown scheme is kept, but a click or a middle click must not open it.
     toDOM: ({ attrs }) =>
       isLive(String(attrs.href))
         ? ["a", { href: attrs.href, rel: "noopener nofollow", title: attrs.title ?? attrs.href }, 0]
-        : ["span", { class: "link", title: attrs.href }, 0],
+        : isMention(String(attrs.href))
+          ? ["span", { class: "mention", "data-href": attrs.href }, 0]
+          : ["span", { class: "link", title: attrs.href }, 0],
   },
   bold: mark("strong", "b"),
   italic: mark("em", "i"),

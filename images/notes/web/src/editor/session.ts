@@ -123,18 +123,29 @@ export class Session extends Followed<SessionOutside> {
     this.#isStopped = true;
   }
 
-  /** Reads the edits of others if the page is not at the edit of this session. */
-  hear(seq: number, id: string): Promise<void> {
+  /**
+   * Reads the edits of others if the page is not at the edit of this session.
+   *
+   * `asked` is the number of the edit that this session was at when it asked the server; 0 for word that came
+   * without a question, which may be late.
+   */
+  hear(seq: number, id: string, asked = 0): Promise<void> {
     this.#heard = this.#heard
       .then(async () => {
         // The outcome of a request that is on its way comes first: it may be one of those edits.
         this.#wanted = this.sending ? { seq, id } : undefined;
-        // An older edit that this session was never at: the log has gone back behind it.
-        const isKnown = this.id === id || (this.seq > seq && this.ids.includes(id));
+        // An answer is never late: an edit older than the one before the question means that the server has lost it.
+        const isLate = asked <= seq && seq < this.seq && this.ids.includes(id);
+        const isKnown = this.id === id || isLate;
         if (!this.#isStopped && !this.sending && !isKnown) await this.catchUp();
       })
       .catch(() => undefined);
     return this.#heard;
+  }
+
+  /** Asks the server if it still has the edit of this session, and reads those after it. */
+  check(): Promise<void> {
+    return this.hear(this.seq, "");
   }
 
   #say(saving: Saving, reason = ""): void {
@@ -211,7 +222,8 @@ export class Session extends Followed<SessionOutside> {
     try {
       const missed = error.current as Edits | undefined;
       if (error.status === 409 && missed) {
-        await this.take(missed);
+        const { base_seq: seq, base_id: id } = sending.batch;
+        await this.take(missed, { seq, id });
         return true;
       }
       if (error.status === 410) {

@@ -37,11 +37,12 @@ function typedAfter(state: EditorState, at: number): string | undefined {
   return isTyped ? text.slice(1) : undefined;
 }
 
-function isStart(state: EditorState, at: number): boolean {
+/** True where a sign that opens a list begins a word, outside of code. */
+export function isStart(state: EditorState, at: number): boolean {
   const $at = state.doc.resolve(at);
   if ($at.parent.type.spec.code || !$at.parent.inlineContent) return false;
   if ($at.marks().some((one) => one.type.name === "code")) return false;
-  return /(^|\s)$/.test($at.parent.textBetween(0, $at.parentOffset, undefined, " "));
+  return /(^|[\s(])$/.test($at.parent.textBetween(0, $at.parentOffset, undefined, " "));
 }
 
 const idOf = (block: Block): string => `${LIST}-${block.id}`;

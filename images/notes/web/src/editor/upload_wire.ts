@@ -12,7 +12,8 @@ export async function checksum(bytes: Blob): Promise<Record<string, string>> {
   return { "upload-checksum": `sha256=${digits.join("")}` };
 }
 
-export function wire(): Wire {
+/** With the `key` the server makes one attachment of the file, however often it is sent. */
+export function wire(key: string): Wire {
   const isSame = isCurrent();
   const pathOf = (page: string): string => {
     // The file of one person is never sent under another one's name.
@@ -22,11 +23,14 @@ export function wire(): Wire {
   return {
     state: async (page, upload, signal) => request("GET", `${pathOf(page)}/${upload}`, { signal }),
     open: async (page, { name, size, type }, signal) =>
-      request("POST", pathOf(page), { body: { name, size, type: type.slice(0, 200) }, signal }),
+      request("POST", pathOf(page), {
+        body: { name, size, type: type.slice(0, 200), key },
+        signal,
+      }),
     async form(page, file, signal, sent) {
       const body = new FormData();
       body.append("file", file);
-      return sendFile(pathOf(page), { body, signal, sent });
+      return sendFile(pathOf(page), { body, headers: { "upload-key": key }, signal, sent });
     },
     async chunk(page, { upload, number, bytes }, signal, sent) {
       const headers = {

@@ -6,9 +6,10 @@
  */
 import { type EditorState, Plugin, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
-import { take } from "../sync/drafts";
-import { keptFile, keptUploads } from "../sync/kept_files";
-import { type Change, type Held, held, key, placeNow, Upload } from "./one_upload";
+import { takeStored } from "../sync/drafts";
+import { keptFile, keptUpload, keptUploads } from "../sync/kept_files";
+import { placeNow } from "./kept_place";
+import { type Change, type Held, held, key, Upload } from "./one_upload";
 import type { Session } from "./session";
 import { draw } from "./upload_view";
 
@@ -17,20 +18,20 @@ const taken = new Set<string>();
 
 /** Goes on with the uploads of a page that were under way before a reload. */
 export async function resumeUploads(session: Session): Promise<void> {
-  for (const kept of await keptUploads(session.user)) {
-    const isHere = held(session.state).some(({ upload: one }) => one.kept.id === kept.id);
-    if (kept.page !== session.page || isHere) continue;
-    if (taken.has(kept.id)) continue;
-    taken.add(kept.id);
-    const unlock = await take(kept.id);
+  for (const { id, page } of await keptUploads(session.user)) {
+    const isHere = held(session.state).some(({ upload: one }) => one.kept.id === id);
+    if (page !== session.page || isHere || taken.has(id)) continue;
+    taken.add(id);
+    const mine = await takeStored(id, () => keptUpload(id)).catch(() => undefined);
     const release = (): void => {
-      taken.delete(kept.id);
-      unlock?.();
+      taken.delete(id);
+      mine?.release();
     };
-    if (!unlock) {
+    if (!mine) {
       release();
       continue;
     }
+    const kept = mine.found;
     const file = await keptFile(kept);
     const made = new Upload(session, kept, file, release);
     made.isKept = file !== undefined;

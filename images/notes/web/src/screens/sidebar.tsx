@@ -1,13 +1,6 @@
 /** The sidebar: site, search, space switcher, favourites, page tree, account. */
-import {
-  commands,
-  dialog,
-  isDrawerOpen,
-  mayCreate,
-  mayManageSpace,
-  startNewPage,
-  toggleSidebar,
-} from "../app/commands";
+import { commands, dialog, mayCreate, mayManageSpace, startNewPage } from "../app/commands";
+import { isDrawerOpen, toggleSidebar } from "../app/layout";
 import { Icon } from "../app/icons";
 import { Menu, type MenuItem } from "../app/menu";
 import { go, route } from "../app/router";

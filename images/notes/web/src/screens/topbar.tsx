@@ -4,8 +4,6 @@ import { mayWrite } from "../api/types";
 import {
   copyLink,
   dialog,
-  isDrawerOpen,
-  isNarrow,
   leaveFor,
   mayManage,
   moveToTrash,
@@ -15,8 +13,8 @@ import {
   pageInView,
   startEditing,
   startNewPage,
-  toggleSidebar,
 } from "../app/commands";
+import { isDrawerOpen, isNarrow, toggleSidebar } from "../app/layout";
 import { closePanel, openThreads, panel } from "../app/comments";
 import { editing, saving } from "../app/editing";
 import { Icon } from "../app/icons";
@@ -24,8 +22,9 @@ import { Menu } from "../app/menu";
 import { preferences } from "../app/preferences";
 import { people } from "../app/presence";
 import { go } from "../app/router";
-import { exportPath, historyPath, pagePath, sharePath, spacePath } from "../app/routes";
-import { isOnline, spaces, toggleFavourite, trees } from "../app/store";
+import { exportPath, historyPath, pagePath, sharePath, spacePath, TOLD_PATH } from "../app/routes";
+import { isOnline, spaces, toggleFavourite, toggleWatch, trees } from "../app/store";
+import { MOST_COUNTED, unread } from "../app/told";
 import { above } from "../app/tree_model";
 import { initials, words } from "../app/words";
 
@@ -134,6 +133,12 @@ function Actions() {
             ? [{ title: w.newPageHere, icon: "plus" as const, run: () => startNewPage(node.id) }]
             : []),
           { title: w.comments, icon: "comment", run: openComments },
+          { title: star, icon: "star", run: () => void toggleFavourite() },
+          {
+            title: node.is_watched ? w.unwatch : w.watch,
+            icon: "bell",
+            run: () => void toggleWatch(),
+          },
           { title: w.copyLink, icon: "link", run: () => void copyLink() },
           { title: w.history, icon: "clock", run: () => go(historyPath(node.id)) },
           ...(may
@@ -198,6 +203,23 @@ function Saving() {
   );
 }
 
+/** Leads to the notifications; says how many are unread. */
+function Bell() {
+  const w = words.value;
+  const count = unread.value < MOST_COUNTED ? String(unread.value) : `${MOST_COUNTED - 1}+`;
+  const label = unread.value ? w.unread(count) : w.notifications;
+  return (
+    <a class="button quiet bell" href={TOLD_PATH} aria-label={label} title={label}>
+      <Icon name="bell" />
+      {unread.value > 0 && (
+        <span class="unread" aria-hidden="true">
+          {count}
+        </span>
+      )}
+    </a>
+  );
+}
+
 export function TopBar() {
   const w = words.value;
   const isHidden = isNarrow.value ? !isDrawerOpen.value : !preferences.value.sidebar;
@@ -237,6 +259,7 @@ export function TopBar() {
           <Icon name="search" />
         </button>
       )}
+      <Bell />
       <Actions />
     </header>
   );

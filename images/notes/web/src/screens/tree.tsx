@@ -4,7 +4,7 @@
  */
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isDrawerOpen } from "../app/commands";
+import { isDrawerOpen } from "../app/layout";
 import { Icon } from "../app/icons";
 import { fold } from "../app/match";
 import { prefer, preferences } from "../app/preferences";

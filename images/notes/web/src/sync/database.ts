@@ -10,6 +10,7 @@ import type { Me } from "../api/types";
 import type {
   Base,
   KeptFile,
+  KeptRequest,
   KeptUpload,
   Lease,
   Remembered,
@@ -35,6 +36,7 @@ interface Schema extends DBSchema {
   leases: { key: string; value: Lease };
   uploads: { key: string; value: KeptUpload };
   files: { key: string; value: KeptFile };
+  requests: { key: string; value: KeptRequest };
 }
 
 export type Database = IDBPDatabase<Schema>;
@@ -43,9 +45,10 @@ let opening: Promise<Database | undefined> | undefined;
 
 /** Opens the store; undefined where the browser has none (some private windows). */
 export function database(): Promise<Database | undefined> {
-  opening ??= openDB<Schema>("notes", 5, {
+  opening ??= openDB<Schema>("notes", 6, {
     upgrade(db, before) {
-      db.createObjectStore("bases", { keyPath: ["client", "base"] });
+      db.createObjectStore("requests", { keyPath: "key" });
+      if (before < 5) db.createObjectStore("bases", { keyPath: ["client", "base"] });
       if (before < 4) {
         db.createObjectStore("remembered", { keyPath: "client" });
         db.createObjectStore("accepted", { keyPath: ["client", "seq"] });
@@ -91,9 +94,9 @@ export async function value<T>(name: string, user: string): Promise<T | undefine
 
 const WRITTEN = [
   ...["pages", "trees", "pictures", "values", "drafts", "uploads"],
-  ...["remembered", "accepted", "doubts", "bases"],
+  ...["remembered", "accepted", "doubts", "bases", "requests"],
 ] as ("pages" | "trees" | "pictures" | "values" | Unsent)[];
-type Unsent = "drafts" | "uploads" | "remembered" | "accepted" | "doubts" | "bases";
+type Unsent = "drafts" | "uploads" | "remembered" | "accepted" | "doubts" | "bases" | "requests";
 export type Writing = IDBPTransaction<Schema, typeof WRITTEN, "readwrite">;
 
 /**
@@ -145,10 +148,16 @@ export async function clear(): Promise<void> {
   const db = await database();
   if (!db) return;
   const names = ["pages", "trees", "pictures", "values", "remembered", "accepted"] as const;
-  const work = db.transaction([...names, "drafts", "bases"] as const, "readwrite");
+  const more = ["drafts", "bases", "requests", "files"] as const;
+  const work = db.transaction([...names, ...more], "readwrite");
   await Promise.all(names.map((name) => work.objectStore(name).clear()));
   const unsent = new Set(await work.objectStore("drafts").getAllKeys());
   const bases = work.objectStore("bases");
   for (const key of await bases.getAllKeys()) if (!unsent.has(key[0])) await bases.delete(key);
+  for (const { key, doubt } of await work.objectStore("requests").getAll()) {
+    if (doubt) continue;
+    await work.objectStore("requests").delete(key);
+    await work.objectStore("files").delete(key);
+  }
   await work.done;
 }

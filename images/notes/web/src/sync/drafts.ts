@@ -6,9 +6,10 @@
  */
 import { database, writeFor } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
+import { forgetRequest, keptRequests } from "./kept_requests";
 import type { Draft, Remembered, StoredDoubt, StoredDraft, StoredEdit } from "./stored";
 
-export { take } from "./leases";
+export { take, takeStored } from "./leases";
 
 /** What changes in the browser's store together. */
 export interface Keeping {
@@ -23,8 +24,12 @@ export interface Keeping {
   doubts: StoredDoubt[];
 }
 
-/** How long a session is remembered after its last accepted edit. */
-const REMEMBERED_MS = 24 * 3_600_000;
+/** How long a session is remembered after its last accepted edit, and a request after its answer. */
+export const REMEMBERED_MS = 24 * 3_600_000;
+
+/** When a session was over: at its last accepted edit, not when it followed those of others. */
+export const overAt = (fresh: readonly StoredEdit[], before: number | undefined): number =>
+  before === undefined || fresh.some((edit) => edit.isOwn) ? Date.now() : before;
 
 /** Stores the state of a session; false if its user is not signed in any more. */
 export async function keepDraft(keeping: Keeping): Promise<boolean> {
@@ -40,11 +45,12 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
       await bases.delete(basesOf(client));
       await bases.put({ client, base, doc });
     }
+    const at = overAt(fresh, (await remembered.get(client))?.at);
     const writes: Promise<unknown>[] = [];
     if (!isSent) writes.push(drafts.put(draft), remembered.delete(client));
     else {
       writes.push(drafts.delete(client));
-      if (oldest !== undefined) writes.push(remembered.put({ ...draft, at: Date.now() }));
+      if (oldest !== undefined) writes.push(remembered.put({ ...draft, at }));
     }
     if (cut !== undefined) writes.push(accepted.delete(between(client, cut + 1, Infinity)));
     for (const edit of fresh) writes.push(accepted.put(edit));
@@ -139,6 +145,7 @@ export function noteUnsent(): void {
     let count = 0;
     for (const name of ["drafts", "uploads", "doubts"] as const)
       count += (await db?.count(name)) ?? 0;
+    count += ((await db?.getAll("requests")) ?? []).filter((one) => one.doubt).length;
     const age = count ? 31_536_000 : 0;
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `notes-unsent=${count}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`;
@@ -151,6 +158,7 @@ export async function removeUnsent(user: string): Promise<void> {
   for (const one of await keptUploads(user)) await forgetUpload(one.id);
   for (const one of await doubtsOf(user)) await removeDoubt(one.id);
   for (const one of await rememberedOf(user)) await forget(one.client);
+  for (const one of await keptRequests(user)) await forgetRequest(one.key);
   noteUnsent();
 }
 

@@ -1,8 +1,8 @@
 /**
  * Files on their way to the server, stored in this browser: after a reload their upload goes on.
  *
- * Invariant: only the user who gave a file gets it back. It is deleted when it is in the text, or a person
- * gives it up. A record without its file (the browser had no room) tells which file to ask for.
+ * Invariant: only the user who gave a file gets it back. It is deleted a day after it came into the text, or when a
+ * person gives it up. A record without its file (the browser had no room) tells which file to ask for.
  */
 import { isAnother } from "../api/signed_in";
 import { database, session, writeFor } from "./database";
@@ -12,7 +12,10 @@ export const keepUpload = (kept: KeptUpload): Promise<boolean> =>
   writeFor(kept.user, (work) => work.objectStore("uploads").put(kept));
 
 /** Stores the bytes; in a transaction of its own, for edits must not wait for it. */
-export async function keepFile({ id, user }: KeptUpload, file: File): Promise<boolean> {
+export async function keepFile(
+  { id, user }: { id: string; user: string },
+  file: File,
+): Promise<boolean> {
   const db = await database();
   const found = await session();
   if (!db || !found?.isActive || found.me.id !== user || isAnother(user)) return false;
@@ -27,7 +30,18 @@ export async function keptUploads(user: string): Promise<KeptUpload[]> {
   return found.filter((one) => one.user === user);
 }
 
-export async function keptFile({ id, user }: KeptUpload): Promise<File | undefined> {
+/** An upload as it is stored now; undefined if it has ended. */
+export async function keptUpload(id: string): Promise<KeptUpload | undefined> {
+  return (await database())?.get("uploads", id);
+}
+
+export async function keptFile({
+  id,
+  user,
+}: {
+  id: string;
+  user: string;
+}): Promise<File | undefined> {
   const found = await (await database())?.get("files", id).catch(() => undefined);
   return found?.user === user ? found.file : undefined;
 }

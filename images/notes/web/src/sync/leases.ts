@@ -33,6 +33,27 @@ export function take(client: string): Promise<(() => void) | undefined> {
   });
 }
 
+/**
+ * Takes a draft or an upload and reads it then: what was read before may have been sent by the tab that had it.
+ *
+ * Undefined if another tab has it, or `read` finds nothing; then, and if `read` fails, it is given back.
+ */
+export async function takeStored<T>(
+  client: string,
+  read: () => Promise<T | undefined>,
+  taking = take,
+): Promise<{ found: T; release: () => void } | undefined> {
+  const release = await taking(client);
+  if (!release) return undefined;
+  let found: T | undefined;
+  try {
+    found = await read();
+  } finally {
+    if (found === undefined) release();
+  }
+  return found === undefined ? undefined : { found, release };
+}
+
 async function lease(name: string): Promise<(() => void) | undefined> {
   // The same tab, too, works at a draft once.
   if (held.has(name) || asking.has(name)) return undefined;

@@ -129,6 +129,35 @@ export interface KeptFile {
   file: File;
 }
 
+/**
+ * A request about a comment or a file that the server has accepted, at `at` (milliseconds since 1970): it is sent
+ * again under its key if a failover loses it.
+ */
+export interface KeptRequest {
+  key: string;
+  user: string;
+  page: string;
+  /** The title of the page, for a page that is gone. */
+  title: string;
+  at: number;
+  kind: "post" | "edit" | "resolve" | "delete" | "file";
+  /** The comment or the file that it made, changed or deleted. */
+  id: string;
+  parent?: string;
+  quote?: string;
+  body?: string;
+  resolved?: boolean;
+  /** Of a change: the states of the comment that it may replace. */
+  bases?: (string | null)[];
+  /** Of a deletion: the answers that went with the comment. */
+  answers?: string[];
+  /** Of a file: how many bytes it has, and its type; its name is the body. */
+  size?: number;
+  type?: string;
+  /** Why it could not be sent again; empty unless a person has to decide. */
+  doubt: string;
+}
+
 export interface Lease {
   name: string;
   holder: string;

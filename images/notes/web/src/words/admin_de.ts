@@ -32,6 +32,14 @@ export const words: AdminWords = {
   passwordHint: (n) => `Mindestens ${n} Zeichen.`,
   passwordChanged:
     "Das Passwort ist geändert. Andere Sitzungen und alle API-Schlüssel sind beendet.",
+  toldText: "Sie erfahren es in der Anwendung; E-Mails werden nicht gesendet.",
+  toldOf: {
+    mention: "Erwähnungen",
+    reply: "Antworten in Diskussionen, an denen ich teilnehme",
+    comment: "Kommentare auf Seiten, die ich beobachte",
+    edit: "Änderungen an Seiten, die ich beobachte",
+    access: "Zugang, der mir gegeben wird",
+  },
   use: "Verbrauch",
   bytes: "Speicher",
   jobs: "Importe und andere Aufträge",
@@ -116,6 +124,7 @@ export const words: AdminWords = {
     "edit_log.set": "hat festgelegt, wie lange Änderungen bleiben",
     "group.removed": "hat eine Gruppe entfernt",
     "group.set": "hat eine Gruppe festgelegt",
+    "job.cancelled": "hat einen Auftrag abgebrochen",
     "oidc.forgotten": "hat das Single Sign-on entfernt",
     "oidc.set": "hat das Single Sign-on festgelegt",
     "oidc.tried": "hat eine Probe des Single Sign-on begonnen",

@@ -10,6 +10,7 @@ export const en = {
   newComment: "New comment",
   yourComment: "Your comment",
   yourReply: "Your reply",
+  mention: "Mention a person",
   sendKey: "Ctrl Enter sends it.",
   posted: "The comment is sent.",
   replied: "The reply is sent.",
@@ -91,6 +92,18 @@ export const en = {
   foundNoPage: "No page has this title.",
   moveHere: "Move here",
   moved: (title: string, place: string) => `“${title}” is moved: ${place}.`,
+  lost: (n: number) =>
+    `${count(n, "thing", "things")} that you did, and that the server has lost, could not be done again.`,
+  yourFile: "Your file",
+  fileNotKept: "This browser had no room for the file: choose it again.",
+  yourChange: "Your change of a comment",
+  yourResolving: "You resolved a thread",
+  yourReopening: "You opened a thread again",
+  yourDeletion: "You deleted a comment",
+  answeredSince: "Somebody has answered this comment since.",
+  doAgain: "Do it again",
+  doneAgain: "It is done again.",
+  giveUp: "Give it up",
   needsNetwork: "Comments are shown as soon as you are online again.",
 };
 

@@ -57,6 +57,7 @@ export const words: Words = {
   rule: "Trennlinie",
   paragraph: "Text",
   insert: "Block einfügen",
+  people: "Personen, die Sie erwähnen können",
   pickFile: "Bild oder Datei",
   uploading: (name) => `${name} wird hochgeladen`,
   uploadFailed: (name, reason) =>
@@ -95,7 +96,7 @@ export const words: Words = {
   decide: "Entscheiden",
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
   editorKeys:
-    "Mit / fügen Sie einen Block ein. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",
+    "Mit / fügen Sie einen Block ein, mit @ erwähnen Sie jemanden. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",
   unsentPages: (n) =>
     `${count(n, "Seite hat", "Seiten haben")} Änderungen oder Dateien, die der Server noch nicht hat.`,
   signOutSend: "Senden, dann abmelden",
@@ -106,6 +107,12 @@ export const words: Words = {
   history: "Verlauf",
   comments: "Kommentare",
   permissions: "Berechtigungen…",
+  notifications: "Benachrichtigungen",
+  unread: (n) => `Benachrichtigungen: ${n} ungelesen`,
+  watch: "Seite beobachten",
+  unwatch: "Seite nicht mehr beobachten",
+  watched: "Sie erfahren von Kommentaren und Änderungen.",
+  unwatched: "Sie erfahren nur von Erwähnungen und Antworten.",
   openComments: (n) => `Kommentare: ${n} offen`,
   share: "Über einen Link teilen",
   toTrash: "In den Papierkorb",

@@ -55,6 +55,7 @@ export const en = {
   rule: "Dividing line",
   paragraph: "Text",
   insert: "Insert a block",
+  people: "People to mention",
   pickFile: "Picture or file",
   uploading: (name: string) => `Upload of ${name}`,
   uploadFailed: (name: string, reason: string) =>
@@ -93,7 +94,7 @@ export const en = {
   decide: "Decide",
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
   editorKeys:
-    "Type / to insert a block. To leave the text with the keyboard, press Escape, then Tab.",
+    "Type / to insert a block, and @ to mention a person. To leave the text with the keyboard, press Escape, then Tab.",
   unsentPages: (n: number) =>
     `${count(n, "page has", "pages have")} changes or files that the server does not have yet.`,
   signOutSend: "Send them, then sign out",
@@ -103,6 +104,12 @@ export const en = {
   history: "History",
   comments: "Comments",
   permissions: "Permissions…",
+  notifications: "Notifications",
+  unread: (n: string) => `Notifications: ${n} unread`,
+  watch: "Watch the page",
+  unwatch: "Stop watching the page",
+  watched: "You are told of comments and changes.",
+  unwatched: "You are told of mentions and replies alone.",
   openComments: (n: number) => `Comments: ${n} open`,
   share: "Share by a link",
   toTrash: "Move to the trash",

@@ -43,9 +43,8 @@ export const words: ManageWords = {
   memberRemoved: (name) => `${name} ist nicht mehr Mitglied.`,
   addMember: "Person oder Gruppe hinzufügen",
   findMember: "Name oder E-Mail-Adresse",
-  found: (n) => count(n, "Treffer", "Treffer"),
   nobodyFound: "So heißt niemand, der nicht schon Mitglied ist.",
-  chooseMember: "Wen hinzufügen",
+  chooseMember: "Geben Sie mindestens zwei Buchstaben ein, und wählen Sie aus der Liste.",
   chooseFirst: "Wählen Sie zuerst eine Person oder Gruppe.",
   role: "Rolle",
   insiders: "Wer die Namen der Mitglieder und Verfasser sieht",
@@ -72,6 +71,37 @@ export const words: ManageWords = {
   isServed: (domain) =>
     `${domain} zeigt diesen Bereich. Ein Zertifikat darf dafür ausgestellt werden.`,
   notServed: (domain) => `${domain} wird noch nicht bedient. Es wird kein Zertifikat ausgestellt.`,
+  look: "Aussehen der Website",
+  lookText:
+    "Wer die Domain des Bereichs besucht, sieht es kurz nach dem Speichern. Bei einem privaten Bereich sehen es nur die, die ihn lesen dürfen.",
+  logo: "Logo",
+  logoOther: "Anderes Logo",
+  logoAlt: "Das Logo der Website",
+  logoHint: "PNG, JPEG, GIF, WebP, AVIF oder SVG, höchstens 256 KB. Es steht neben dem Namen.",
+  logoTooLarge: "Ein Logo darf höchstens 256 KB haben.",
+  logoSaved: "Das Logo ist gespeichert.",
+  logoRemove: "Logo entfernen",
+  logoRemoved: "Das Logo ist entfernt.",
+  ownColour: "Eine eigene Farbe",
+  ownColourText: "Für Links, Knöpfe und die Linie unter dem Kopf der Seiten.",
+  accent: "Farbe",
+  onLight: "Auf Hell:",
+  onDark: "Auf Dunkel:",
+  colourChanged: (colour) => `${colour} wird dunkler oder heller, wo Text darin nicht lesbar wäre.`,
+  links: "Navigation",
+  linksHint:
+    "Neben dem Namen, in dieser Reihenfolge. Eine Adresse beginnt mit https://, mailto: oder, auf dieser Website, mit /.",
+  linkLabel: (at) => `Text von Link ${at}`,
+  linkUrl: (at) => `Adresse von Link ${at}`,
+  linkRemove: (name) => `Link ${name} entfernen`,
+  linkAdd: "Link hinzufügen",
+  indexed: "Suchmaschinen dürfen die Website aufnehmen",
+  indexedText: "Nur ein öffentlicher Bereich hat eine Sitemap für sie.",
+  siteLanguage: "Sprache der Website",
+  languageOfReader: "Die der Lesenden",
+  siteLanguageText:
+    "Für die Wörter um die Texte der Seiten, wie Suche und Inhalt. Die Texte bleiben, wie sie sind.",
+  showTheirs: "Zeigen, wie es jetzt ist",
   use: "Verbrauch",
   bytes: "Speicher",
   pages: "Seiten",
@@ -181,6 +211,16 @@ export const words: ManageWords = {
   endOthersAsk: "Alle Sitzungen außer dieser beenden? API-Schlüssel bleiben.",
   sessionsEnded: (n) => `${count(n, "Sitzung ist", "Sitzungen sind")} beendet.`,
   refusals: {
+    "Somebody else has changed this role in the meantime; read the members again.":
+      "Jemand anders hat diese Rolle gerade geändert. Sie steht nun so da.",
+    "Somebody else has changed the look in the meantime; reload it.":
+      "Inzwischen hat jemand anders das Aussehen geändert. Speichern Sie noch einmal, um es durch Ihres zu ersetzen.",
+    "A link needs a label.": "Ein Link braucht einen Text.",
+    "A label has no control characters.": "Der Text eines Links hat unerlaubte Zeichen.",
+    "A link is a path like /p/…, or an http, https or mailto address.":
+      "Die Adresse eines Links beginnt mit /, http://, https:// oder mailto:.",
+    "This is no picture (PNG, JPEG, GIF, WebP, AVIF or SVG).":
+      "Das ist kein Bild (PNG, JPEG, GIF, WebP, AVIF oder SVG).",
     "An admin group needs a groups claim.":
       "Eine Gruppe der Verwaltung braucht eine Angabe mit den Gruppen.",
     "Another issuer or client needs its secret.":

@@ -45,9 +45,8 @@ export const en = {
   memberRemoved: (name: string) => `${name} is no longer a member.`,
   addMember: "Add a person or a group",
   findMember: "Name or e-mail address",
-  found: (n: number) => count(n, "match", "matches"),
   nobodyFound: "Nobody who is not a member yet has this name or address.",
-  chooseMember: "Whom to add",
+  chooseMember: "Type at least two letters, and choose from the list.",
   chooseFirst: "Choose a person or a group first.",
   role: "Role",
   insiders: "Who sees the names of members and authors",
@@ -72,6 +71,39 @@ export const en = {
   isOpen: "For you to check",
   isServed: (domain: string) => `${domain} shows this space. A certificate may be issued for it.`,
   notServed: (domain: string) => `${domain} is not served yet. No certificate is issued for it.`,
+  // The look of a space's site.
+  look: "Look of the site",
+  lookText:
+    "Visitors see it at the domain of the space, moments after you save it. Of a private space only those who may read it do.",
+  logo: "Logo",
+  logoOther: "Another logo",
+  logoAlt: "The logo of the site",
+  logoHint: "PNG, JPEG, GIF, WebP, AVIF or SVG, at most 256 KB. It is shown beside the name.",
+  logoTooLarge: "A logo may have at most 256 KB.",
+  logoSaved: "The logo is saved.",
+  logoRemove: "Remove the logo",
+  logoRemoved: "The logo is removed.",
+  ownColour: "A colour of its own",
+  ownColourText: "For links, buttons and the line below the head of the pages.",
+  accent: "Colour",
+  onLight: "In light:",
+  onDark: "In dark:",
+  colourChanged: (colour: string) =>
+    `${colour} is made darker or lighter where text in it could not be read.`,
+  links: "Navigation",
+  linksHint:
+    "Beside the name, in this order. An address begins with https://, mailto: or, on this site, /.",
+  linkLabel: (at: number) => `Text of link ${at}`,
+  linkUrl: (at: number) => `Address of link ${at}`,
+  linkRemove: (name: string) => `Remove the link ${name}`,
+  linkAdd: "Add a link",
+  indexed: "Search engines may list the site",
+  indexedText: "Only a public space has a site map for them.",
+  siteLanguage: "Language of the site",
+  languageOfReader: "The reader's",
+  siteLanguageText:
+    "Of the words around the pages' texts, such as Search and Contents. The texts stay as they are.",
+  showTheirs: "Show how it is now",
   use: "Use",
   bytes: "Storage",
   pages: "Pages",
@@ -183,7 +215,12 @@ export const en = {
   endOthers: "End all other sessions",
   endOthersAsk: "End all sessions but this one? API tokens stay.",
   sessionsEnded: (n: number) => `${count(n, "session has", "sessions have")} ended.`,
-  refusals: named({}),
+  refusals: named({
+    "Somebody else has changed this role in the meantime; read the members again.":
+      "Somebody else has just changed this role. It is shown as it is now.",
+    "Somebody else has changed the look in the meantime; reload it.":
+      "Somebody else has changed the look in the meantime. Save again to replace it by yours.",
+  }),
 };
 
 export type ManageWords = typeof en;

@@ -127,9 +127,16 @@ test("a log that went back behind an editor is noticed, although its numbers are
     type(a, 1, part);
     await settled(a);
   }
-  server.lose(1);
-  await a.hear(server.seq, server.id);
-  assert.equal(text(server.doc), "xone", "an edit that it knows is late word");
+  const first = server.edits[0];
+  assert.ok(first);
+  let questions = 0;
+  const { since } = a.outside;
+  a.outside.since = (...asked) => {
+    questions += 1;
+    return since(...asked);
+  };
+  await a.hear(first.seq, first.id);
+  assert.equal(questions, 0, "word of an edit that it knows is late");
   server.lose(0);
   const b = open(server, "b");
   type(b, 4, "!");
@@ -137,6 +144,103 @@ test("a log that went back behind an editor is noticed, although its numbers are
   await a.hear(server.seq, server.id);
   await settled(a);
   assert.equal(text(server.doc), "zyxone!");
+});
+
+test("a log that went back to an edit that an editor was at is noticed, although nobody writes on", async () => {
+  for (const left of [2, 1, 0]) {
+    const server = new Server(docWith("one"));
+    const a = open(server, "a");
+    for (const part of ["x", "y", "z"]) {
+      type(a, 1, part);
+      await settled(a);
+    }
+    const asked = a.seq;
+    server.lose(left);
+    await a.hear(server.seq, server.id, asked);
+    await settled(a);
+    assert.equal(text(server.doc), "zyxone", `${left} left`);
+    assert.equal(text(a.state.doc), "zyxone");
+  }
+});
+
+test("a question asked before an own edit was accepted is answered late, and changes nothing", async () => {
+  const server = new Server(docWith("one"));
+  const a = open(server, "a");
+  type(a, 1, "x");
+  await settled(a);
+  const [asked, { seq, id }] = [a.seq, server];
+  type(a, 1, "y");
+  await settled(a);
+  let questions = 0;
+  a.outside.since = async () => {
+    questions += 1;
+    throw new Error("not asked");
+  };
+  await a.hear(seq, id, asked);
+  assert.deepEqual([questions, text(a.state.doc)], [0, "yxone"]);
+});
+
+test("edits that were asked for before an own edit was accepted and lost do not go on top of it", async () => {
+  const server = new Server(docWith("one"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(a, 1, "x");
+  await settled(a);
+  await b.hear(server.seq, server.id);
+  const { since } = a.outside;
+  let answer = (): void => undefined;
+  a.outside.since = (...asked) => {
+    a.outside.since = since;
+    return new Promise((done) => {
+      answer = () => done(since(...asked));
+    });
+  };
+  const checked = a.check();
+  await new Promise((done) => setImmediate(done));
+  type(a, 2, "mine");
+  await settled(a);
+  server.lose(1);
+  for (const typed of ["!", "?"]) {
+    type(b, b.state.doc.content.size - 1, typed);
+    await settled(b);
+  }
+  answer();
+  await checked;
+  await settled(a);
+  assert.equal(text(server.doc), "xmineone!?");
+  assert.equal(text(a.state.doc), "xmineone!?");
+});
+
+test("what was lost before a content was replaced is sent again, also when that is lost, too", async () => {
+  const server = new Server(docWith("one"));
+  const a = open(server, "a");
+  for (const part of ["x", "y"]) {
+    type(a, 1, part);
+    await settled(a);
+  }
+  server.lose(1);
+  server.doc = nodeFrom(docWith("xone", "more"));
+  server.docs.push(server.doc);
+  const replaced = { id: "replaced", client: null, n: null, author_id: null, at: "" };
+  server.edits.push({ ...replaced, seq: 2, steps: null, title: null });
+  await a.check();
+  await settled(a);
+  assert.equal(text(server.doc), "yxone|more");
+  server.lose(1);
+  await a.check();
+  await settled(a);
+  assert.equal(text(server.doc), "yxone");
+  assert.equal(text(a.state.doc), "yxone");
+});
+
+test("an editor that gets no word asks by itself, and sends again what was lost", async () => {
+  const server = new Server(docWith("one"));
+  const a = open(server, "a");
+  type(a, 1, "x");
+  await settled(a);
+  server.lose(0);
+  await a.check();
+  await settled(a);
+  assert.equal(text(server.doc), "xone");
 });
 
 test("a session that is over remembers: its lost edits come again after the next start", async () => {

@@ -84,6 +84,39 @@ function Password() {
   );
 }
 
+const KINDS = ["mention", "reply", "comment", "edit", "access"] as const;
+type Wanted = Record<(typeof KINDS)[number], boolean>;
+
+/** The kinds of notifications that one wants. */
+function ToldOf() {
+  const w = adminWords();
+  const path = "/api/v1/notification-settings";
+  const wanted = useLoaded<Wanted>(path);
+  const found = wanted.data;
+  const change = async (fields: FormData): Promise<void> => {
+    const chosen = Object.fromEntries(KINDS.map((kind) => [kind, fields.has(kind)]));
+    await send("PUT", path, chosen);
+    notice.value = w.saved;
+  };
+  return (
+    <section aria-labelledby="account-told">
+      <h2 id="account-told">{words.value.notifications}</h2>
+      <p class="faint">{w.toldText}</p>
+      <State of={wanted} />
+      {found && (
+        <Form title={w.save} act={change} isKept>
+          {KINDS.map((kind) => (
+            <label class="check" key={kind}>
+              <input type="checkbox" name={kind} defaultChecked={found[kind]} />
+              <span>{w.toldOf[kind]}</span>
+            </label>
+          ))}
+        </Form>
+      )}
+    </section>
+  );
+}
+
 function Use() {
   const w = adminWords();
   const usage = useLoaded<Usage>("/api/v1/me/usage");
@@ -157,6 +190,7 @@ export function Account() {
       </h1>
       <You />
       <Password />
+      <ToldOf />
       <Sessions />
       <Tokens />
       <Use />

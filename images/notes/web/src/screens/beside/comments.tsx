@@ -1,9 +1,9 @@
 /** The comments beside a page: the marks in its text, and the panel with the threads. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, request } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { EndedError, load } from "../../api/signed_in";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
-import { isNarrow } from "../../app/commands";
+import { isNarrow } from "../../app/layout";
 import { comments, openPanel, panel, told } from "../../app/comments";
 import { editing } from "../../app/editing";
 import { Icon } from "../../app/icons";
@@ -21,6 +21,7 @@ import {
   threadsAt,
 } from "./marks";
 import { Panel, type Reading, type ThreadOf } from "./panel";
+import { ask } from "./requests";
 import { beside, ready } from "./words";
 
 export { ready };
@@ -211,15 +212,15 @@ export function Comments({ node }: { node: PageNode }) {
   const start = (): void => openPanel(node.id);
   if (!opened) return may && editing.value !== node.id ? <Offer act={start} /> : null;
   const post = async (body: string): Promise<boolean> => {
-    const given = { body: { body, ...(draft?.quote ? { quote: draft.quote } : {}) } };
-    const made: Comment[] = [];
+    const what = { kind: "post" as const, id: "", page: node.id, title: node.title, body };
+    let id = "";
     const send = async (): Promise<void> => {
-      made.push(await request<Comment>("POST", `/api/v1/nodes/${node.id}/comments`, given));
+      const made = await ask({ ...what, ...(draft?.quote ? { quote: draft.quote } : {}) });
+      id = made?.id ?? "";
     };
     if (!(await done(send, b.posted))) return false;
     setDraft(undefined);
     await again();
-    const id = made[0]?.id ?? "";
     setNow(id);
     requestAnimationFrame(() => focusThread(id));
     return true;

@@ -143,6 +143,7 @@ function NewComment({ node, draft, setDraft, post }: NewProps) {
       )}
       <TextForm
         about={`new ${node.id}`}
+        page={node.id}
         label={b.yourComment}
         send={b.comment}
         act={post}

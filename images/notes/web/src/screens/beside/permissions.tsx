@@ -1,7 +1,6 @@
 /** The dialog with the permissions of a page: who has which, where they come from, and a change of them. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { request } from "../../api/client";
-import { load } from "../../api/signed_in";
 import type { PageNode, RoleName } from "../../api/types";
 import { dialog } from "../../app/commands";
 import { Head, Modal } from "../../app/dialogs";
@@ -9,7 +8,7 @@ import { Icon } from "../../app/icons";
 import { me, notice, openPage } from "../../app/store";
 import { words } from "../../app/words";
 import { useAnswer } from "../around/parts";
-import { Picker } from "./picker";
+import { FindPeople, type Principal } from "./find_people";
 import { refusal } from "./refusal";
 import { beside, ready } from "./words";
 
@@ -33,43 +32,7 @@ interface Access {
   is_public: boolean;
 }
 
-interface Principal {
-  id: string;
-  kind: "user" | "group";
-  name: string;
-  email: string | null;
-}
-
 const ROLES = ["viewer", "commenter", "editor", "manager"] as const;
-const PAUSE_MS = 200;
-const FEWEST_LETTERS = 2;
-
-/** The people and groups whose names begin with what is typed. */
-function usePeople(page: string, typed: string): { found: Principal[]; problem: string } {
-  const [state, setState] = useState<{ found: Principal[]; problem: string }>({
-    found: [],
-    problem: "",
-  });
-  const text = typed.trim();
-  useEffect(() => {
-    if ([...text].length < FEWEST_LETTERS) {
-      setState({ found: [], problem: "" });
-      return undefined;
-    }
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      const path = `/api/v1/nodes/${page}/people?q=${encodeURIComponent(text)}`;
-      load<Principal[]>(path, (found) => setState({ found, problem: "" }), {
-        signal: stop.signal,
-      }).catch((error) => setState({ found: [], problem: refusal(error) }));
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [page, text]);
-  return state;
-}
 
 function nameOf(one: NamedGrant): string {
   return one.name ?? beside.value.nobodyAnyMore;
@@ -139,26 +102,21 @@ function Add({
 }) {
   const b = beside.value;
   const [typed, setTyped] = useState("");
-  const { found, problem } = usePeople(page, typed);
-  const others = found.filter((one) => !known.has(one.id));
-  const isAsked = [...typed.trim()].length >= FEWEST_LETTERS;
   return (
-    <Picker
+    <FindPeople
+      path={`/api/v1/nodes/${page}`}
       label={b.addWhom}
       hint={me.value?.is_admin ? b.addHintAll : b.addHint}
       typed={typed}
       type={setTyped}
-      options={others.map((one) => ({
-        id: one.id,
-        text: one.name,
-        detail: one.kind === "group" ? b.group : (one.email ?? ""),
-      }))}
-      pick={(id) => {
-        const one = others.find((other) => other.id === id);
-        if (one) add(one);
+      known={known}
+      pick={(one) => {
+        add(one);
         setTyped("");
       }}
-      nothing={problem || (isAsked && !found.length ? b.foundNobody : "")}
+      group={b.group}
+      nobody={b.foundNobody}
+      reason={refusal}
     />
   );
 }

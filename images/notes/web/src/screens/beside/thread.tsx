@@ -1,12 +1,13 @@
 /** One thread: the passage that it is about, its comments, and what can be done with it. */
 import { useState } from "preact/hooks";
-import { request } from "../../api/client";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
 import { userId } from "../../app/store";
 import { initials, when } from "../../app/words";
 import { Ask, done } from "../around/parts";
 import { TextForm } from "./form";
 import type { Anchor } from "./marks";
+import { partsOf } from "./mentions";
+import { ask } from "./requests";
 import { beside } from "./words";
 
 interface Props {
@@ -23,14 +24,20 @@ interface Props {
 
 interface EntryProps {
   one: Comment;
+  /** The answers that a deletion takes with it. */
+  answers: string[];
   node: PageNode;
   again: () => Promise<void>;
 }
 
-const pathOf = (one: Comment): string => `/api/v1/comments/${one.id}`;
+/** What a request about a comment of a page names. */
+const about = (node: PageNode, one: Comment) => ({
+  ...{ page: node.id, title: node.title, id: one.id },
+  ...(one.parent_id ? { parent: one.parent_id } : {}),
+});
 
 /** A comment with its author, and for its author the ways to change it. */
-function Entry({ one, node, again }: EntryProps) {
+function Entry({ one, answers, node, again }: EntryProps) {
   const b = beside.value;
   const [isChanging, setChanging] = useState(false);
   const [isAsking, setAsking] = useState(false);
@@ -38,14 +45,15 @@ function Entry({ one, node, again }: EntryProps) {
   const isOwn = one.author_id !== null && one.author_id === userId() && mayComment(node.role);
   const mayDelete = isOwn || node.role === "manager";
   const change = async (body: string): Promise<boolean> => {
-    if (!(await done(() => request("PATCH", pathOf(one), { body: { body } }), b.changed)))
-      return false;
+    const what = { ...about(node, one), kind: "edit" as const, body, bases: [one.edited_at] };
+    if (!(await done(() => ask(what), b.changed))) return false;
     setChanging(false);
     await again();
     return true;
   };
   const remove = async (): Promise<void> => {
-    if (await done(() => request("DELETE", pathOf(one)), b.deleted)) await again();
+    const what = { ...about(node, one), kind: "delete" as const, answers };
+    if (await done(() => ask(what), b.deleted)) await again();
   };
   return (
     <div class="entry" data-comment={one.id}>
@@ -64,6 +72,7 @@ function Entry({ one, node, again }: EntryProps) {
       {isChanging ? (
         <TextForm
           about={`change ${one.id}`}
+          page={node.id}
           label={b.yourComment}
           send={b.save}
           text={one.body}
@@ -72,7 +81,15 @@ function Entry({ one, node, again }: EntryProps) {
         />
       ) : (
         <p class="body" dir="auto">
-          {one.body}
+          {partsOf(one.body).map((part, at) =>
+            part.id ? (
+              <span key={at} class="mention">
+                {part.text}
+              </span>
+            ) : (
+              part.text
+            ),
+          )}
         </p>
       )}
       {!isChanging && mayDelete && (
@@ -140,17 +157,17 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
   const may = mayComment(node.role);
   const isResolved = first.resolved_at !== null;
   const reply = async (body: string): Promise<boolean> => {
-    const path = `/api/v1/nodes/${node.id}/comments`;
-    const given = { body: { body, parent_id: first.id } };
-    if (!(await done(() => request("POST", path, given), b.replied))) return false;
+    const what = { ...about(node, first), kind: "post" as const, id: "", parent: first.id, body };
+    if (!(await done(() => ask(what), b.replied))) return false;
     setReplying(false);
     await again();
     return true;
   };
   const resolve = async (): Promise<void> => {
-    const given = { body: { resolved: !isResolved } };
+    const bases = [first.state_changed_at];
+    const what = { ...about(node, first), kind: "resolve" as const, resolved: !isResolved, bases };
     const text = isResolved ? b.reopened : b.resolved;
-    if (!(await done(() => request("PATCH", pathOf(first), given), text))) return;
+    if (!(await done(() => ask(what), text))) return;
     await again();
     document.getElementById("beside-title")?.focus();
   };
@@ -165,11 +182,16 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
       >
         {first.quote && <Passage quote={first.quote} anchor={anchor} show={show} />}
         {[first, ...replies].map((one) => (
-          <Entry key={one.id} one={one} node={node} again={again} />
+          <Entry
+            key={one.id}
+            {...{ one, node, again }}
+            answers={one === first ? replies.map(({ id }) => id) : []}
+          />
         ))}
         {may && isReplying && (
           <TextForm
             about={`reply ${first.id}`}
+            page={node.id}
             label={b.yourReply}
             send={b.reply}
             act={reply}

@@ -1,49 +1,17 @@
 /** The members of a space with their roles; a change is sent at once. */
 import { useEffect, useState } from "preact/hooks";
-import { get } from "../../api/client";
 import { EndedError } from "../../api/signed_in";
 import type { RoleName } from "../../api/types";
 import { notice, readSpaces, userId } from "../../app/store";
 import { words } from "../../app/words";
 import { adminWords, Ask, reason, State, useLoaded } from "../admin/tools";
 import { AddMember } from "./add_member";
-import type { PartProps } from "./settings";
+import { type Member, RolePick } from "./role_pick";
 import { change } from "./tools";
+import type { PartProps } from "./whole_space";
 import { manage } from "./words";
 
-export interface Member {
-  principal: string;
-  kind: "user" | "group";
-  role: RoleName;
-  name: string;
-}
-
-const ROLES: RoleName[] = ["viewer", "commenter", "editor", "manager"];
 const EVERYONE: RoleName[] = ["none", "viewer", "commenter", "editor"];
-
-interface PickProps {
-  label: string;
-  role: RoleName;
-  among?: RoleName[];
-  pick: (role: RoleName) => void;
-}
-
-/** A choice of a role. */
-export function RolePick({ label, role, among = ROLES, pick }: PickProps) {
-  return (
-    <select
-      aria-label={label}
-      value={role}
-      onChange={(event) => pick(event.currentTarget.value as RoleName)}
-    >
-      {among.map((one) => (
-        <option key={one} value={one}>
-          {manage.value.roles[one]}
-        </option>
-      ))}
-    </select>
-  );
-}
 
 interface RowProps {
   member: Member;
@@ -123,17 +91,20 @@ export function Members({ space, again }: PartProps) {
   useEffect(() => {
     if (members.data) void members.again();
   }, [space]);
-  /** Sets one member's role, or removes them, in what the server has at this moment. */
+  /** Sets one member's role, or removes them; not if somebody else has just changed it. */
   const set = async (one: Omit<Member, "role">, role: RoleName | null): Promise<void> => {
-    const now = await get<Member[]>(path);
-    const others = now.filter((other) => other.principal !== one.principal);
-    const isNew = others.length === now.length;
-    const { principal, kind } = one;
-    const grants = role ? [...others, { principal, kind, role }] : others;
-    await change("PUT", path, { grants });
-    const said = !role ? w.memberRemoved : isNew ? w.memberAdded : w.memberChanged;
-    notice.value = said(one.name);
-    await members.again();
+    const at = `${path}/${one.principal}`;
+    const former = members.data?.find((other) => other.principal === one.principal)?.role;
+    try {
+      if (role) {
+        const base_role = former ?? "none";
+        await change("PUT", at, { kind: one.kind, role, base_role });
+      } else await change("DELETE", former ? `${at}?base_role=${former}` : at);
+      notice.value = (!role ? w.memberRemoved : former ? w.memberChanged : w.memberAdded)(one.name);
+    } finally {
+      // After a refusal, too: the list shows what somebody else has set.
+      await members.again();
+    }
     if (one.principal === userId() || one.kind === "group") await readSpaces();
   };
   const setEveryone = async (role: RoleName): Promise<void> => {

@@ -1,6 +1,5 @@
 /** The settings of a space, for its managers: name, members, site, use, deletion. */
 import { useEffect, useLayoutEffect } from "preact/hooks";
-import type { RoleName, Space } from "../../api/types";
 import { arrive, go } from "../../app/router";
 import { spacePath } from "../../app/routes";
 import { notice, readSpaces, site, spaces } from "../../app/store";
@@ -8,26 +7,14 @@ import { size, words } from "../../app/words";
 import { Form, State, textOf, useLoaded } from "../admin/tools";
 import { type Share, Used } from "../admin/used";
 import { Message } from "../message";
+import { LookOfSite } from "./look";
 import { Members } from "./members";
 import { Site } from "./site";
 import { change } from "./tools";
+import type { PartProps, WholeSpace } from "./whole_space";
 import { manage, ready } from "./words";
 
 export { ready };
-
-/** All that the API has of a space. */
-export interface WholeSpace extends Space {
-  domain: string | null;
-  domain_approved: boolean;
-  site_enabled: boolean;
-  public: boolean;
-  everyone_role: RoleName;
-}
-
-export interface PartProps {
-  space: WholeSpace;
-  again: () => Promise<void>;
-}
 
 function General({ space, again }: PartProps) {
   const w = manage.value;
@@ -165,6 +152,7 @@ function Managed({ id }: { id: string }) {
           <General space={space} again={loaded.again} />
           <Members space={space} again={loaded.again} />
           <Site space={space} again={loaded.again} />
+          <LookOfSite space={id} />
           <Use id={id} />
           <Deletion space={space} />
         </>

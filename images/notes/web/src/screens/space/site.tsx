@@ -2,8 +2,8 @@
 import { useRef } from "preact/hooks";
 import { notice, site } from "../../app/store";
 import { Form, textOf } from "../admin/tools";
-import type { PartProps, WholeSpace } from "./settings";
 import { change } from "./tools";
+import type { PartProps, WholeSpace } from "./whole_space";
 import { manage } from "./words";
 
 type Known = "done" | "missing" | "open";

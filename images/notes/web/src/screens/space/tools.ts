@@ -3,13 +3,18 @@ import { ApiError } from "../../api/client";
 import { send } from "../admin/tools";
 import { manage } from "./words";
 
+/** The error with its message in the words of these screens, if they know it. */
+export function said(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const text = manage.value.refusals[error.message];
+  return text ? new ApiError(error.status, text, error.current) : error;
+}
+
 /** Changes something on the server, as `send` does; a known refusal is translated. */
 export async function change<T>(method: string, path: string, body?: unknown): Promise<T> {
   try {
     return await send<T>(method, path, body);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const said = manage.value.refusals[error.message];
-    throw said ? new ApiError(error.status, said, error.current) : error;
+    throw said(error);
   }
 }

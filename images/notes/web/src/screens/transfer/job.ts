@@ -16,6 +16,9 @@ export interface Job {
   result: Result | null;
   created_at: string;
   finished_at: string | null;
+  /** Who started it; the application's own jobs have nobody. */
+  user_id: string | null;
+  user_name: string | null;
 }
 
 export interface Result {

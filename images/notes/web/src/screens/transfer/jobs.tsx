@@ -1,8 +1,8 @@
-/** One's jobs: imports and their previews, how far they are, what became of them. */
+/** One's jobs, or for administrators those of everybody: how far they are, what became of them. */
 import { useState } from "preact/hooks";
 import { request } from "../../api/client";
 import { importPath } from "../../app/routes";
-import { spaces } from "../../app/store";
+import { mayAdminister, spaces, userId } from "../../app/store";
 import { when, words } from "../../app/words";
 import { Ask, done } from "../around/parts";
 import { Message } from "../message";
@@ -15,7 +15,11 @@ export { ready };
 
 export function Screen() {
   const t = transfer.value;
-  const jobs = useFollowed<Job[]>("/api/v1/jobs", (found) => found.some(isWorking));
+  const [isAll, setAll] = useState(false);
+  const [state, setState] = useState("");
+  const wide = isAll && mayAdminister.value;
+  const path = `/api/v1/jobs${wide ? `?all=true${state && `&state=${state}`}` : ""}`;
+  const jobs = useFollowed<Job[]>(path, (found) => found.some(isWorking));
   const [asked, setAsked] = useState<Job>();
   if (jobs.problem)
     return <Message title={words.value.failed} text={jobs.problem} retry={jobs.again} />;
@@ -26,17 +30,50 @@ export function Screen() {
     jobs.again();
   };
   return (
-    <Screened title={t.jobs}>
+    <Screened title={wide ? t.jobsOfAll : t.jobs}>
       <p class="lead">{t.jobsText}</p>
-      {!jobs.found.length && <p class="faint">{t.noJobs}</p>}
+      {mayAdminister.value && (
+        <div class="filters">
+          <label class="field">
+            {t.whose}
+            <select
+              value={wide ? "all" : "own"}
+              onChange={(event) => setAll(event.currentTarget.value === "all")}
+            >
+              <option value="own">{t.ofYou}</option>
+              <option value="all">{t.ofEverybody}</option>
+            </select>
+          </label>
+          {wide && (
+            <label class="field">
+              {t.inState}
+              <select value={state} onChange={(event) => setState(event.currentTarget.value)}>
+                <option value="">{t.anyState}</option>
+                {Object.entries(t.states).map(([name, text]) => (
+                  <option key={name} value={name}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+      )}
+      {!jobs.found.length && <p class="faint">{wide ? t.nobodysJobs : t.noJobs}</p>}
       <ul class="card-list">
         {jobs.found.map((job) => (
-          <Row key={job.id} job={job} cancel={() => setAsked(job)} />
+          <Row key={job.id} job={job} isAll={wide} cancel={() => setAsked(job)} />
         ))}
       </ul>
       {asked && (
         <Ask
-          question={asked.state === "done" ? t.discardAsk : t.cancelAsk}
+          question={
+            asked.user_id !== userId()
+              ? t.cancelOfAsk(asked.user_name ?? "")
+              : asked.state === "done"
+                ? t.discardAsk
+                : t.cancelAsk
+          }
           yes={asked.state === "done" ? t.discard : t.cancel}
           act={() => void cancel(asked)}
           close={() => setAsked(undefined)}
@@ -46,10 +83,18 @@ export function Screen() {
   );
 }
 
-function Row({ job, cancel }: { job: Job; cancel: () => void }) {
+interface RowProps {
+  job: Job;
+  /** True in the list of everybody's jobs, which names their people. */
+  isAll: boolean;
+  cancel: () => void;
+}
+
+function Row({ job, isAll, cancel }: RowProps) {
   const t = transfer.value;
+  const isOwn = job.user_id === userId();
   const isWaiting = job.kind === PREVIEW && job.state === "done";
-  const state = isWaiting ? t.waitsForYou : (t.states[job.state] ?? job.state);
+  const state = isWaiting && isOwn ? t.waitsForYou : (t.states[job.state] ?? job.state);
   const name = job.name ?? t.kinds[job.kind] ?? job.kind;
   const space = spaces.value.find((one) => one.id === job.space_id);
   return (
@@ -60,7 +105,12 @@ function Row({ job, cancel }: { job: Job; cancel: () => void }) {
           <span class={`chip${job.state === "failed" ? " warn" : ""}`}>{state}</span>
         </strong>
         <small class="faint">
-          {[t.kinds[job.kind] ?? job.kind, space?.name, when(job.created_at)]
+          {[
+            isAll && (job.user_name ?? t.application),
+            t.kinds[job.kind] ?? job.kind,
+            space?.name,
+            when(job.created_at),
+          ]
             .filter(Boolean)
             .join(" · ")}
         </small>
@@ -74,7 +124,7 @@ function Row({ job, cancel }: { job: Job; cancel: () => void }) {
             {isWaiting ? t.discard : words.value.cancel}
           </button>
         )}
-        {job.space_id && (
+        {isOwn && job.space_id && (
           <a class="button" href={importPath(job.space_id, job.id)}>
             {t.open}
             <span class="unseen"> {name}</span>

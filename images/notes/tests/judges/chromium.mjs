@@ -1,0 +1,63 @@
+// How each judge in Chromium begins and ends: a browser, people who sign in, and the list of what is wrong.
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+export const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+export const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+export const wrong = [];
+export const holds = (name, condition) => {
+  if (condition) console.log(`holds: ${name}`);
+  else wrong.push(name);
+};
+
+/** A page in a browser's context of its own. Its errors and what its policy blocks are wrong, unless `expects` them. */
+export async function newPage(more = {}, timeout = 60_000, expects = () => false) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
+  context.setDefaultTimeout(timeout);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => wrong.push(`error: ${error}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/Content.Security.Policy|TrustedScript|TrustedHTML|Refused/i.test(text) && !expects(text)) wrong.push(text);
+  });
+  return { context, page };
+}
+
+/** Signs a person in by the form of the plain pages. */
+export async function signIn(page, base, who) {
+  // A page that has just signed out may go there itself, which ends this.
+  const go = () => page.goto(`${base}/login`);
+  await go().catch(go);
+  await page.fill('input[name=email]', who.email);
+  await page.fill('input[name=password]', who.password);
+  await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
+}
+
+export async function accessible(page, name) {
+  await page.evaluate(axe).catch(() => undefined);
+  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
+  for (const one of found) wrong.push(`axe, ${name}: ${one}`);
+  holds(`axe finds nothing wrong: ${name}`, found.length === 0);
+}
+
+/** Runs the scenarios in turn (those alone that `SCENARIO` names), also after one that fails; prints what is wrong,
+ *  and ends the program. */
+export async function judge(...scenarios) {
+  const wanted = process.env.SCENARIO?.split(' ') ?? scenarios.map(({ name }) => name);
+  for (const scenario of scenarios.filter(({ name }) => wanted.includes(name))) {
+    try {
+      await scenario();
+    } catch (error) {
+      wrong.push(`${scenario.name}: ${error.stack}`);
+    }
+  }
+  await browser.close();
+  for (const one of wrong) console.log(`wrong: ${one}`);
+  process.exit(wrong.length ? 1 : 0);
+}
