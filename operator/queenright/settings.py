@@ -40,6 +40,16 @@ class SettingsError(ValueError):
         self.problems = problems
 
 
+@dataclass(frozen=True, slots=True)
+class PollIntervals:
+    """Intervals of the loop, in seconds. ``resync_s`` is only the fallback for missed triggers."""
+
+    resync_s: float = 15.0
+    file_poll_s: float = 0.1
+    member_poll_s: float = 1.0
+    replica_poll_s: float = 2.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Docker:
     """The address of the engine, in the variables of the Docker SDK and client."""

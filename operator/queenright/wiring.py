@@ -39,15 +39,15 @@ from queenright.adapters.turns import allow_many_files
 from queenright.core.audit.chain import Record
 from queenright.core.kinds.ruleset import GUARDS
 from queenright.core.planning.guards import guard_name
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from queenright.engine.lease import LeaseKeeper, Tenure
 from queenright.engine.loop import Loop
 from queenright.engine.pages import SightPages
 from queenright.engine.sight import Sight
 from queenright.engine.trail_memory import TrailMemory
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
 from queenright.ports.lease import allowed, forbidden
-from queenright.settings import Listen, Settings
+from queenright.settings import Listen, PollIntervals, Settings
 
 PRELOADED = 2_000
 """Records of earlier processes that the page knows."""
@@ -174,14 +174,14 @@ async def run_loop(
     shown: Shown | None = None,
     lease: LeaseKeeper | None = None,
 ) -> None:
-    tempo = Tempo(
+    intervals = PollIntervals(
         resync_s=settings.resync_interval_s,
         file_poll_s=settings.file_poll_interval_s,
         member_poll_s=settings.member_poll_interval_s,
     )
     sight = shown.sight if shown else None
-    state = DesiredState(ports)
-    loop = Loop(ports, state, tempo, sight=sight, lease=lease, settled=spare_present_objects)
+    state = DocumentStore(ports)
+    loop = Loop(ports, state, intervals, sight=sight, lease=lease, settled=spare_present_objects)
     async with anyio.create_task_group() as group:
         group.start_soon(stop_on_signal, loop)
         if shown is not None:

@@ -2,7 +2,9 @@
 
 While a cluster is restored, which may take hours, PostgreSQL is not running yet, and GET /liveness
 is asked instead. With ``--or-starting`` a member is healthy too while Patroni says that it copies
-its data or that PostgreSQL starts, which takes as long as there is data and WAL.
+its data or that PostgreSQL starts, which takes as long as there is data and WAL, and while it is
+rewound: a rewind that Swarm ends in the middle costs a whole copy. One that waits with a lost Raft
+log is left alone, too.
 
 Nothing but a socket and JSON, because it runs every ten seconds. (spec: database-cluster §4.1, §8)
 """
@@ -15,6 +17,8 @@ from typing import NoReturn
 
 PORT = 8008
 NOTE = Path("/home/postgres/raft/restore")  # that of backup.cluster_restore, without its imports
+REWIND = Path("/home/postgres/raft/rewind")
+"""That of ``rewind``, with the number of its process."""
 OR_STARTING = "--or-starting"
 STARTING = frozenset(
     {
@@ -27,6 +31,8 @@ STARTING = frozenset(
     }
 )
 """Patroni's states in which PostgreSQL is on its way; each of them ends in another one."""
+LOG_LOST = "raft log lost"
+"""The state of a member that waits for the operator (``raft_wait``): no restart would help it."""
 ANSWER_BYTES = 65_536
 TIMEOUT_S = 4.5  # just under the container health check's own 5 s
 
@@ -35,10 +41,21 @@ def main() -> NoReturn:
     """`healthcheck [PORT] [--or-starting]`: exit status 0 healthy, 1 not."""
     numbers = [argument for argument in sys.argv[1:] if argument.isdigit()]
     port = int(numbers[0]) if numbers else PORT
-    status, state = probe(port, "/liveness" if NOTE.exists() else "/health")
+    is_busy = NOTE.exists() or (OR_STARTING in sys.argv and is_rewinding(REWIND))
+    status, state = probe(port, "/liveness" if is_busy else "/health")
     print(f"{status} {state}".strip())
     is_well = status.isdigit() and 200 <= int(status) < 300
-    sys.exit(0 if is_well or (OR_STARTING in sys.argv and state in STARTING) else 1)
+    waits = state == LOG_LOST or (OR_STARTING in sys.argv and state in STARTING)
+    sys.exit(0 if is_well or waits else 1)
+
+
+def is_rewinding(note: Path) -> bool:
+    """Return True if the process that the note names runs; one that was ended leaves its note."""
+    try:
+        number = note.read_text()
+    except OSError:
+        return False
+    return number.isdigit() and Path("/proc", number).exists()
 
 
 def probe(port: int, path: str = "/health", host: str = "127.0.0.1") -> tuple[str, str]:

@@ -36,18 +36,23 @@ class DamageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RaftFiles:
-    """The files of the node at one address. ``obeyed`` is the entry point's own: the last
-    RAFT_RESET that it has carried out."""
+    """The files of the node at one address. The entry point's own are ``obeyed``, the last
+    RAFT_RESET that it has carried out, ``lost``, the number of the loss with which it waits,
+    ``began``, that of the loss after which this log began anew, and ``fence``, which is there until
+    the member may lead again."""
 
     journal: Path
     meta: Path
     dump: Path
     obeyed: Path
+    lost: Path
+    began: Path
+    fence: Path
 
     @classmethod
     def of(cls, directory: Path, address: str) -> "RaftFiles":
-        named = (f"{address}{end}" for end in (".journal", ".journal.meta", ".dump", ".reset"))
-        return cls(*(directory / name for name in named))
+        endings = (".journal", ".journal.meta", ".dump", ".reset", ".lost", ".began", ".fence")
+        return cls(*(directory / f"{address}{end}" for end in endings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,18 @@ class NodeStatus:
     voters: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """This node's address, its partners' addresses, and how they are asked; its member's name, and
+    True for ``has_data`` if that has been a member before."""
+
+    own: str
+    partners: Sequence[str]
+    ask: Ask
+    name: str = ""
+    has_data: bool = False
+
+
 def asking(password: str | None) -> Ask:
     """Returns a function that asks the node at an address; it answers None without an answer."""
 

@@ -12,21 +12,32 @@ which the operator has begun anew as soon as there is a leader. No row is lost b
 rewind would have kept. Invariant: where the program has changed nothing, nothing is changed here,
 but for the manifest of a former copy, which no server reads.
 
+It reads the former leader's own WAL back to the last checkpoint before the two went apart. The
+recovery after a power cut ends with a checkpoint of its own, at which PostgreSQL removes that WAL:
+without it no rewind is possible, at any try. Where the cluster archives its WAL, the program is run
+again with the archive to read from.
+
 The note is of the data that were there. A new copy may take their place while the container goes
 on (`patronictl reinit`); the manifest that it ends with tells, since a rewind leaves none.
 """
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from .raft_aside import sync_directory
+
 NOTE = "rewind"
-"""Its name in Raft's directory, which no rewind and no copy of the data touches."""
+"""Its name in Raft's directory, which no rewind and no copy of the data touches. It has the number
+of this process, which the health check asks for."""
 TORN = "queenright-rewind-interrupted"
 """A file in a data directory that a rewind has left half done."""
 CONTROL = Path("global/pg_control")
@@ -37,6 +48,19 @@ BEGINS = "need to copy "
 """In the program's line before it changes the first file, with `--progress`."""
 PROGRESS = " kB ("
 """In its lines while it copies, which nobody reads in a log."""
+_LACKS_WAL = re.compile(r'could not open file ".*/pg_wal/[0-9A-F]{24}": No such file')
+ARCHIVE = "BACKUP_URL"
+"""The variable that a member of a cluster with an archive has."""
+RESTORE_COMMAND = "wal-restore %f %p"
+
+
+@dataclass
+class Outcome:
+    """The end of a run of PostgreSQL's program: its exit status, and what its words told."""
+
+    status: int
+    has_begun: bool
+    lacks_wal: bool
 
 
 def main() -> NoReturn:
@@ -76,27 +100,50 @@ def rewind(program: str, arguments: Sequence[str], data: Path) -> int:
         print("pg_rewind: a former rewind did not end; a new copy is needed", file=sys.stderr)
         return 1
     remove_synced(data / MANIFEST)
-    write_synced(note)
+    write_synced(note, str(os.getpid()))
+    found = run(program, arguments, data)
+    if found.lacks_wal and not found.has_begun and os.environ.get(ARCHIVE):
+        print("pg_rewind: runs again, with the archive to read WAL from", file=sys.stderr)
+        with configuration(data) as file:
+            options = ["--restore-target-wal", f"--config-file={file}"]
+            found = run(program, [*arguments, *options], data)
+    if found.status == 0 or not found.has_begun:
+        remove_synced(note)
+    return found.status if found.status >= 0 else 128 - found.status
+
+
+@contextlib.contextmanager
+def configuration(data: Path) -> Iterator[Path]:
+    """Make a configuration that is the server's own and reads the archive: the server has no
+    `restore_command`, because each promotion would ask the archive first."""
+    own = str(data / "postgresql.conf").replace("'", "''")
+    with tempfile.TemporaryDirectory(prefix="rewind-") as folder:
+        file = Path(folder) / "postgresql.conf"
+        file.write_text(f"include '{own}'\nrestore_command = '{RESTORE_COMMAND}'\n")
+        yield file
+
+
+def run(program: str, arguments: Sequence[str], data: Path) -> Outcome:
+    """Run PostgreSQL's program, and pass its words on."""
     child = subprocess.Popen(
         [program, "--progress", *arguments], stderr=subprocess.PIPE, text=True, errors="replace"
     )
-    has_begun = follow(child.stderr or (), data)
-    status = child.wait()
-    if status == 0 or not has_begun:
-        remove_synced(note)
-    return status if status >= 0 else 128 - status
+    has_begun, lacks_wal = follow(child.stderr or (), data)
+    return Outcome(child.wait(), has_begun, lacks_wal)
 
 
-def follow(lines: Iterable[str], data: Path) -> bool:
-    """Pass the program's lines on; return True if it has begun to change the directory."""
-    has_begun = False
+def follow(lines: Iterable[str], data: Path) -> tuple[bool, bool]:
+    """Pass the program's lines on; return whether it has begun to change the directory, and whether
+    it lacks WAL."""
+    has_begun = lacks_wal = False
     for line in without_progress(lines):
         if BEGINS in line and not has_begun:
             has_begun = True
             empty_control_file(data)
+        lacks_wal = lacks_wal or bool(_LACKS_WAL.search(line))
         sys.stderr.write(line)
     sys.stderr.flush()
-    return has_begun
+    return has_begun, lacks_wal
 
 
 def without_progress(lines: Iterable[str]) -> Iterator[str]:
@@ -137,10 +184,11 @@ def forget_former(data: Path, note: Path) -> None:
         remove_synced(note)
 
 
-def write_synced(path: Path) -> None:
-    """Make an empty file that lasts through a power cut."""
+def write_synced(path: Path, text: str = "") -> None:
+    """Make a file of one line that lasts through a power cut."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
+        os.write(descriptor, text.encode())
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -150,11 +198,3 @@ def write_synced(path: Path) -> None:
 def remove_synced(path: Path) -> None:
     path.unlink(missing_ok=True)
     sync_directory(path.parent)
-
-
-def sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,13 +20,16 @@ import yaml
 from .backup import replica
 from .backup.cluster_restore import NOTE, unfinished
 from .bootstrap_key import give_up_beside
+from .fence import fenced, lift_beside
 from .findings import RESTORE_TAG, is_full, look, with_tag
 from .inputs import NO_ROOM, OTHERWISE, Paths, StartError, generate
 from .partners import await_partners
+from .raft_anew import BEGAN_TAG
 from .raft_files import RaftFiles
-from .raft_repair import RESET, Node, repair
-from .raft_status import asking
+from .raft_repair import RESET, repair
+from .raft_status import Node, asking
 from .raft_sync import sync_beside
+from .raft_wait import address_in, wait
 from .rewind import take_note
 from .used_timelines import skipping
 
@@ -48,10 +52,11 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         if take_note(paths.data, paths.raft):
             print("WARNING: a rewind did not end; the data are copied anew", file=sys.stderr)
         say_finding(paths)
-        own, partners = environ["RAFT_SELF"].strip(), json.loads(environ["RAFT_PARTNERS"])
-        node = Node(own, partners, asking(raft_password(paths.config)))
-        repair(RaftFiles.of(paths.raft, own), node, environ.get(RESET, "").strip())
-        await_partners(own, partners, paths.raft)
+        node = node_of(environ, paths)
+        files = RaftFiles.of(paths.raft, node.own)
+        waiting = partial(wait, files, node, paths.config, paths.data)
+        repair(files, node, environ.get(RESET, "").strip(), wait=waiting)
+        await_partners(node.own, node.partners, paths.raft)
     except StartError as error:
         for reason in error.reasons:
             print(f"FATAL: {reason}", file=sys.stderr)
@@ -65,7 +70,31 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         print(f"WARNING: Raft's files are not synced: {error.strerror}", file=sys.stderr)
     if restores_again:
         give_up_beside(paths.config)
+    if files.began.exists():
+        number = files.began.read_text(encoding="utf-8")
+        text = with_tag(paths.config.read_text(encoding="utf-8"), number, BEGAN_TAG)
+        write_private(paths.config, text)
+    if files.fence.exists():
+        raise_fence(paths.config, files.fence)
     os.execv(command[0], list(command))  # noqa: S606 - replacing this process is the aim
+
+
+def node_of(environ: Mapping[str, str], paths: Paths) -> Node:
+    """This member's Raft node, by its environment and configuration."""
+    return Node(
+        environ["RAFT_SELF"].strip(),
+        json.loads(environ["RAFT_PARTNERS"]),
+        asking(raft_password(paths.config)),
+        name=environ["NODE_NAME"].strip(),
+        has_data=(paths.data / "PG_VERSION").exists(),
+    )
+
+
+def raise_fence(config: Path, fence: Path) -> None:
+    """Start Patroni with the tag ``nofailover``, and the process that takes it away."""
+    text = config.read_text(encoding="utf-8")
+    write_private(config, fenced(text))
+    lift_beside(config, text, fence, address_in(config)[1])
 
 
 def say_finding(paths: Paths) -> None:

@@ -42,7 +42,7 @@ from queenright.core.postgres.catalog import NO_CATALOG, DesiredCatalog
 from queenright.engine.execute import Result, execute
 from queenright.engine.observe import observe
 from queenright.engine.observe_cluster import observe_members
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.settings import Settings
 from queenright.wiring import open_ports
 

@@ -17,7 +17,7 @@ STEP = 2
 
 
 def show_plan(out: Output, noun: str, plan: Plan, refusal: Refusal | None) -> None:
-    """The plan of a document: what, why, whom it disturbs, field by field; then what is held.
+    """The plan of a document: what, why, whom it disrupts, field by field; then what is held.
     ``noun`` is the word for its kind."""
     out.heading(f"{noun.capitalize()} {plan.cluster}", plan_summary(plan, refusal))
     if refusal:

@@ -25,8 +25,9 @@ from queenright.core.swarm.objects import Service
 from queenright.ports.swarm import SwarmError
 
 LOOK_AGAIN_S = 1.0
-LINES_S = 10.0
-"""The time for the lines of a job that has ended to be there."""
+LINES_S = 30.0
+"""The time for the lines of a job that has ended to be there: after its node was away, Docker was
+seen to need more than ten seconds."""
 REMOVE_S = 10.0
 
 Answer = TypeVar("Answer")

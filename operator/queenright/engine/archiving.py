@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import Archiving, Known, NotAsked, Observed, SwarmState, Unknown
-from queenright.engine.catalogs import MemberReadings, server_of, sole_leader
-from queenright.engine.world import Ports
+from queenright.engine.observe_databases import MemberReadings, server_of, sole_leader
+from queenright.ports import Ports
 from queenright.ports.errors import LookOnlyError, PortError
 
 ArchivingReading = Known[Archiving] | Unknown

@@ -22,10 +22,10 @@ from queenright.core.kinds.postgres_cluster.canary.write_gap import (
     Acknowledged,
     shown_rows,
 )
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.database import Connection, Endpoint
 from queenright.ports.errors import PortError, RejectedError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 log = structlog.get_logger()
 

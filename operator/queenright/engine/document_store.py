@@ -22,7 +22,8 @@ from queenright.core.manifest.document import Document, Loaded
 from queenright.core.manifest.problems import Problem
 from queenright.engine.absences import Absences
 from queenright.engine.file_memory import FileMemory
-from queenright.engine.world import Ports
+from queenright.engine.give_way import reading
+from queenright.ports import Ports
 
 log = structlog.get_logger()
 
@@ -32,7 +33,7 @@ Judge = Callable[[Mapping[str, str]], Loaded]
 """Loads the files' texts, by their names."""
 
 
-class DesiredState:
+class DocumentStore:
     """The documents in force, and the problems of the files as they are now."""
 
     def __init__(
@@ -54,6 +55,8 @@ class DesiredState:
         self.read_fingerprint: str | None = None
         self.changed: Callable[[], None] = lambda: None
         """Called when other documents are in force."""
+        self.changing: Callable[[], None] = lambda: None
+        """Called when the files have begun to change, once before they are read again."""
         self._good: Mapping[str, str] = {}
         """The texts in force, by file name."""
 
@@ -63,7 +66,8 @@ class DesiredState:
 
     async def fingerprint(self) -> str:
         """Return a cheap digest that changes whenever the files may have changed."""
-        found: str = await self._offload(self._ports.manifests.fingerprint)
+        with reading():
+            found: str = await self._offload(self._ports.manifests.fingerprint)
         return found
 
     async def restore(self) -> None:
@@ -78,27 +82,28 @@ class DesiredState:
     async def refresh(self, cause: Trigger | None = None) -> Trigger:
         """Read the files and return the trigger: the first field that changed, with its file and
         line; or ``cause``, if one is given."""
-        reading = await self._offload(self._ports.manifests.read)
-        self.read_fingerprint = reading.fingerprint
-        loaded = await self._judged(reading.files) if reading.files else None
+        with reading():
+            found = await self._offload(self._ports.manifests.read)
+            self.read_fingerprint = found.fingerprint
+            loaded = await self._judged(found.files) if found.files else None
         documents = loaded.documents if loaded else ()
-        problems = (*reading.problems, *(loaded.problems if loaded else ()))
+        problems = (*found.problems, *(loaded.problems if loaded else ()))
         errors = [problem for problem in problems if problem.severity == "error"]
         self._note_problems(problems)
         is_empty_on_purpose = loaded is not None and loaded.is_empty_on_purpose
         if errors or not (documents or is_empty_on_purpose):
             if self.stale_since is None:
                 self.stale_since = self._ports.clock.now()
-            files = await self._with_good_texts(reading.files, errors)
+            files = await self._with_good_texts(found.files, errors)
             documents = (await self._judged(files)).documents if files else ()
             if not files or self._leaves(documents):
                 return cause or Trigger("file", "not valid; the last good state stays in force")
         else:
-            self.stale_since, files = None, reading.files
+            self.stale_since, files = None, found.files
         was_known, changed = self.is_known, self._changes(documents)
         if errors and not changed:
             return cause or Trigger("file", "not valid; the last good state stays in force")
-        self._accept(documents, files)
+        await self._accept(documents, files)
         if changed:
             self.changed()
         if cause is None:
@@ -136,12 +141,14 @@ class DesiredState:
             return Loaded(problems=tuple(Problem(name, 1, "file", message) for name in files))
         return loaded
 
-    def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
+    async def _accept(self, documents: tuple[Document, ...], files: Mapping[str, str]) -> None:
+        """Save the texts before anything acts on them: after a restart on a file that is invalid
+        by then, the state that was acted on stays in force."""
+        await self._offload(lambda: self._ports.last_good.save(files))
         self.absences.note((*self.documents, *documents), self._ports.clock.monotonic_s())
         self.documents = documents
         self.is_known = True
         self._good = files
-        self._ports.last_good.save(files)
 
     def _note_problems(self, problems: tuple[Problem, ...]) -> None:
         if problems != self.problems:
@@ -155,9 +162,11 @@ class DesiredState:
         self.problems = problems
 
     def _changes(self, documents: tuple[Document, ...]) -> list[ChangedField]:
-        before = {(old.kind, old.name): old for old in self.documents}
+        kept = {id(new) for new in documents}
+        before = {(old.kind, old.name): old for old in self.documents if id(old) not in kept}
+        kept = {id(old) for old in self.documents}
         changed: list[ChangedField] = []
-        for new in documents:
+        for new in (new for new in documents if id(new) not in kept):
             old = before.pop((new.kind, new.name), None)
             whole = ChangedField(
                 "document", new.origin.file, new.origin.line, None, new.name, new.name

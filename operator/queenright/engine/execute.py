@@ -48,13 +48,12 @@ from queenright.core.actions import (
 from queenright.core.audit.record import Conflict, Done, Failed, Outcome, Trigger
 from queenright.core.planning.faults import fault_of
 from queenright.core.planning.plan import Plan
-from queenright.engine.catalogs import perform_over_sql
+from queenright.engine.execute_sql import perform_over_sql
 from queenright.engine.lease import ALWAYS, Permission
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
 from queenright.ports.raft_membership import RaftMembership
-from queenright.ports.secrets import Secrets
+from queenright.ports.secrets import Password, Secrets
 from queenright.ports.swarm import Swarm
 
 log = structlog.get_logger()

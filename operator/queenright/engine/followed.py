@@ -18,7 +18,6 @@ from queenright.core.kinds.postgres_cluster.canary.canary import (
     leader_change,
 )
 from queenright.core.kinds.postgres_cluster.deployed import access_to
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.registry import KINDS
 from queenright.core.observed import Known
 from queenright.core.observed.readiness import ReadinessTarget
@@ -96,7 +95,7 @@ def deployed_members(survey: PlannedPass, faults: Faults) -> tuple[MemberAddress
     if not isinstance(swarm, Known):
         return ()
     found: list[MemberAddress] = []
-    for view in survey.of(POSTGRES_CLUSTER):
+    for view in survey.with_members():
         if view.desired is not None:
             with faults.kept_from_others(view.key, "watching"):
                 for member in view.desired.members:
@@ -125,7 +124,7 @@ def leader_annotations(survey: PlannedPass, faults: Faults) -> dict[str, Annotat
     if not isinstance(survey.observed.swarm, Known):
         return {}
     swarm, found = survey.observed.swarm.value, {}
-    for view in survey.of(POSTGRES_CLUSTER):
+    for view in survey.with_members():
         live = swarm.config(view.desired.state_config.name) if view.desired else None
         if live is not None:
             with faults.kept_from_others(view.key, "watching"):
@@ -136,9 +135,7 @@ def leader_annotations(survey: PlannedPass, faults: Faults) -> dict[str, Annotat
 def undecided(survey: PlannedPass) -> frozenset[str]:
     """Return the clusters with a document whose desired state this pass could not compute: a swarm
     that can't be read is no reason to stop a canary."""
-    return frozenset(
-        v.name for v in survey.of(POSTGRES_CLUSTER) if v.document and v.desired is None
-    )
+    return frozenset(v.name for v in survey.with_members() if v.document and v.desired is None)
 
 
 def canary_places(
@@ -152,7 +149,7 @@ def canary_places(
     nodes = {node.name: node.address for node in swarm.nodes}
     led = {name: lead.member for name, note in leaders.items() if (lead := note.leader)}
     found = {}
-    for view in survey.of(POSTGRES_CLUSTER):
+    for view in survey.with_members():
         if view.desired is None or view.name not in led:
             continue
         with faults.kept_from_others(view.key, "watching"):

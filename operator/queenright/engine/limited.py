@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from queenright.core.kinds.kind import Desired
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
-from queenright.core.kinds.registry import of_kind
+from queenright.core.kinds.members import with_members
+from queenright.core.kinds.registry import kind_of
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Observed, SwarmState
 from queenright.core.planning.faults import DocumentKey
@@ -51,7 +50,7 @@ class Limited(Mapping[K, T]):
 
 def clusters_in(desired: Mapping[DocumentKey, Desired]) -> frozenset[str]:
     """Return the names of the clusters whose members were asked."""
-    return frozenset(one.name for one in desired.values() if isinstance(one, DesiredCluster))
+    return frozenset(key.name for key in with_members(desired))
 
 
 def limited(
@@ -62,7 +61,7 @@ def limited(
 ) -> Observed:
     """Return the observation for the plans of documents whose ``desired`` state was computed. The
     swarm is whole, and so are the jobs' output and what the process remembers."""
-    clusters = {document.name for document in of_kind(POSTGRES_CLUSTER, documents)}
+    clusters = {document.name for document in documents if kind_of(document).has_members}
     unasked = clusters - clusters_in(desired)
     services = [swarm.service(s.name) for one in desired.values() for s in one.services]
     tasks = {task.id for live in services if live is not None for task in swarm.tasks_of(live.id)}

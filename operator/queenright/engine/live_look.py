@@ -8,7 +8,7 @@ from queenright.core.kinds.postgres_cluster.deletion import owned_clusters
 from queenright.core.kinds.postgres_cluster.status.live import LiveMember, live_members
 from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.engine.observe_cluster import with_lags
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.swarm import SwarmError
 
 

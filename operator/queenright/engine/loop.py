@@ -19,7 +19,7 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known
 from queenright.engine.canary import Canaries
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from queenright.engine.followed import Followed
 from queenright.engine.full_passes import FullPasses
 from queenright.engine.interruption import Interruption
@@ -33,7 +33,8 @@ from queenright.engine.sight import Sight
 from queenright.engine.state_lines import StateLines
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import watch_files, watch_members, watch_swarm
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
+from queenright.settings import PollIntervals
 
 log = structlog.get_logger()
 
@@ -53,8 +54,8 @@ class Loop:
     def __init__(
         self,
         ports: Ports,
-        state: DesiredState,
-        tempo: Tempo,
+        state: DocumentStore,
+        intervals: PollIntervals,
         ruleset: Ruleset = RULESET,
         *,
         sight: Sight | None = None,
@@ -65,7 +66,7 @@ class Loop:
         read the swarm, and after one ``SETTLED_S`` later."""
         self._ports = ports
         self._state = state
-        self._tempo = tempo
+        self._intervals = intervals
         self._ruleset = ruleset
         self._sight = sight
         self._lease = lease
@@ -77,6 +78,7 @@ class Loop:
         self._full = FullPasses()
         self._interruption = Interruption()
         self._state.changed = self._take_edit
+        self._state.changing = self._interruption.end_for_edit
         self._wakeup.heard = self._hear
         self._settled, self._settles_s = settled, float("-inf")
         self._followed = Followed(ports.clock)
@@ -95,9 +97,9 @@ class Loop:
                 group.start_soon(self._lease.run)
             await self._state.restore()
             self._wakeup.notify(await self._state.refresh(Trigger("start")))
-            group.start_soon(watch_files, self._state, self._wakeup, self._tempo)
+            group.start_soon(watch_files, self._state, self._wakeup, self._intervals)
             group.start_soon(watch_swarm, self._ports, self._wakeup)
-            followed, watched = self._followed, (self._ports, self._wakeup, self._tempo)
+            followed, watched = self._followed, (self._ports, self._wakeup, self._intervals)
             group.start_soon(watch_members, *watched, lambda: followed.members)
             group.start_soon(watch_replicas, *watched, lambda: followed.replicas)
             group.start_soon(self._lines.run)
@@ -267,9 +269,9 @@ class Loop:
     def _next_wait_s(self, result: PassResult | None) -> float:
         """Return the wait until the timer, or until a hold or a retry may change by time alone."""
         if result is None:
-            return self._tempo.resync_s
+            return self._intervals.resync_s
         due = [at for view in result.survey.views if (at := view.plan.recheck_at)]
-        wait_s = earliest(due, self._ports.clock.now(), self._tempo.resync_s)
+        wait_s = earliest(due, self._ports.clock.now(), self._intervals.resync_s)
         tried = [pair for found in result.results for pair in found.tried]
         retry_s = self._memory.attempts.retry_s(tried)
         return wait_s if retry_s is None else min(wait_s, max(SHORTEST_WAIT_S, retry_s))

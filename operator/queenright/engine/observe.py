@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import anyio
 from anyio.abc import TaskGroup
-from anyio.lowlevel import checkpoint
 
 from queenright.core.kinds.kind import Desired, Surroundings
+from queenright.core.kinds.members import with_members
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.registry import key_of, kind_of
 from queenright.core.manifest.document import Document
@@ -32,7 +32,7 @@ from queenright.core.planning.images import images_needed
 from queenright.core.planning.preflight import engine_hold
 from queenright.engine.execute import is_stale
 from queenright.engine.faults import Faults
-from queenright.engine.give_way import give_way
+from queenright.engine.give_way import between_documents, give_way
 from queenright.engine.observe_cluster import (
     Readings,
     observe_cluster,
@@ -41,7 +41,7 @@ from queenright.engine.observe_job_output import OutputReading, ended_jobs, obse
 from queenright.engine.observe_readiness import ReadinessReading, observe_replicas
 from queenright.engine.password_checks import Judging
 from queenright.engine.remembered import Inputs, Remembered
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.swarm import SwarmError
 
 REPLICAS_S = 3.0
@@ -194,7 +194,7 @@ async def expand_all(
     inputs = Inputs(Observed(Known(swarm)), documents, claims=claims)
     found = {}
     for document in faults.asked(documents if part is None else part, swarm):
-        await checkpoint()
+        await between_documents()
         key, kind = key_of(document), kind_of(document)
 
         def expand(given: Inputs, document: Document = document) -> Desired | None:
@@ -223,12 +223,7 @@ async def observe_clusters(
 
     for key, cluster in with_members(desired).items():
         group.start_soon(ask, key, cluster)
-        await checkpoint()
-
-
-def with_members(desired: Mapping[DocumentKey, Desired]) -> dict[DocumentKey, DesiredCluster]:
-    """Those that have database members, which can be asked."""
-    return {key: one for key, one in desired.items() if isinstance(one, DesiredCluster)}
+        await between_documents()
 
 
 def references_needed(

@@ -25,10 +25,10 @@ from queenright.core.observed import (
     Unknown,
 )
 from queenright.engine.archiving import ArchivingReading, observe_archiving
-from queenright.engine.catalogs import CatalogReading, observe_catalog
+from queenright.engine.observe_databases import CatalogReading, observe_catalog
 from queenright.engine.observe_holder import HolderReading, observe_holder
 from queenright.engine.password_checks import Judging
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 
 MemberReading = Known[MemberStatus] | Unknown
 RaftReading = Known[RaftStatus] | Unknown

@@ -13,7 +13,7 @@ import anyio
 from queenright.core.kinds.postgres_cluster.deployed import access_to
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import Known, SwarmState, Unknown
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 
 HolderReading = Known[str] | Unknown
 

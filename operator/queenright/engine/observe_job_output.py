@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from queenright.core.kinds.registry import owner_labels
 from queenright.core.observed import Known, SwarmState, Unknown
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.swarm import SwarmError
 
 OutputReading = Known[str] | Unknown

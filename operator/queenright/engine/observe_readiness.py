@@ -18,7 +18,8 @@ from queenright.core.planning.faults import DocumentKey
 from queenright.engine.faults import Faults
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import Trouble
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
+from queenright.settings import PollIntervals
 
 ReadinessReading = Known[Readiness] | Unknown
 
@@ -47,7 +48,7 @@ async def observe_replicas(
 async def watch_replicas(
     ports: Ports,
     wakeup: Wakeup,
-    tempo: Tempo,
+    intervals: PollIntervals,
     present: Callable[[], Mapping[ReadinessTarget, str]],
 ) -> None:
     """Ask every replica of the last pass again, and wake the loop when an answer has changed. Those
@@ -55,7 +56,7 @@ async def watch_replicas(
     trouble = Trouble("replica can't be watched; falling back to the timer")
     known: Mapping[str, object] = {}
     while True:
-        await anyio.sleep(tempo.replica_poll_s)
+        await anyio.sleep(intervals.replica_poll_s)
         try:
             wanted = present()
             found = {

@@ -25,7 +25,7 @@ from queenright.engine.limited import Limited, NotAskedError, clusters_in, limit
 from queenright.engine.observe import observe
 from queenright.engine.planning import PlannedObject, PlannedPass, Planning
 from queenright.engine.reconcile import LoopState, PassResult, Terms, act
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 
 MOST_CHANGED = 8
 """Documents that are planned before the full pass; of more the full pass takes care alone."""

@@ -15,8 +15,7 @@ from queenright.core.observed import Live
 from queenright.core.postgres.catalog import Role
 from queenright.core.swarm.objects import Secret
 from queenright.ports.errors import LookOnlyError, PortError
-from queenright.ports.patroni import Password
-from queenright.ports.secrets import Secrets
+from queenright.ports.secrets import Password, Secrets
 
 JUDGE_S = 2.0
 """The time for comparisons; a first one takes a second or two if its secret is not mounted."""
@@ -44,4 +43,4 @@ class Judging:
                 return dataclasses.replace(role, verifier="not known", why_unread=str(error))
             finally:
                 self._spent_s += anyio.current_time() - began
-        return dataclasses.replace(role, verifier="as wished" if is_same else "another")
+        return dataclasses.replace(role, verifier="as desired" if is_same else "another")

@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from anyio.lowlevel import checkpoint
-
 from queenright.core.kinds.claims import claimed_labels
 from queenright.core.kinds.kind import Context, Desired, Kind
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.registry import (
     KINDS,
     AnyKind,
@@ -35,9 +34,10 @@ from queenright.core.planning.plan import Hold, Plan
 from queenright.core.planning.preflight import swarm_or_hold
 from queenright.core.planning.status import Status
 from queenright.engine.faults import Faults
+from queenright.engine.give_way import between_documents
 from queenright.engine.observe import Look, observe_fresh
 from queenright.engine.remembered import Inputs, Remembered
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 
 D_co = TypeVar("D_co", bound=Desired, covariant=True)
 D = TypeVar("D", bound=Desired)
@@ -72,6 +72,10 @@ class PlannedPass:
         """The views of one kind."""
         return tuple(view for view in self.views if view.key.kind == kind.name)
 
+    def with_members(self) -> tuple[PlannedObject[DesiredCluster], ...]:
+        """The views of documents with members, in their order."""
+        return tuple(view for view in self.views if KINDS[view.key.kind].has_members)
+
 
 async def observe_and_plan(
     ports: Ports, documents: Sequence[Document], ruleset: Ruleset = RULESET
@@ -98,7 +102,7 @@ async def plan_all(
     memory = Remembered() if remembered is None else remembered
     for view in Planning(documents, look, now, ruleset, faults, memory).views():
         views.append(view)
-        await checkpoint()
+        await between_documents()
     return PlannedPass(look.observed, tuple(views), look.began_s)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import anyio
 import structlog
-from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.registry import needed_by
@@ -22,7 +21,7 @@ from queenright.core.planning.plan import Refusal
 from queenright.engine.absences import Absences
 from queenright.engine.execute import FRESH_S, Result, execute, is_stale
 from queenright.engine.faults import Faults
-from queenright.engine.give_way import give_way
+from queenright.engine.give_way import between_documents, give_way
 from queenright.engine.held import HeldSteps
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import ALWAYS, Permission
@@ -32,7 +31,7 @@ from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
 from queenright.engine.remembered import Inputs, Remembered
 from queenright.engine.retries import Attempts
 from queenright.engine.sightings import Sightings
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 
 STRICT_LOOKS = 2
 """The number of observations in a row that may be too slow and are made again; after that, data
@@ -181,7 +180,7 @@ async def act(
     *,
     fresh_s: float,
 ) -> PassResult:
-    """Judge and execute the plans. A document that rests on what was disturbed in this very pass
+    """Judge and execute the plans. A document that rests on what was disrupted in this very pass
     waits for the next one, which sees what has come of it; one of which a guard needs more than was
     asked, for the next full pass."""
     is_standby = not terms.permission.holds()
@@ -189,7 +188,7 @@ async def act(
     result = PassResult(found)
     disrupted: set[DocumentKey] = set()
     for view in found.views:
-        await checkpoint()
+        await between_documents()
         if is_standby or (view.document is not None and needed_by(view.document) in disrupted):
             continue
         tried = Result()

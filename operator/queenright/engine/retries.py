@@ -64,7 +64,7 @@ class Attempts:
 
     def begin_anew(self) -> None:
         """Forget, after an edit, the tries of desired values whose effect has lasted until then: if
-        the same value is desired again, that is the owner's wish, and nothing has undone it."""
+        the same value is desired again, the owner asked for it, and nothing has undone it."""
         for key in [key for key in self._lasting if is_of_value(key)]:
             self.wanted_s.pop(key, None)
             self.counted.pop(key, None)

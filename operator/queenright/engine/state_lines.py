@@ -13,7 +13,6 @@ import anyio
 import structlog
 from anyio.lowlevel import checkpoint
 
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.registry import KINDS
 from queenright.core.observed import Known
 from queenright.core.planning.conditions import condition
@@ -106,6 +105,6 @@ class StateLines:
         if view.desired is not None and isinstance(survey.observed.swarm, Known):
             swarm = survey.observed.swarm.value
             line |= kind.figures(view.desired, survey.observed, swarm, now)
-        if kind.name == POSTGRES_CLUSTER.name and (found := self._measured.get(view.name)):
+        if kind.has_members and (found := self._measured.get(view.name)):
             line |= {key: found.get(key) for key in ("write_gap_ms", "lost_rows")}
         return line

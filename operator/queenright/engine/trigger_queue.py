@@ -19,7 +19,7 @@ class Wakeup:
     """``notify`` from anywhere on the event loop; ``wait`` from the loop that runs the passes."""
 
     def __init__(self) -> None:
-        self._event = anyio.Event()
+        self._event, self._edited = anyio.Event(), anyio.Event()
         self._cause: Trigger | None = None
         self._names: set[str] | None = set()
         self.heard: Callable[[AbstractSet[str]], None] = lambda _: None
@@ -37,6 +37,8 @@ class Wakeup:
             self._names |= found
             self.heard(found)
         self._event.set()
+        if trigger.file:
+            self._edited.set()
 
     def take_names(self) -> frozenset[str] | None:
         """Return the names that all triggers since the last call had; None if one may
@@ -53,11 +55,13 @@ class Wakeup:
         """Return the most important trigger since the last call; the timer itself after
         ``limit_s``.
 
-        Triggers come in bursts: one wake-up answers all that arrive within ``SETTLE_S``.
+        Triggers come in bursts: one wake-up answers all that arrive within ``SETTLE_S``. An edit
+        waits for no others: its files have been quiet for a while.
         """
         with anyio.move_on_after(limit_s):
             await self._event.wait()
-            await anyio.sleep(SETTLE_S)
+            with anyio.move_on_after(SETTLE_S):
+                await self._edited.wait()
         cause, self._cause = self._cause, None
-        self._event = anyio.Event()
+        self._event, self._edited = anyio.Event(), anyio.Event()
         return cause or Trigger("timer")

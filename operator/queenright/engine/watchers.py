@@ -17,18 +17,22 @@ from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
 from queenright.core.observed import Known, MemberStatus, Unknown
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from queenright.engine.trigger_queue import Wakeup
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
 from queenright.ports.patroni import Patroni
 from queenright.ports.swarm import SwarmError
+from queenright.settings import PollIntervals
 
 log = structlog.get_logger()
 
 LISTEN_AGAIN_S = 5.0
 MEMBER_S = 0.01
-"""Seconds per member between two requests to one member, if that is longer than the tempo: it
+"""Seconds per member between two requests to one member, if that is longer than the interval: it
 limits the CPU time of watching, whatever the number of members."""
+FILE_S = 0.0002
+"""Seconds per document between two looks at files that do not change, if that is longer than the
+interval: a look costs about 5 µs of the processor per file."""
 AT_ONCE = 50
 """Requests that are begun before the event loop runs what else is due."""
 GATHER_S = 0.25
@@ -57,9 +61,10 @@ class Trouble:
         self._told = ""
 
 
-async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None:
+async def watch_files(state: DocumentStore, wakeup: Wakeup, intervals: PollIntervals) -> None:
     """Read the files again when two looks in a row found the same new state, so that a file that is
-    still being written is left alone."""
+    still being written is left alone. The first look that finds another state than the one that was
+    read tells that an edit comes."""
     trouble = Trouble("files can't be watched; falling back to the timer")
     before: str | None = None
     while True:
@@ -67,11 +72,15 @@ async def watch_files(state: DesiredState, wakeup: Wakeup, tempo: Tempo) -> None
             now = await state.fingerprint()
             if now == before and now != state.read_fingerprint:
                 wakeup.notify(await state.refresh())
+            elif now != before and before == state.read_fingerprint:
+                state.changing()
             before = now
             trouble.is_over()
         except Exception as error:  # noqa: BLE001  # a watcher outlives whatever happens in a round
             trouble.tell(error)
-        await anyio.sleep(tempo.file_poll_s)
+        is_quiet = before == state.read_fingerprint
+        rest_s = FILE_S * len(state.documents) if is_quiet else 0.0
+        await anyio.sleep(max(intervals.file_poll_s, rest_s))
 
 
 async def watch_swarm(ports: Ports, wakeup: Wakeup) -> None:
@@ -98,11 +107,14 @@ def names_in(event: str) -> frozenset[str] | None:
 
 
 async def watch_members(
-    ports: Ports, wakeup: Wakeup, tempo: Tempo, members: Callable[[], Sequence[MemberAddress]]
+    ports: Ports,
+    wakeup: Wakeup,
+    intervals: PollIntervals,
+    members: Callable[[], Sequence[MemberAddress]],
 ) -> None:
     """Ask every deployed member for its status, and wake the loop at the first answer and at every
     changed one, because a pass may have seen an older status."""
-    await MemberWatch(ports.patroni_watch, wakeup, members).run(tempo)
+    await MemberWatch(ports.patroni_watch, wakeup, members).run(intervals)
 
 
 @dataclass
@@ -120,12 +132,12 @@ class MemberWatch:
     changed: set[str] = field(default_factory=set)
     is_gathering: bool = False
 
-    async def run(self, tempo: Tempo) -> None:
+    async def run(self, intervals: PollIntervals) -> None:
         trouble = Trouble("member can't be watched; falling back to the timer")
         async with anyio.create_task_group() as group:
-            group.start_soon(self._watch_leaders, tempo, group)
+            group.start_soon(self._watch_leaders, intervals, group)
             while True:
-                await anyio.sleep(self._apart_s(tempo))
+                await anyio.sleep(self._apart_s(intervals))
                 try:
                     await self._round(group)
                     if self.failing:
@@ -135,17 +147,17 @@ class MemberWatch:
                 except Exception as error:  # noqa: BLE001  # as above
                     trouble.tell(error)
 
-    def _apart_s(self, tempo: Tempo) -> float:
-        return max(tempo.member_poll_s, len(self.known) * MEMBER_S)
+    def _apart_s(self, intervals: PollIntervals) -> float:
+        return max(intervals.member_poll_s, len(self.known) * MEMBER_S)
 
-    async def _watch_leaders(self, tempo: Tempo, group: TaskGroup) -> None:
+    async def _watch_leaders(self, intervals: PollIntervals, group: TaskGroup) -> None:
         """Ask every leader whether it leads still, where there are so many members that each is
         asked seldom. The question costs little."""
         trouble = Trouble("leaders can't be watched; falling back to the members' own rounds")
         while True:
-            await anyio.sleep(tempo.member_poll_s)
+            await anyio.sleep(intervals.member_poll_s)
             try:
-                if self._apart_s(tempo) > tempo.member_poll_s:
+                if self._apart_s(intervals) > intervals.member_poll_s:
                     await self._leaders_round(group)
                 trouble.is_over()
             except Exception as error:  # noqa: BLE001  # as above

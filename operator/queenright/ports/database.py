@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 Row = tuple[object, ...]
 

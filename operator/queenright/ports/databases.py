@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from queenright.core.postgres.catalog import Catalog, DesiredDatabase, DesiredRole
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,10 @@ password of the REST API where it has one (spec: database-cluster §5.6).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from queenright.core.observed import Known, MemberStatus, RaftStatus, TimelineEnd, Unknown
-
-
-@dataclass(frozen=True, slots=True)
-class Password:
-    """A secret's value; its text form hides it."""
-
-    value: str = field(repr=False)
-
-    def __str__(self) -> str:
-        return "<password>"
+from queenright.ports.secrets import Password
 
 
 class Patroni(Protocol):

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from queenright.ports.patroni import Password
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """A secret's value; its text form hides it."""
+
+    value: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return "<password>"
 
 
 class Secrets(Protocol):

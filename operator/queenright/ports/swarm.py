@@ -14,7 +14,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.observed import ImageFound, ImageMissing, SwarmState
 from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 __all__ = ["ConflictError", "RejectedError", "Swarm", "SwarmError", "UnavailableError"]
 

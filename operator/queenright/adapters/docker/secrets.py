@@ -41,7 +41,7 @@ from queenright.ports.errors import (
     UnavailableError,
 )
 from queenright.ports.lease import allowed
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 Json = dict[str, Any]
 T = TypeVar("T")

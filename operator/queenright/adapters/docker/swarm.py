@@ -45,7 +45,7 @@ from queenright.core.observed import (
 from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.lease import allowed
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
 
 Json = dict[str, Any]

@@ -41,7 +41,7 @@ class LastGoodFiles:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with fresh.open("w") as stream:
-                json.dump(dict(files), stream)
+                stream.write(json.dumps(dict(files)))
                 stream.flush()
                 os.fsync(stream.fileno())
             fresh.replace(self._path)

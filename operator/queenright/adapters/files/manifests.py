@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from queenright.core.manifest.problems import Problem
@@ -18,6 +19,8 @@ from queenright.ports.manifests import ManifestTexts
 
 MOST_BYTES = 1 << 20
 SUFFIXES = frozenset({".yaml", ".yml"})
+OLD_ENOUGH_NS = 2_000_000_000
+"""Two seconds: no file system that carries manifests counts time in larger steps."""
 
 
 class _ReadError(Exception):
@@ -25,56 +28,92 @@ class _ReadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _Kept:
+    """A file's text, and the status with which it was read."""
+
+    status: str
+    text: str
+
+
+@dataclass(slots=True)
 class ManifestFiles:
     """Files below `path`: the file itself, or a directory's own `*.yaml` and `*.yml`, without
     hidden ones and without subdirectories. Links are followed, so that a swapped link (as mounted
-    configs are) counts as a change."""
+    configs are) counts as a change. A file is opened again only if its status has changed."""
 
     path: Path
+    _kept: dict[str, _Kept] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def fingerprint(self) -> str:
         """Return a digest of names, inodes, sizes and times."""
-        digest = hashlib.sha256()
         try:
-            for file in self._files():
-                digest.update(f"{file}\0{_status(file)}\0".encode("utf-8", "surrogateescape"))
+            return _digest(self._found())
         except _ReadError as error:
-            digest.update(str(error).encode("utf-8", "replace"))
-        return digest.hexdigest()
+            return _digest([("", str(error))])
 
     def read(self) -> ManifestTexts:
         """Return every file's text by its path, or the reason why it has none."""
-        fingerprint = self.fingerprint()
-        texts: dict[str, str] = {}
-        problems: list[Problem] = []
         try:
-            files = list(self._files())
+            found = self._found()
         except _ReadError as error:
-            return ManifestTexts(fingerprint, problems=(_problem(self.path, error),))
-        for file in files:
+            return ManifestTexts(self.fingerprint(), problems=(_problem(str(self.path), error),))
+        fingerprint, texts, problems = _digest(found), dict[str, str](), list[Problem]()
+        kept: dict[str, _Kept] = {}
+        for file, status in found:
             try:
-                texts[_name(file)] = _read(file)
+                known = self._kept.get(file)
+                if known is None or known.status != status:
+                    known = _read(Path(file))
+                    if not _may_change_unseen(known):
+                        kept[file] = known
+                else:
+                    kept[file] = known
+                texts[_name(file)] = known.text
             except _ReadError as error:
                 problems.append(_problem(file, error))
-        if not files:
+        self._kept = kept
+        if not found:
             empty = _ReadError("the directory has no *.yaml or *.yml file in it")
-            problems.append(_problem(self.path, empty))
+            problems.append(_problem(str(self.path), empty))
         elif fingerprint != self.fingerprint():
             changed = _ReadError("the files changed during the read; the operator reads them again")
-            problems.append(_problem(self.path, changed))
+            problems.append(_problem(str(self.path), changed))
         return ManifestTexts(fingerprint, texts, tuple(problems))
 
-    def _files(self) -> Iterator[Path]:
+    def _found(self) -> list[tuple[str, str]]:
+        """Return each file's path and status, in the order of their names."""
         try:
             if not stat.S_ISDIR(self.path.stat().st_mode):
-                yield self.path
-                return
-            files = sorted(self.path.iterdir())
+                return [(str(self.path), _status(self.path))]
+            with os.scandir(self.path) as entries:
+                found = [(entry.path, status) for entry in entries if (status := _entry(entry))]
         except (OSError, ValueError) as error:
             raise _ReadError(_reason(error)) from None
-        for file in files:
-            if not file.name.startswith(".") and file.suffix in SUFFIXES and not file.is_dir():
-                yield file
+        return sorted(found)
+
+
+def _entry(entry: os.DirEntry[str]) -> str:
+    """Return the status of a directory's entry, "" if it is no manifest."""
+    name = entry.name
+    if name.startswith(".") or os.path.splitext(name)[1] not in SUFFIXES:  # noqa: PTH122  # many
+        return ""
+    try:
+        found = entry.stat()
+    except (OSError, ValueError) as error:
+        return _reason(error)
+    return "" if stat.S_ISDIR(found.st_mode) else _signature(found)
+
+
+def _digest(found: Sequence[tuple[str, str]]) -> str:
+    text = "".join(f"{file}\0{status}\0" for file, status in found)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _may_change_unseen(known: _Kept) -> bool:
+    """Return True if the file was written so shortly before it was read that it could have been
+    written again within the same tick of the file system's clock."""
+    *_, modified_ns, changed_ns = known.status.split()
+    return max(int(modified_ns), int(changed_ns)) > time.time_ns() - OLD_ENOUGH_NS
 
 
 def _status(file: Path) -> str:
@@ -90,8 +129,8 @@ def _signature(found: os.stat_result) -> str:
     return f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def _read(file: Path) -> str:
-    """Return the file's text; _ReadError if it is not a whole UTF-8 file of moderate size."""
+def _read(file: Path) -> _Kept:
+    """Return the file's text and status; _ReadError if it is no UTF-8 file of moderate size."""
     try:
         with os.fdopen(_open_without_waiting(file), "rb") as opened:
             before = os.fstat(opened.fileno())
@@ -105,7 +144,7 @@ def _read(file: Path) -> str:
         raise _ReadError("is larger than 1 MiB, which no manifest is")
     if _signature(before) != _signature(after) or _status(file) != _signature(after):
         raise _ReadError("changed during the read; the operator reads it again")
-    return _decode(content)
+    return _Kept(_signature(after), _decode(content))
 
 
 def _open_without_waiting(file: Path) -> int:
@@ -132,9 +171,9 @@ def _reason(error: Exception) -> str:
     return f"can't be read: {error}"
 
 
-def _name(file: Path) -> str:
-    return str(file).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _name(file: str) -> str:
+    return file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _problem(file: Path, error: _ReadError) -> Problem:
+def _problem(file: str, error: _ReadError) -> Problem:
     return Problem(_name(file), 1, "file", str(error))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from queenright.ports.errors import RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}")
 MOST_BYTES = 500 * 1024

@@ -46,7 +46,7 @@ from queenright.adapters.turns import Turns
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import REST_API_USER
 from queenright.core.observed import Known, MemberStatus, RaftStatus, TimelineEnd, Unknown
 from queenright.ports.errors import ConflictError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 NOT_CREDIBLE = (NotSentError, NotHttpError, TimeoutError, ValueError, RecursionError)
 """No answer, or one that is not Patroni's, because anything may listen on the port."""

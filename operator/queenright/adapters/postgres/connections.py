@@ -16,7 +16,7 @@ from psycopg import sql
 from queenright.adapters.postgres.session import startup_options
 from queenright.ports.database import Connection, Endpoint, Row
 from queenright.ports.errors import RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 FOR_GOOD = ("28", "3D", "42", "22", "23")
 """SQLSTATE classes that a repeated statement meets again: authorization, no such database, syntax

@@ -43,7 +43,7 @@ from queenright.core.postgres.extensions import ExtensionFacts
 from queenright.ports.database import Endpoint, Row
 from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 DATABASE = "postgres"
 READ_S = 3.0

@@ -10,7 +10,7 @@ from queenright.core.postgres.catalog import Catalog, Database, Role
 from queenright.core.postgres.extensions import ExtensionFacts, way_to_create
 from queenright.ports.databases import Found
 from queenright.ports.errors import PortError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 
 def decode_found(

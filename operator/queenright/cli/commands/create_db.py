@@ -15,6 +15,7 @@ import click
 from queenright.cli import names
 from queenright.cli.cluster_session import ClusterAtHand, Session, failed, on_cluster
 from queenright.cli.exit_codes import FAILURE, OK, USAGE, CommandError
+from queenright.cli.given_password import GIVEN, GivenPassword
 from queenright.cli.options import GivenPath, manifests_option
 from queenright.core.actions import AnyAction
 from queenright.core.kinds.postgres_cluster.databases.create_db import creation_steps, remarks
@@ -23,10 +24,9 @@ from queenright.core.kinds.postgres_cluster.databases.login_roles import is_logi
 from queenright.core.kinds.postgres_cluster.schema.databases import database_name, role_name
 from queenright.core.manifest.suggestions import UnfitValueError
 from queenright.core.postgres.catalog import Catalog, DesiredDatabase, DesiredRole
-from queenright.engine.given_password import GIVEN, GivenPassword
 from queenright.ports.databases import Question, Server
 from queenright.ports.errors import PortError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 MOST_BYTES = 1 << 16
 STDIN = "-"

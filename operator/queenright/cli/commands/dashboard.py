@@ -26,7 +26,7 @@ from queenright.engine.pages import SightPages
 from queenright.engine.planning import PlannedPass, observe_and_plan
 from queenright.engine.sight import Sight
 from queenright.engine.trail_memory import TrailMemory
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.settings import Settings
 from queenright.wiring import PRELOADED, open_ports
 

@@ -12,7 +12,6 @@ from queenright.cli.cluster_session import chosen
 from queenright.cli.console import Output, print_json
 from queenright.cli.exit_codes import INVALID, OK, CommandError
 from queenright.cli.options import cluster_argument, json_option, manifests_option
-from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.status.rows import MEMBER_COLUMNS, MemberRow, member_row
 from queenright.core.manifest.document import documents_of
@@ -60,7 +59,7 @@ def member_tables(found: PlannedPass) -> dict[str, list[MemberRow]]:
     """Return the rows of each cluster that a file describes, by its name."""
     return {
         view.name: [member_row(member, found.observed) for member in view.desired.members]
-        for view in found.of(POSTGRES_CLUSTER)
+        for view in found.with_members()
         if view.desired is not None
     }
 

@@ -14,6 +14,7 @@ from queenright.cli.exit_codes import INVALID, OK, CommandError
 from queenright.cli.options import GivenPath
 from queenright.core.kinds.claims import claims_of
 from queenright.core.kinds.kind import Desired, Surroundings
+from queenright.core.kinds.members import with_members
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.desired.keepalived_conf import for_host
 from queenright.core.kinds.registry import KINDS, key_of, kind_of, of_kind
@@ -79,8 +80,7 @@ def render(words: tuple[Path, ...], node: str | None, *, services: bool) -> int:
         return INVALID
     found = expanded(written.documents, settings)
     if vip:
-        clusters = [one for one in found.values() if isinstance(one, DesiredCluster)]
-        for text in vip_texts(clusters, node):
+        for text in vip_texts([*with_members(found).values()], node):
             click.echo(text, nl=False)
         return OK
     for key, desired in found.items():

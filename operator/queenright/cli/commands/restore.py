@@ -25,7 +25,7 @@ from queenright.core.kinds.postgres_cluster.in_place.asking import (
     why_not_asked,
     with_present_timeline,
 )
-from queenright.core.kinds.postgres_cluster.in_place.note import FORMER, RestoreWish, is_target
+from queenright.core.kinds.postgres_cluster.in_place.note import FORMER, WantedRestore, is_target
 
 CHECK = Question(
     what="the cluster can't be restored",
@@ -92,9 +92,9 @@ def restore(  # noqa: PLR0917  # options
 
     async def act(live: Session) -> int:
         at = live.ports.clock.now().replace(microsecond=0)
-        wish = RestoreWish(at, target, base or "", timeline=timeline or 0)
+        wanted = WantedRestore(at, target, base or "", timeline=timeline or 0)
         return await restore_in_place(
-            live, wish, is_checked=not (unchecked or former), waits=not no_wait, force=force
+            live, wanted, is_checked=not (unchecked or former), waits=not no_wait, force=force
         )
 
     return on_cluster(manifests, cluster, f"restore {target or 'to the end'}", act)
@@ -133,40 +133,42 @@ def the_target(
 
 
 async def restore_in_place(
-    live: Session, wish: RestoreWish, *, is_checked: bool, waits: bool, force: bool
+    live: Session, wanted: WantedRestore, *, is_checked: bool, waits: bool, force: bool
 ) -> int:
     view = await live.look()
-    refuse(view, wish)
-    wish = with_present_timeline(view.state, wish)
+    refuse(view, wanted)
+    wanted = with_present_timeline(view.state, wanted)
     covered = None
     if is_checked:
-        service = checking_service(view.state, wish)
+        service = checking_service(view.state, wanted)
         covered = await answer_of(live, view, service, CHECK)
-        wish = replace(wish, base=covered.base, system=covered.system, timeline=covered.timeline)
-    for line in warnings(view, wish, covered):
+        wanted = replace(
+            wanted, base=covered.base, system=covered.system, timeline=covered.timeline
+        )
+    for line in warnings(view, wanted, covered):
         click.echo(line, err=True)
     name = live.document.name
     confirm_by_name(f"Stop {name} and restore it now?", name, force=force)
-    wish = replace(wish, at=live.ports.clock.now().replace(microsecond=0))
-    await request(live, wish)
-    click.echo(f"The restore is requested at {wish.at:%Y-%m-%dT%H:%M:%SZ}.")
-    return await until_restored(live, wish) if waits else OK
+    wanted = replace(wanted, at=live.ports.clock.now().replace(microsecond=0))
+    await request(live, wanted)
+    click.echo(f"The restore is requested at {wanted.at:%Y-%m-%dT%H:%M:%SZ}.")
+    return await until_restored(live, wanted) if waits else OK
 
 
-def refuse(view: ClusterAtHand, wish: RestoreWish) -> None:
+def refuse(view: ClusterAtHand, wanted: WantedRestore) -> None:
     """Raise CommandError for a request that would come to nothing."""
-    if why := why_not_asked(view.state, wish):
+    if why := why_not_asked(view.state, wanted):
         raise CommandError(why)
 
 
-def warnings(view: ClusterAtHand, wish: RestoreWish, covered: Coverage | None) -> list[str]:
+def warnings(view: ClusterAtHand, wanted: WantedRestore, covered: Coverage | None) -> list[str]:
     """Return what the person should know before anything is stopped."""
     name = view.state.desired.name
     kept = f"The present data stay: {', '.join(volumes_kept(view.state)) or 'no member is there'}."
-    if wish.is_back:
+    if wanted.is_back:
         return [f"{name} goes back to the data before the last restore.", kept]
-    end = f"to {wish.target}" if wish.target else "to the end of the archived WAL"
-    along = f", along timeline {wish.timeline}" if wish.timeline else ""
+    end = f"to {wanted.target}" if wanted.target else "to the end of the archived WAL"
+    along = f", along timeline {wanted.timeline}" if wanted.timeline else ""
     begin = "a base backup that the restore chooses"
     if covered is not None:
         begin = f"base backup {covered.base}, which ended at {covered.ended}"
@@ -177,12 +179,12 @@ def warnings(view: ClusterAtHand, wish: RestoreWish, covered: Coverage | None) -
     return [*lines, kept, f"`queenright restore {name} --former` goes back to them."]
 
 
-async def request(live: Session, wish: RestoreWish) -> None:
+async def request(live: Session, wanted: WantedRestore) -> None:
     """Write the request."""
     for _ in range(ROUNDS):
         view = await live.look()
-        refuse(view, wish)
-        if await is_written(live, view, request_step(view.state, wish, live.command)):
+        refuse(view, wanted)
+        if await is_written(live, view, request_step(view.state, wanted, live.command)):
             return
         await anyio.sleep(LOOK_AGAIN_S)
     raise CommandError(
@@ -191,14 +193,14 @@ async def request(live: Session, wish: RestoreWish) -> None:
     )
 
 
-async def until_restored(live: Session, wish: RestoreWish) -> int:
+async def until_restored(live: Session, wanted: WantedRestore) -> int:
     """Watch until all members are well again. CommandError where a try came to nothing."""
     told, has_begun, name = "", False, live.document.name
     while True:
         state = (await live.look()).state
         asked = state.restore_request
-        has_begun |= asked is not None and asked.wish.at == wish.at and asked.has_begun
-        course = course_of(state, wish, has_begun=has_begun)
+        has_begun |= asked is not None and asked.wanted.at == wanted.at and asked.has_begun
+        course = course_of(state, wanted, has_begun=has_begun)
         if course.is_done:
             click.echo(f"{name} is restored: {len(state.desired.members)} members are well.")
             return OK

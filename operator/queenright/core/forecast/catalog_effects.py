@@ -78,7 +78,7 @@ def with_fields(live: Role, role: DesiredRole, fields: Sequence[str]) -> Role:
         elif field == "member_of":
             values[field] = role.member_of if role.member_of is not None else live.member_of
         elif field == "password":
-            values |= {"verifier": "as wished", "has_password": True}
+            values |= {"verifier": "as desired", "has_password": True}
         elif field == "no_password":
             values |= {"verifier": "none", "has_password": False}
         else:

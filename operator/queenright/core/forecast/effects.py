@@ -24,6 +24,7 @@ from queenright.core.forecast.patroni_effects import members_after
 from queenright.core.forecast.swarm_effects import swarm_after
 from queenright.core.forecast.tasks import Change
 from queenright.core.kinds.kind import Desired
+from queenright.core.kinds.members import with_members
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
 from queenright.core.observed.archiving import Archiving
@@ -46,7 +47,7 @@ def after(
     if not isinstance(observed.swarm, Known):
         return observed
     before = observed.swarm.value
-    clusters = [one for one in desired.values() if isinstance(one, DesiredCluster)]
+    clusters = [*with_members(desired).values()]
     if isinstance(action, PatroniAction | RaftAction):
         for cluster in clusters:
             if cluster.name == action.cluster:

@@ -17,7 +17,7 @@ from queenright.core.forecast.members import Members
 from queenright.core.forecast.tasks import Change
 from queenright.core.kinds.claims import claimed_by_others, claimed_labels, claims_of
 from queenright.core.kinds.kind import Context, Desired, Surroundings
-from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
+from queenright.core.kinds.members import with_members
 from queenright.core.kinds.postgres_cluster.rules.base_backups import plan_base_backups
 from queenright.core.kinds.postgres_cluster.rules.drills import plan_drills
 from queenright.core.kinds.registry import KINDS, key_of, kind_of, of_kind
@@ -249,9 +249,7 @@ class Model:
 
     def source_of(self, action: AnyAction) -> str:
         """Return the member from which an action has data copied; empty where it has none."""
-        for cluster in self.desired().values():
-            if not isinstance(cluster, DesiredCluster):
-                continue
+        for cluster in with_members(self.desired()).values():
             members = Members(cluster, self.observed)
             leader = next((m.name for m in cluster.members if m.service.name == members.leader), "")
             if isinstance(action, Reinitialize) and action.cluster == cluster.name:

@@ -86,6 +86,8 @@ class Kind(Protocol[R, D]):
     guards: tuple[Guard, ...] = ()
     removable: tuple[MayGo, ...] = ()
     """The services that may be removed while their document exists."""
+    has_members: bool = False
+    """True if its desired state is a ``DesiredCluster``, whose members and leader are asked."""
 
     @property
     def name(self) -> str:

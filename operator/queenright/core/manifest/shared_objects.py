@@ -6,7 +6,7 @@ alone. Invariant: two documents of which neither offers what the other seeks are
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network
+from ipaddress import IPV4LENGTH, IPv4Network
 from typing import TypeVar
 
 from queenright.core.manifest.identity import Identity
@@ -47,8 +47,17 @@ def ports(*claims: PortClaim) -> Marks:
 def ranges(*found: IPv4Network | None) -> Marks:
     """Marks of ranges of addresses: of two that overlap, one contains the other."""
     known = [one for one in found if one is not None]
-    around = {one.supernet(new_prefix=size) for one in known for size in range(one.prefixlen + 1)}
-    return Marks(frozenset(known), frozenset(around))
+    offered = {_range(int(one.network_address), one.prefixlen) for one in known}
+    around = {
+        _range(int(one.network_address), size) for one in known for size in range(one.prefixlen + 1)
+    }
+    return Marks(frozenset(offered), frozenset(around))
+
+
+def _range(address: int, size: int) -> Hashable:
+    """The mark of the range of this prefix length around an address."""
+    host_bits = IPV4LENGTH - size
+    return ("range", address >> host_bits << host_bits, size)
 
 
 def meeting(
@@ -57,7 +66,10 @@ def meeting(
 ) -> Iterator[tuple[T, T]]:
     """The pairs of documents that meet, in the order of ``itertools.combinations``."""
     found = [marks(Identity(one)) for one in earlier]
-    pairs = {(min(pair), max(pair)) for pair in _met(found, found) if pair[0] != pair[1]}
+    several = _offered_by_several(found)
+    every = frozenset[Hashable]().union(*(one.offered for one in found))
+    sought = [one.sought & several | (one.sought - one.offered) & every for one in found]
+    pairs = {(min(pair), max(pair)) for pair in _met(sought, found) if pair[0] != pair[1]}
     return ((earlier[one], earlier[other]) for one, other in sorted(pairs))
 
 
@@ -70,17 +82,35 @@ def meeting_across(
     """The pairs of one of ``some`` and one of the ``others`` that meet, in the order of both."""
     ours = [marks_of_some(Identity(one)) for one in some]
     theirs = [marks_of_others(Identity(one)) for one in others]
-    pairs = {*_met(ours, theirs)} | {(one, other) for other, one in _met(theirs, ours)}
+    pairs = {(one, other) for other, one in _met_across(theirs, ours)}
+    pairs.update(_met_across(ours, theirs))
     return ((some[one], others[other]) for one, other in sorted(pairs))
 
 
-def _met(seekers: Sequence[Marks], offering: Sequence[Marks]) -> Iterator[tuple[int, int]]:
-    """The places of a seeker and of one that offers what it seeks."""
+def _met_across(seekers: Sequence[Marks], offering: Sequence[Marks]) -> Iterator[tuple[int, int]]:
+    every = frozenset[Hashable]().union(*(one.offered for one in offering))
+    return _met([one.sought & every for one in seekers], offering)
+
+
+def _offered_by_several(found: Sequence[Marks]) -> set[Hashable]:
+    seen, several = set[Hashable](), set[Hashable]()
+    for marks in found:
+        several |= seen & marks.offered
+        seen |= marks.offered
+    return several
+
+
+def _met(
+    sought: Sequence[frozenset[Hashable]], offering: Sequence[Marks]
+) -> Iterator[tuple[int, int]]:
+    """The places of a seeker and of one that offers what it seeks. Sets of marks are compared as
+    wholes, because they remember their marks' hashes, and few of a thousand documents meet."""
+    wanted = frozenset[Hashable]().union(*sought)
     where: dict[Hashable, list[int]] = {}
     for place, marks in enumerate(offering):
-        for mark in marks.offered:
+        for mark in wanted & marks.offered:
             where.setdefault(mark, []).append(place)
-    for place, marks in enumerate(seekers):
-        for mark in marks.sought:
+    for place, some in enumerate(sought):
+        for mark in some:
             for other in where.get(mark, ()):
                 yield place, other

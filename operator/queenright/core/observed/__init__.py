@@ -11,7 +11,7 @@ from typing import Any
 
 from queenright.core.observed.archiving import Archiving
 from queenright.core.observed.known import Known, Live, NotAsked, Unknown
-from queenright.core.observed.patroni import MemberStatus, RaftStatus, TimelineEnd
+from queenright.core.observed.patroni import MemberStatus, RaftLoss, RaftStatus, TimelineEnd
 from queenright.core.observed.readiness import Readiness
 from queenright.core.observed.swarm import SwarmState
 from queenright.core.observed.swarm_objects import (
@@ -40,6 +40,7 @@ __all__ = (
     "Node",
     "NotAsked",
     "Observed",
+    "RaftLoss",
     "RaftStatus",
     "SwarmState",
     "Task",

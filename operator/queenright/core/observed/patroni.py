@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,27 @@ from typing import Literal
 DOWN_STATES = frozenset({"stopped", "start failed", "restart failed", "crashed", "unknown"})
 """Patroni's words for a PostgreSQL that does not run, or that nobody can connect to."""
 FINDING_TAG, RESTORE_TAG = "queenright_finding", "queenright_restore"
+NUMBER = re.compile("[0-9a-f]{12}")
+BEGAN_TAG = "queenright_began"
+"""The number of the loss after which a member's Raft log began anew, while it has nothing else."""
+END_TAG, RAFT_LOG_LOST = "queenright_end", "raft-log-lost"
+"""The end of the data of a member whose entry point waits, because its Raft log is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaftLoss:
+    """A member's answer about its lost Raft log: the loss by its ``number``, the newest Raft
+    ``term`` that it still knows (0 for none), and the end of its data. ``why`` says why that end is
+    not known, and is empty where it is; without data all else is empty or 0."""
+
+    number: str
+    term: int = 0
+    system: str = ""
+    timeline: int = 0
+    location: int = 0
+    history: str = ""
+    """A digest of the timeline's history file."""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,30 @@ class MemberStatus:
         return found if isinstance(found, str) else ""
 
     @property
+    def raft_loss(self) -> RaftLoss | None:
+        """The loss of its Raft log with which the member waits for the operator; None where it
+        does not wait, or does not say with which."""
+        found = self.tags.get(END_TAG)
+        if self.finding != RAFT_LOG_LOST or not isinstance(found, Mapping):
+            return None
+        number, term = found.get("number"), found.get("term")
+        if not isinstance(number, str) or not NUMBER.fullmatch(number) or type(term) is not int:
+            return None
+        system, history = found.get("system"), found.get("history")
+        timeline, location = found.get("timeline"), found.get("location")
+        is_whole = isinstance(system, str) and isinstance(history, str)
+        if not is_whole or type(timeline) is not int or type(location) is not int:
+            return RaftLoss(number, term, why=str(found.get("why") or "it does not say where"))
+        return RaftLoss(number, term, str(system), timeline, location, str(history))
+
+    @property
+    def began(self) -> str:
+        """The loss after which its Raft log began anew, by its number; empty where it has more than
+        that beginning, or does not say so."""
+        found = self.tags.get(BEGAN_TAG)
+        return found if isinstance(found, str) else ""
+
+    @property
     def failed_restore(self) -> str:
         """The reason why the member's last try to restore the cluster came to nothing; empty where
         it had none."""
@@ -131,6 +177,12 @@ class RaftStatus:
     uptime_s: int = 0
     match_index: Mapping[str, int] = field(default_factory=dict)
     """On the Raft leader, the last entry that each other node is known to have; empty elsewhere."""
+
+    @property
+    def has_log(self) -> bool:
+        """Return True if it knows of anything that was committed: a node that begins with an empty
+        journal counts one entry, which it has made itself."""
+        return self.commit_index > 1
 
     @property
     def is_behind(self) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from queenright.core.observed.known import Live
-from queenright.core.observed.swarm_index import SwarmIndex
+from queenright.core.observed.swarm_index import ReadLists, SwarmIndex
 from queenright.core.observed.swarm_objects import Engine, LiveService, Node, Task, Unreadable
 from queenright.core.observed.task_states import (
     may_hold_process,
@@ -53,7 +53,11 @@ class SwarmState:
     @cached_property
     def index(self) -> SwarmIndex:
         """The lookup by labels, constraints, ports and the like."""
-        return SwarmIndex(self)
+        return SwarmIndex(
+            ReadLists(
+                self.nodes, self.services, self.tasks, self.networks, self.secrets, self.configs
+            )
+        )
 
     @cached_property
     def answers(self) -> dict[tuple[object, ...], tuple[object, Any]]:

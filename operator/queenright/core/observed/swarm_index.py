@@ -63,6 +63,18 @@ class Lists(Protocol):
     def configs(self) -> tuple[Live[Config], ...]: ...
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ReadLists:
+    """The lists of one reading, without the reading itself."""
+
+    nodes: tuple[Node, ...]
+    services: tuple[LiveService, ...]
+    tasks: tuple[Task, ...]
+    networks: tuple[Live[Network], ...]
+    secrets: tuple[Live[Secret], ...]
+    configs: tuple[Live[Config], ...]
+
+
 LARGE = (
     "_services_by_id",
     "_services_by_label",
@@ -82,7 +94,8 @@ LARGE = (
 
 @dataclass(frozen=True, eq=False)
 class SwarmIndex:
-    """Of one reading of the swarm, which never changes."""
+    """Of one reading of the swarm, which never changes. It knows the lists alone: where the reading
+    and its index knew each other, both would stay until Python looks for circles of garbage."""
 
     swarm: Lists
 

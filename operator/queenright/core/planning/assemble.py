@@ -1,4 +1,4 @@
-"""Steps of a plan put together: the owner's pause, retry backoff, at most one disturbance.
+"""Steps of a plan put together: the owner's pause, retry backoff, at most one disruption.
 
 Pure: the same steps, observation and moment give the same plan.
 """
@@ -25,7 +25,7 @@ def arrange(
     *,
     made_by: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan out of the steps: repeated ones held back, and one disturbance at the most.
+    """The plan out of the steps: repeated ones held back, and one disruption at the most.
     ``made_by`` is filled while the steps are drawn."""
     actions: list[AnyAction] = []
     holds: list[Hold] = []

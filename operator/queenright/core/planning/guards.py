@@ -29,11 +29,11 @@ MayGo: TypeAlias = Callable[[RemoveService, Observed], bool]
 
 
 def one_disruption(plan: Plan, observed: Observed) -> Refusal | None:
-    """Never more than one service disturbed by one plan."""
+    """Never more than one service disrupted by one plan."""
     said = {action.disrupts for action in plan.actions if action.disrupts}
     disrupted = sorted(said | {live.value.name for live in disrupted_members(plan, observed)})
     if len(disrupted) > 1:
-        return Refusal("one-disturbance", f"the plan disrupts {', '.join(disrupted)} at once")
+        return Refusal("one-disruption", f"the plan disrupts {', '.join(disrupted)} at once")
     return None
 
 

@@ -93,7 +93,7 @@ def merge_catalogs(own: DesiredCatalog, claims: DesiredCatalog) -> DesiredCatalo
 
 
 VerifierState = Literal[
-    "as wished", "another", "none", "not known", "not yet", "not here", "not asked"
+    "as desired", "another", "none", "not known", "not yet", "not here", "not asked"
 ]
 
 

@@ -30,7 +30,7 @@ from queenright.core.kinds.postgres_cluster.desired.services import (
     TEMPLATE_TARGET,
     service_name,
 )
-from queenright.core.kinds.postgres_cluster.in_place.note import RestoreWish, read_restored
+from queenright.core.kinds.postgres_cluster.in_place.note import WantedRestore, read_restored
 from queenright.core.kinds.postgres_cluster.places import DeployedMember
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.topology.replaced import Nodes
@@ -86,7 +86,7 @@ class Deployed:
     ways: tuple[Way, ...] = ()
     was_whole: bool = False
     homes: Nodes = ()
-    restore: RestoreWish | None = None
+    restore: WantedRestore | None = None
     repository: RepositoryPlace | None = None
 
 
@@ -160,10 +160,10 @@ def deployed_repository(scope: str, swarm: SwarmState) -> RepositoryPlace | None
     return place_of(live.value) if live is not None and is_ours else None
 
 
-def noted_restore(scope: str, swarm: SwarmState) -> RestoreWish | None:
+def noted_restore(scope: str, swarm: SwarmState) -> WantedRestore | None:
     """The restore in place with which the present data begin; None where there was none."""
     found = read_restored(noted_labels(scope, swarm))
-    return found.wish if found is not None else None
+    return found.wanted if found is not None else None
 
 
 def was_whole(scope: str, places: Sequence[DeployedMember], swarm: SwarmState) -> bool:

@@ -48,7 +48,7 @@ def expand_here(
 ) -> DesiredCluster | None:
     """The desired state: deployed members as they were deployed, at their addresses and with their
     passwords, others with their nodes' present addresses; and the roles and databases that
-    applications wish for. None when a node was never there."""
+    applications claim. None when a node was never there."""
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)

@@ -30,6 +30,10 @@ from queenright.core.kinds.postgres_cluster.in_place.guard import (
     restores_are_asked_for,
     unasked_disruptions,
 )
+from queenright.core.kinds.postgres_cluster.losses.raft_log_guard import (
+    raft_logs_are_lost,
+    service_after,
+)
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.raft_guards import (
     raft_is_applied,
@@ -158,8 +162,14 @@ def quorum_is_certain(plan: Plan, observed: Observed) -> Refusal | None:
 
 
 def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
-    """Each member's service, and True if its Raft node has to report a quorum for this plan."""
-    spared = {live.value.name for live in unasked_disruptions(plan, observed)}
+    """Each member's service, and True if its Raft node has to report a quorum for this plan.
+
+    Where a Raft log begins anew there is none (``raft_logs_are_lost`` judges that)."""
+    spared = {
+        live.value.name
+        for live in unasked_disruptions(plan, observed)
+        if service_after(plan, live) is None
+    }
     moves = any(
         isinstance(action, Switchover)
         or (isinstance(action, Failover) and action.accepted_timeline is None)
@@ -226,6 +236,7 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     quorum_is_certain,
     raft_is_applied,
     raft_log_is_spared,
+    raft_logs_are_lost,
     move_is_safe,
     failover_loses_nothing,
     initialised_once,

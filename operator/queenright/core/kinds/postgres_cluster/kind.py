@@ -48,6 +48,7 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
     noun, plural, label = "cluster", "clusters", CLUSTER_LABEL
     rules = RULES
     guards = CLUSTER_GUARDS
+    has_members = True
     removable = (
         is_keepalived,
         is_left_member,

@@ -45,6 +45,7 @@ from queenright.core.kinds.postgres_cluster.rules.node_labels import plan_nodes
 from queenright.core.kinds.postgres_cluster.rules.patroni_config import plan_settings
 from queenright.core.kinds.postgres_cluster.rules.proxies import plan_proxies
 from queenright.core.kinds.postgres_cluster.rules.raft import plan_raft
+from queenright.core.kinds.postgres_cluster.rules.raft_log import plan_raft_log
 from queenright.core.kinds.postgres_cluster.rules.replication import plan_replication
 from queenright.core.kinds.postgres_cluster.rules.repository import plan_repository
 from queenright.core.kinds.postgres_cluster.rules.restore import plan_restore
@@ -54,7 +55,7 @@ from queenright.core.kinds.postgres_cluster.rules.virtual_ip import plan_vip
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.noted_moves import with_noted_moves
-from queenright.core.kinds.postgres_cluster.topology.alone import with_one_change
+from queenright.core.kinds.postgres_cluster.topology.one_change import with_one_change
 from queenright.core.kinds.postgres_cluster.topology.rule import plan_topology
 from queenright.core.manifest.document import Document
 from queenright.core.manifest.problems import Problem
@@ -76,6 +77,7 @@ RULES: tuple[Rule, ...] = (
     plan_restore,
     plan_in_place,
     plan_raft,
+    plan_raft_log,
     plan_losses,
     plan_topology,
     plan_proxies,

@@ -9,6 +9,7 @@ import dataclasses
 
 from queenright.core.actions import Switchover, UpdateService
 from queenright.core.kinds.postgres_cluster.in_place.guard import unasked_disruptions
+from queenright.core.kinds.postgres_cluster.raft_reset import Anew
 from queenright.core.observed import Known, LiveService, Observed, RaftStatus, raft_key
 from queenright.core.planning.disruption import peers
 from queenright.core.planning.plan import Plan, Refusal
@@ -38,8 +39,9 @@ def raft_log_is_spared(plan: Plan, observed: Observed) -> Refusal | None:
     """Refuse to have a member set its Raft log aside unless that node is of no use, its Patroni
     silent, and the others are a quorum that agrees and has applied everything."""
     for live in peers(plan, observed):
-        if (action := reset_of(plan, live)) is None:
-            continue
+        action = reset_of(plan, live)
+        if action is None or Anew.read(action.service) is not None:
+            continue  # a log that begins anew is judged by ``raft_logs_are_lost``
         name = live.value.name
         kept = dataclasses.replace(action.service, environment=live.value.environment)
         if kept != live.value:

@@ -3,13 +3,15 @@
 A node whose dump is lost, or whose log holds an entry that it can't apply, connects, votes and
 leads, and its Patroni waits for ever; where it leads, no key expires, and no failover takes place.
 The request is a variable of the member's service: the image's entry point obeys each value once,
-when the other nodes are a quorum without it. Invariant: an operator's request is no drift; the
+when the other nodes are a quorum without it. Another request is to a member whose log is lost on
+all members, or on all but too few (``Anew``). Invariant: an operator's request is no drift; the
 desired service keeps the one that is deployed.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
@@ -34,6 +36,40 @@ def with_request(live: LiveService) -> Service:
     had twice."""
     asked = {**live.value.environment, RAFT_RESET_VARIABLE: str(live.version)}
     return dataclasses.replace(live.value, environment=asked)
+
+
+ANEW, JOIN, FENCE = "anew", "join", "fence"
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """The request to a member whose Raft log is lost to begin one anew.
+
+    ``leader`` is the member that leads on: all others are kept from leading until they stream.
+    ``number`` is that of the loss, as the member tells it: it obeys for no other. ``word`` is
+    ``join`` where another member has a log, and ``fence`` to that one: it keeps its log, and may
+    not lead before it streams."""
+
+    word: str
+    leader: str
+    number: str
+
+    @property
+    def value(self) -> str:
+        return f"{self.word}:{self.leader}:{self.number}"
+
+    @classmethod
+    def read(cls, service: Service) -> Anew | None:
+        """The request that a service has; None for none, or one of the other kind."""
+        word, _, rest = service.environment.get(RAFT_RESET_VARIABLE, "").partition(":")
+        leader, _, number = rest.rpartition(":")
+        is_one = word in {ANEW, JOIN, FENCE} and leader and number
+        return cls(word, leader, number) if is_one else None
+
+    def asked_of(self, live: LiveService) -> Service:
+        """Return the service with this request."""
+        asked = {**live.value.environment, RAFT_RESET_VARIABLE: self.value}
+        return dataclasses.replace(live.value, environment=asked)
 
 
 def with_deployed_requests(desired: DesiredCluster, swarm: SwarmState) -> DesiredCluster:

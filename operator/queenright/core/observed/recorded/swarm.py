@@ -58,7 +58,7 @@ class RecordedSwarm(SwarmState):
     def __init__(self, record: Record) -> None:
         object.__setattr__(self, "_record", record)
         object.__setattr__(self, "is_in_order", True)
-        object.__setattr__(self, "_view", RecordedIndex(self, record))
+        object.__setattr__(self, "_view", RecordedIndex(record))
 
     @property
     def index(self) -> SwarmIndex:
@@ -86,6 +86,13 @@ class RecordedSwarm(SwarmState):
         return iter(self._record.ask(all_tasks, SWARM, service_id))
 
 
+class RecordedLists:
+    """The whole lists, for the index: it does not know the swarm that knows it."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+
 def asking(whole: Callable[[SwarmState], Any]) -> property:
     """Return a field of the real type as a question for the whole list. A property costs nothing
     where another attribute is read, as ``__getattribute__`` would."""
@@ -94,6 +101,7 @@ def asking(whole: Callable[[SwarmState], Any]) -> property:
 
 for _name, _whole in WHOLE.items():
     setattr(RecordedSwarm, _name, asking(_whole))
+    setattr(RecordedLists, _name, asking(_whole))
 
 
 def all_tasks(swarm: SwarmState, service_id: str) -> tuple[Task, ...]:
@@ -121,8 +129,8 @@ class RecordedIndex(SwarmIndex):
 
     _record: Record
 
-    def __init__(self, swarm: RecordedSwarm, record: Record) -> None:
-        object.__setattr__(self, "swarm", swarm)
+    def __init__(self, record: Record) -> None:
+        object.__setattr__(self, "swarm", RecordedLists(record))
         object.__setattr__(self, "_record", record)
 
     def services_with_id(self, service_id: str) -> tuple[LiveService, ...]:

@@ -184,6 +184,8 @@ def _connections(
     cluster: Document[PostgresCluster], apps: Sequence[Document[NotesApp]]
 ) -> Iterator[Clash]:
     """All applications of a cluster together fit into it, and through its proxies."""
+    if not apps:
+        return
     connections, reserved = connections_of(cluster.resource)
     proxies = cluster.resource.spec.proxies
     name, most = min(
@@ -195,7 +197,7 @@ def _connections(
         key=lambda bound: bound[1],
     )
     total = sum(connections_needed(app.resource) for app in apps)
-    if not apps or total <= most:
+    if total <= most:
         return
     last = apps[-1]
     need = connections_needed(last.resource)

@@ -72,7 +72,7 @@ def plan_web(state: AppState) -> Iterator[AnyAction | Hold]:
 def wait_for_swarm(
     state: AppState, live: LiveService, wanted: Service, obstacle: str | None
 ) -> Hold | None:
-    """Hold while swarm carries out an update that a new change would disturb; else None.
+    """Hold while swarm carries out an update that a new change would disrupt; else None.
 
     Whatever is written takes the place of what swarm would go back to, and what replaces no replica
     also ends one whose successor is not healthy yet (swarmkit: PreviousSpec,

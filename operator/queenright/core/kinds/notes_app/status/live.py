@@ -19,7 +19,7 @@ from queenright.core.swarm.objects import APP_LABEL, DATABASE_LABEL, IMAGE_LABEL
 
 def live_app(name: str, swarm: SwarmState, observed: Observed) -> AppStatus:
     """An application that is in the swarm."""
-    services = [live for live in swarm.services if live.value.labels.get(APP_LABEL) == name]
+    services = swarm.index.services_labelled(APP_LABEL, name)
     webs = [live for live in services if live.value.labels.get(ROLE_LABEL) == "web"]
     labels = webs[0].value.labels if webs else {}
     image = labels.get(IMAGE_LABEL, webs[0].value.image) if webs else ""

@@ -159,9 +159,8 @@ def edge_rows(desired: DesiredApp, swarm: SwarmState) -> Iterator[EdgeRow]:
     wanted = {service.name for service in desired.others}
     there = {
         live.value.name
-        for live in swarm.services
-        if live.value.labels.get(APP_LABEL) == desired.name
-        and live.value.labels.get(ROLE_LABEL) == EDGE_ROLE
+        for live in swarm.index.services_labelled(APP_LABEL, desired.name)
+        if live.value.labels.get(ROLE_LABEL) == EDGE_ROLE
     }
     for name in sorted(wanted | there):
         live = swarm.service(name)

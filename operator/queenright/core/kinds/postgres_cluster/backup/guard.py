@@ -40,7 +40,7 @@ NAME = "backups-are-safe"
 
 
 def backups_are_safe(plan: Plan, observed: Observed) -> Refusal | None:
-    """Refuse to begin a base backup that could run beside another, or disturb the cluster, and a
+    """Refuse to begin a base backup that could run beside another, or disrupt the cluster, and a
     list that could write."""
     made = [action.service for action in plan.actions if isinstance(action, CreateService)]
     for service in made:

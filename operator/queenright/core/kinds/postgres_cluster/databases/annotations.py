@@ -62,7 +62,7 @@ def due_note(
     catalog = found.value if isinstance(found, Known) else None
     for role in desired.roles:
         live = catalog.role(role.name) if catalog else None
-        if live is not None and live.verifier == "as wished":
+        if live is not None and live.verifier == "as desired":
             roles[role.name] = role.password_secret
     for name, secret in former.roles.items():
         if catalog is None or catalog.role(name) is not None:

@@ -48,8 +48,9 @@ MEMORY_BYTES = 768 * MEBI
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
-    """The document's wishes for base backups; ``variables`` are the job's own. Without a schedule
-    one is made when a person asks for it. ``drill`` are those for restores that prove them."""
+    """The base backups that the document asks for; ``variables`` are the job's own. Without a
+    schedule one is made when a person asks for it. ``drill`` are those for restores that prove
+    them."""
 
     schedule: str | None
     source: str

@@ -55,15 +55,16 @@ def groups_first(roles: Iterable[DesiredRole]) -> tuple[DesiredRole, ...]:
     """The roles with each group before its members; a circle, which the checks refuse, stays."""
     left = {role.name: role for role in roles}
     placed: list[DesiredRole] = []
-
-    def place(role: DesiredRole) -> None:
-        if left.pop(role.name, None) is None:
-            return
-        for group in role.member_of or ():
-            if group in left:
-                place(left[group])
-        placed.append(role)
-
     for role in list(left.values()):
-        place(role)
+        _place(role, left, placed)
     return tuple(placed)
+
+
+def _place(role: DesiredRole, left: dict[str, DesiredRole], placed: list[DesiredRole]) -> None:
+    """Place a role that is left, after the groups of it that are."""
+    if left.pop(role.name, None) is None:
+        return
+    for group in role.member_of or ():
+        if group in left:
+            _place(left[group], left, placed)
+    placed.append(role)

@@ -42,7 +42,7 @@ SCRATCH_BYTES = 64 * MEBI
 
 @dataclass(frozen=True, slots=True)
 class DrillPlan:
-    """The document's wishes for drills. Without a schedule one is made when a person asks for
+    """The drills that the document asks for. Without a schedule one is made when a person asks for
     it."""
 
     node: str

@@ -23,7 +23,7 @@ from queenright.core.kinds.postgres_cluster.drill.run import (
     due_drill_note,
     plan_of,
 )
-from queenright.core.kinds.postgres_cluster.drill.told import figures_text
+from queenright.core.kinds.postgres_cluster.drill.summary import figures_text
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import LiveService

@@ -50,7 +50,7 @@ _PROVED = re.compile(
 
 
 def plan_of(state: ClusterState) -> DrillPlan | None:
-    """The document's wishes for drills; None where it has none."""
+    """Return the drills that the document asks for; None where it has none."""
     plan = state.desired.base_backups
     return plan.drill if plan is not None else None
 

@@ -17,7 +17,7 @@ from queenright.core.kinds.postgres_cluster.desired.restore import PREFIX
 from queenright.core.kinds.postgres_cluster.in_place.decision import member_services, why_not_begun
 from queenright.core.kinds.postgres_cluster.in_place.note import (
     RestoreRequest,
-    RestoreWish,
+    WantedRestore,
     with_request,
 )
 from queenright.core.kinds.postgres_cluster.rules.restore import progress
@@ -51,26 +51,26 @@ class Course:
     is_gone: bool = False
 
 
-def why_not_asked(state: ClusterState, wish: RestoreWish) -> str | None:
+def why_not_asked(state: ClusterState, wanted: WantedRestore) -> str | None:
     """Reason why a request would come to nothing; None where it would not."""
     name = state.desired.name
     if state.is_paused:
         return f"cluster {name}: reconciliation is paused; end the pause in the file first"
     if state.restore_request is not None:
-        at = format_moment(state.restore_request.wish.at)
+        at = format_moment(state.restore_request.wanted.at)
         return f"cluster {name}: a restore was asked for at {at}, and has not ended"
-    why = why_not_begun(state, wish) or why_left(state, wish)
+    why = why_not_begun(state, wanted) or why_left(state, wanted)
     return f"cluster {name}: can't be restored in place now ({why})" if why else None
 
 
-def why_left(state: ClusterState, wish: RestoreWish) -> str | None:
+def why_left(state: ClusterState, wanted: WantedRestore) -> str | None:
     """Reason why a moment is not on the present timeline: the last restore went back behind it."""
-    kind, _, value = wish.target.partition(" ")
-    if state.restored is None or state.restored.is_left or kind != "time" or wish.timeline:
+    kind, _, value = wanted.target.partition(" ")
+    if state.restored is None or state.restored.is_left or kind != "time" or wanted.timeline:
         return None
-    last, wanted = state.restored.wish, datetime.fromisoformat(value)
+    last, moment = state.restored.wanted, datetime.fromisoformat(value)
     before, _, end = last.target.partition(" ")
-    if before != "time" or not datetime.fromisoformat(end) < wanted < last.at:
+    if before != "time" or not datetime.fromisoformat(end) < moment < last.at:
         return None
     former = f"--timeline {last.timeline}" if last.timeline else "--timeline"
     return (
@@ -80,19 +80,23 @@ def why_left(state: ClusterState, wish: RestoreWish) -> str | None:
     )
 
 
-def with_present_timeline(state: ClusterState, wish: RestoreWish) -> RestoreWish:
-    """Return the wish with the leader's timeline, where it names none and one is known."""
-    return wish if wish.timeline or wish.is_back else replace(wish, timeline=state.timeline or 0)
+def with_present_timeline(state: ClusterState, wanted: WantedRestore) -> WantedRestore:
+    """Return the restore with the leader's timeline, where it names none and one is known."""
+    return (
+        wanted
+        if wanted.timeline or wanted.is_back
+        else replace(wanted, timeline=state.timeline or 0)
+    )
 
 
-def checking_service(state: ClusterState, wish: RestoreWish) -> Service | str:
+def checking_service(state: ClusterState, wanted: WantedRestore) -> Service | str:
     """The job beside a member that runs; or why there can be none."""
     leader = state.leader
     reach = None
     if leader is not None:
         access = state.access(leader)
         reach = (access.address, access.postgresql_port)
-    found = {"TARGET": wish.target, "BACKUP": wish.base, "TIMELINE": str(wish.timeline or "")}
+    found = {"TARGET": wanted.target, "BACKUP": wanted.base, "TIMELINE": str(wanted.timeline or "")}
     variables = {f"{PREFIX}{name}": text for name, text in found.items() if text}
     beside = member_to_ask(state)
     if isinstance(beside, str):
@@ -112,29 +116,29 @@ def read_coverage(text: str) -> Coverage | None:
     return None
 
 
-def request_step(state: ClusterState, wish: RestoreWish, by: str) -> Iterator[LabelConfig]:
+def request_step(state: ClusterState, wanted: WantedRestore, by: str) -> Iterator[LabelConfig]:
     """The state config with the request."""
     live = state.swarm.config(state.desired.state_config.name)
     if live is not None:
-        labels = with_request(live.value.labels, RestoreRequest(wish))
+        labels = with_request(live.value.labels, RestoreRequest(wanted))
         yield relabelled(live, labels, f"a restore in place is requested by {by}")
 
 
-def course_of(state: ClusterState, wish: RestoreWish, *, has_begun: bool) -> Course:
+def course_of(state: ClusterState, wanted: WantedRestore, *, has_begun: bool) -> Course:
     """Return how far the restore of this request is. ``has_begun`` is True where it was seen."""
     request = state.restore_request
-    if request is not None and request.wish.at == wish.at:
+    if request is not None and request.wanted.at == wanted.at:
         if not request.has_begun:
-            why = why_not_begun(state, wish)
+            why = why_not_begun(state, wanted)
             return Course(f"Not begun yet: {why}." if why else "")
         return Course("The members are stopped.")
-    noted = state.restored is not None and state.restored.wish.at == wish.at
+    noted = state.restored is not None and state.restored.wanted.at == wanted.at
     if not noted and not has_begun:
         return Course(is_gone=True)
     unwell = next(state.unwell(), None)
     if state.is_bootstrapped and unwell is None:
         return Course(is_done=True)
-    if wish.is_back or state.is_bootstrapped:
+    if wanted.is_back or state.is_bootstrapped:
         return Course(f"The members start: {unwell}.")
     line, failed = progress(state)
     return Course(f"{line[:1].upper()}{line[1:]}.", failed=line if failed else "")

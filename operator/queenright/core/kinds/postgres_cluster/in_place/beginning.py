@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from queenright.core.kinds.postgres_cluster.in_place.note import RestoreWish
+from queenright.core.kinds.postgres_cluster.in_place.note import WantedRestore
 from queenright.core.kinds.postgres_cluster.schema.bootstrap import (
     Bootstrap,
     BootstrapSource,
@@ -18,19 +18,19 @@ from queenright.core.kinds.postgres_cluster.schema.bootstrap import (
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 
 
-def with_noted_restore(cluster: PostgresCluster, wish: RestoreWish | None) -> PostgresCluster:
+def with_noted_restore(cluster: PostgresCluster, wanted: WantedRestore | None) -> PostgresCluster:
     """Return the document as that of a cluster that begins with its own backup; the same one where
     nothing is noted, or where the file has no repository any more (``plan_in_place`` says so)."""
     backup = cluster.spec.backup
-    if wish is None or backup is None:
+    if wanted is None or backup is None:
         return cluster
     own = RestoredBackup.model_construct(
         repository=backup.repository,
         cluster=cluster.metadata.name,
-        system=wish.system or None,
-        base=wish.base or None,
-        timeline=wish.timeline or None,
-        target=target_of(wish),
+        system=wanted.system or None,
+        base=wanted.base or None,
+        timeline=wanted.timeline or None,
+        target=target_of(wanted),
     )
     source = BootstrapSource.model_construct(backup=own)
     bootstrap = Bootstrap.model_construct(source=source)
@@ -38,9 +38,9 @@ def with_noted_restore(cluster: PostgresCluster, wish: RestoreWish | None) -> Po
     return cluster.model_copy(update={"spec": spec})
 
 
-def target_of(wish: RestoreWish) -> RestoreTarget | None:
-    """Return the wish's target as the file would have it; None for the end of the archived WAL."""
-    kind, _, value = wish.target.partition(" ")
+def target_of(wanted: WantedRestore) -> RestoreTarget | None:
+    """Return the target as the file would have it; None for the end of the archived WAL."""
+    kind, _, value = wanted.target.partition(" ")
     match kind:
         case "time":
             return RestoreTarget.model_construct(time=datetime.fromisoformat(value))

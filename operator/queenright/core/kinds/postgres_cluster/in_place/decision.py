@@ -18,7 +18,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     FORMER,
     Restored,
     RestoreRequest,
-    RestoreWish,
+    WantedRestore,
     read_restored,
     with_request,
     with_restored,
@@ -45,16 +45,16 @@ FORGOTTEN = (*NOTE_LABELS, VOTELESS_LABEL, REPLACED_LABEL, LAST_BACKUP_LABEL, BO
 JOBS = {BACKUP_ROLE: "a base backup", DRILL_ROLE: "a backup drill"}
 
 
-def why_not_begun(state: ClusterState, wish: RestoreWish) -> str | None:
+def why_not_begun(state: ClusterState, wanted: WantedRestore) -> str | None:
     """Reason why no member is stopped for a restore now; None where they may be."""
-    return next(obstacles(state, wish), None)
+    return next(obstacles(state, wanted), None)
 
 
-def obstacles(state: ClusterState, wish: RestoreWish) -> Iterator[str]:
+def obstacles(state: ClusterState, wanted: WantedRestore) -> Iterator[str]:
     desired = state.desired
-    if wish.is_back and (state.restored is None or not state.restored.former):
+    if wanted.is_back and (state.restored is None or not state.restored.former):
         yield "there are no former data: the cluster was not restored in place"
-    if not wish.is_back and desired.base_backups is None:
+    if not wanted.is_back and desired.base_backups is None:
         yield "the file has no `backup`; write it again"
     if not state.is_bootstrapped and state.restored is None:
         yield "the cluster was never whole yet"
@@ -84,7 +84,7 @@ def with_noted_request(state: ClusterState, labels: Mapping[str, str]) -> dict[s
     request = state.restore_request
     if request is None or request.has_begun or state.is_paused:
         return with_request(labels, request)
-    if why_not_begun(state, request.wish) is not None:
+    if why_not_begun(state, request.wanted) is not None:
         return with_request(labels, request)
     return with_request(labels, replace(request, has_begun=True))
 
@@ -98,24 +98,24 @@ def member_services(state: ClusterState) -> list[LiveService]:
 def labels_anew(cluster: str, labels: Mapping[str, str], request: RestoreRequest) -> dict[str, str]:
     """Return a state config's labels with which the cluster begins anew: on volumes of its own, or
     on those from before the last restore."""
-    wish, before = request.wish, read_restored(labels)
+    wanted, before = request.wanted, read_restored(labels)
     kept = {name: value for name, value in labels.items() if name not in FORGOTTEN}
     kept = with_request(kept, None)
     present = decode_places(labels.get(MEMBERS_LABEL, ""))
     was_whole = BOOTSTRAPPED_LABEL in labels
-    if wish.target == FORMER and before is not None:
+    if wanted.target == FORMER and before is not None:
         kept = {**kept, MEMBERS_LABEL: encode_places(before.former), BOOTSTRAPPED_LABEL: "true"}
         # The restored data stay too: the same command goes forth to them again.
         left = replace(before, former=present, is_left=not before.is_left)
         return with_restored(kept, left if was_whole else None)
-    kept = {**kept, MEMBERS_LABEL: encode_places(with_new_volumes(cluster, present, wish))}
+    kept = {**kept, MEMBERS_LABEL: encode_places(with_new_volumes(cluster, present, wanted))}
     former = present if was_whole or before is None else before.former
-    return with_backup_request(with_restored(kept, Restored(wish, former)), wish.at)
+    return with_backup_request(with_restored(kept, Restored(wanted, former)), wanted.at)
 
 
 def with_new_volumes(
-    cluster: str, places: tuple[DeployedMember, ...], wish: RestoreWish
+    cluster: str, places: tuple[DeployedMember, ...], wanted: WantedRestore
 ) -> tuple[DeployedMember, ...]:
     """Return the places with volumes that nobody has: they are named after the request's moment."""
-    stamp = f"{wish.at:%Y%m%dt%H%M%S}"
+    stamp = f"{wanted.at:%Y%m%dt%H%M%S}"
     return tuple(replace(place, volumes=f"{cluster}_{place.name}-{stamp}") for place in places)

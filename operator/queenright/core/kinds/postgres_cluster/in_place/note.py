@@ -39,7 +39,7 @@ PATTERNS: Mapping[str, str] = {"lsn": LSN, "name": RESTORE_POINT}
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreWish:
+class WantedRestore:
     """A restore that a person asked for at a moment.
 
     ``target`` is empty for the end of the archived WAL, ``former``, or a kind and its value, as in
@@ -61,9 +61,9 @@ class RestoreWish:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """A wish, and whether the operator has begun to stop the members for it."""
+    """A restore, and whether the operator has begun to stop the members for it."""
 
-    wish: RestoreWish
+    wanted: WantedRestore
     has_begun: bool = False
 
 
@@ -72,7 +72,7 @@ class Restored:
     """The last restore. ``former`` are the places of the members, with the volumes that keep the
     data before it. Where ``is_left``, the cluster went back since: these are the restored data."""
 
-    wish: RestoreWish
+    wanted: WantedRestore
     former: tuple[DeployedMember, ...] = ()
     is_left: bool = False
 
@@ -80,9 +80,9 @@ class Restored:
 def read_request(labels: Mapping[str, str], now: datetime) -> RestoreRequest | None:
     """Return the request in a state config's labels; None for none, or one that is too old."""
     match read_json(labels.get(RESTORE_REQUEST_LABEL, "")):
-        case {"begun": bool(begun), **rest} if (wish := read_wish({**rest})) is not None:
-            is_new = now - LASTS < wish.at <= now + CLOCKS_DIFFER
-            return RestoreRequest(wish, begun) if begun or is_new else None
+        case {"begun": bool(begun), **rest} if (wanted := read_wanted({**rest})) is not None:
+            is_new = now - LASTS < wanted.at <= now + CLOCKS_DIFFER
+            return RestoreRequest(wanted, begun) if begun or is_new else None
         case _:
             return None
 
@@ -90,25 +90,25 @@ def read_request(labels: Mapping[str, str], now: datetime) -> RestoreRequest | N
 def read_restored(labels: Mapping[str, str]) -> Restored | None:
     """Return the restore with which the present data begin; None where there was none."""
     match read_json(labels.get(RESTORED_LABEL, "")):
-        case {"former": str(former), **rest} if (wish := read_wish({**rest})) is not None:
-            return Restored(wish, decode_places(former), rest.get("left") is True)
+        case {"former": str(former), **rest} if (wanted := read_wanted({**rest})) is not None:
+            return Restored(wanted, decode_places(former), rest.get("left") is True)
         case _:
             return None
 
 
-def read_wish(found: Mapping[Any, Any]) -> RestoreWish | None:
-    """Return a wish out of its JSON; None for one that can't be carried out."""
+def read_wanted(found: Mapping[Any, Any]) -> WantedRestore | None:
+    """Return a restore out of its JSON; None for one that can't be carried out."""
     at, timeline = read_moment(found.get("at")), read_whole(found.get("timeline", 0))
     target, base, system = (found.get(name, "") for name in ("target", "base", "system"))
     if at is None or timeline is None or not is_target(target):
         return None
     if not is_text(BACKUP_ID, base) or not is_text(SYSTEM, system):
         return None
-    return RestoreWish(at, target, base, system, timeline)
+    return WantedRestore(at, target, base, system, timeline)
 
 
 def is_target(text: object) -> bool:
-    """Return True for a target as ``RestoreWish`` has it."""
+    """Return True for a target as ``WantedRestore`` has it."""
     if not isinstance(text, str):
         return False
     kind, _, value = text.partition(" ")
@@ -126,7 +126,7 @@ def with_request(labels: Mapping[str, str], request: RestoreRequest | None) -> d
     kept = {name: value for name, value in labels.items() if name != RESTORE_REQUEST_LABEL}
     if request is None:
         return kept
-    found = {**written(request.wish), "begun": request.has_begun}
+    found = {**written(request.wanted), "begun": request.has_begun}
     return {**kept, RESTORE_REQUEST_LABEL: json.dumps(found)}
 
 
@@ -136,16 +136,16 @@ def with_restored(labels: Mapping[str, str], restored: Restored | None) -> dict[
     if restored is None:
         return kept
     left = {"left": True} if restored.is_left else {}
-    found = {**written(restored.wish), "former": encode_places(restored.former), **left}
+    found = {**written(restored.wanted), "former": encode_places(restored.former), **left}
     return {**kept, RESTORED_LABEL: json.dumps(found)}
 
 
-def written(wish: RestoreWish) -> dict[str, object]:
-    """Return a wish as JSON has it, without what is as usual."""
+def written(wanted: WantedRestore) -> dict[str, object]:
+    """Return a restore as JSON has it, without what is as usual."""
     found = {
-        "target": wish.target,
-        "base": wish.base,
-        "system": wish.system,
-        "timeline": wish.timeline,
+        "target": wanted.target,
+        "base": wanted.base,
+        "system": wanted.system,
+        "timeline": wanted.timeline,
     }
-    return {"at": wish.at.isoformat(), **{name: value for name, value in found.items() if value}}
+    return {"at": wanted.at.isoformat(), **{name: value for name, value in found.items() if value}}

@@ -1,7 +1,7 @@
 """Status of synchronous replication, as text: the mode in force and the replicas that confirm.
 
-Decides from Patroni's settings and every member's answer. Invariant: a mode that the file wishes is
-never shown as the one in force.
+Decides from Patroni's settings and every member's answer. Invariant: a mode that the file asks
+for is never shown as the one in force.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from queenright.core.observed import Known, MemberStatus, Observed
 def replication_texts(desired: DesiredCluster, observed: Observed) -> Iterator[str]:
     """Yield the mode in force, and the file's where it is another one; nothing where replication is
     asynchronous, as it always was."""
-    wished = read_replication(desired.settings)
+    asked = read_replication(desired.settings)
     match observed.settings.get(desired.name):
         case Known(settings):
             present = read_replication(settings)
         case _:
-            if wished.is_synchronous:
-                yield f"{wished.mode} is desired; what is in force is unknown"
+            if asked.is_synchronous:
+                yield f"{asked.mode} is desired; what is in force is unknown"
             return
-    is_wished = REPLICATION_KEY in desired.settings or REPLICATION_KEY in settings
-    if is_wished and present != wished and (present.mode, wished.mode) != ("asynchronous",) * 2:
-        told = f"{present.mode} is in force, {wished.mode} is desired"
-        yield f"{told}{' with other values' if present.mode == wished.mode else ''}"
+    is_set = REPLICATION_KEY in desired.settings or REPLICATION_KEY in settings
+    if is_set and present != asked and (present.mode, asked.mode) != ("asynchronous",) * 2:
+        told = f"{present.mode} is in force, {asked.mode} is desired"
+        yield f"{told}{' with other values' if present.mode == asked.mode else ''}"
     if not present.is_synchronous:
         return
     found = [m.name for m in desired.members if confirms(_status(desired, m.name, observed))]

@@ -33,7 +33,7 @@ from queenright.core.kinds.postgres_cluster.drill.run import (
     plan_of,
     why_drill_due,
 )
-from queenright.core.kinds.postgres_cluster.drill.told import failure_text, figures_text
+from queenright.core.kinds.postgres_cluster.drill.summary import failure_text, figures_text
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import Archiving, Known, LiveService, NotAsked

@@ -49,7 +49,7 @@ def plan_in_place(state: ClusterState) -> Iterator[AnyAction | Hold]:
                 "again (no member is started meanwhile: it would begin an empty database)"
             )
             yield Hold(key, reason, wants_attention=True)
-        elif request is not None and (why := why_not_begun(state, request.wish)):
+        elif request is not None and (why := why_not_begun(state, request.wanted)):
             reason = f"cluster {name}: the restore that was asked for does not begin ({why})"
             yield Hold(key, reason, state.now + LOOK_AGAIN, wants_attention=True)
         return
@@ -90,7 +90,7 @@ def steps_anew(
     state_config = state.swarm.config(state.desired.state_config.name)
     if state_config is not None:
         labels = labels_anew(name, state_config.value.labels, request)
-        back = "the data before the last restore" if request.wish.is_back else "its backup"
+        back = "the data before the last restore" if request.wanted.is_back else "its backup"
         reason = f"all members are stopped: the cluster begins anew with {back}"
         yield relabelled(state_config, labels, reason)
 

@@ -17,12 +17,12 @@ from queenright.core.kinds.postgres_cluster.annotations import (
 from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import read_backup_request
-from queenright.core.kinds.postgres_cluster.backup.told import base_backup_text
+from queenright.core.kinds.postgres_cluster.backup.summary import base_backup_text
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.drill.note import REQUEST_LABEL, read_drill_note
-from queenright.core.kinds.postgres_cluster.drill.told import drill_text
+from queenright.core.kinds.postgres_cluster.drill.summary import drill_text
 from queenright.core.kinds.postgres_cluster.in_place.note import read_restored
-from queenright.core.kinds.postgres_cluster.in_place.told import restored_text
+from queenright.core.kinds.postgres_cluster.in_place.summary import restored_text
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
 from queenright.core.manifest.moments import Pausing, format_moment
@@ -62,7 +62,7 @@ def conditions(
 def restored_lines(desired: DesiredCluster, swarm: SwarmState, now: datetime) -> Iterator[Line]:
     """The last restore in place, and the volumes with the data before it, for a month."""
     found = read_restored(noted_labels(desired.name, swarm))
-    if found is not None and now - found.wish.at < RESTORED_LASTS:
+    if found is not None and now - found.wanted.at < RESTORED_LASTS:
         yield Line("Restored", restored_text(desired.name, found))
 
 

@@ -72,9 +72,8 @@ def live_row(member: LiveMember, observed: Observed) -> MemberRow:
 
 
 def live_proxies(cluster: str, swarm: SwarmState) -> Iterator[ProxyRow]:
-    for live in swarm.services:
-        labels = live.value.labels
-        if labels.get(CLUSTER_LABEL) == cluster and labels.get(ROLE_LABEL) == "proxy":
+    for live in swarm.index.services_labelled(CLUSTER_LABEL, cluster):
+        if live.value.labels.get(ROLE_LABEL) == "proxy":
             nodes = {task.node_id for task in swarm.tasks_of(live.id) if task.is_alive}
             for node in sorted(swarm.nodes, key=lambda one: one.name):
                 if node.id in nodes:

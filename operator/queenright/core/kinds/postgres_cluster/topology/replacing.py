@@ -17,7 +17,6 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
-from queenright.core.kinds.postgres_cluster.topology.ghosts import ghosts_of
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
     NO_REPLACEMENT,
     REPLACED_LABEL,
@@ -33,6 +32,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     seatless,
     why_not_settled,
 )
+from queenright.core.kinds.postgres_cluster.topology.unknown_voters import unknown_voters
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival
 from queenright.core.kinds.postgres_cluster.topology.wellness import why_unwell
 from queenright.core.manifest.quantities import format_duration
@@ -140,7 +140,7 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
         return f"{member.node} is set to {node.availability}: somebody works on it"
     if member.node in state.maintained:
         return f"{member.node} is in maintenance"
-    if ghosts_of(state):
+    if unknown_voters(state):
         return "a voter that is no member is removed first"
     started = next((m for m in state.desired.members if is_newcomer(state, m)), None)
     if started is not None and started is not member:

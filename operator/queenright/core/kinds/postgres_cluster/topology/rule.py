@@ -19,11 +19,14 @@ from queenright.core.kinds.postgres_cluster.topology.choice import (
     why_not_fewer,
     why_not_go,
 )
-from queenright.core.kinds.postgres_cluster.topology.ghosts import ghosts_of, remove_ghost
 from queenright.core.kinds.postgres_cluster.topology.noting import note_newcomer
 from queenright.core.kinds.postgres_cluster.topology.partners import bring_up_to_date
 from queenright.core.kinds.postgres_cluster.topology.removing import remove_member
 from queenright.core.kinds.postgres_cluster.topology.replacing import decide_replacement
+from queenright.core.kinds.postgres_cluster.topology.unknown_voters import (
+    remove_unknown_voter,
+    unknown_voters,
+)
 from queenright.core.kinds.postgres_cluster.topology.wanted import UNCHANGED, Arrival
 from queenright.core.kinds.postgres_cluster.topology.way import way_of
 from queenright.core.planning.plan import Hold
@@ -39,8 +42,8 @@ def plan_topology(state: ClusterState) -> Iterator[AnyAction | Hold]:
     yield from decide_replacement(state).holds
     if why_not_fewer(state) is None:
         yield from way_of(state)
-    if ghosts_of(state):
-        yield from remove_ghost(state)
+    if unknown_voters(state):
+        yield from remove_unknown_voter(state)
         yield from waiting(state, "a voter that is no member is removed first")
         return
     if step := note_newcomer(state):

@@ -1,4 +1,4 @@
-"""A plan with at most one change of the members, and nothing beside it that disturbs.
+"""A plan with at most one change of the members, and nothing beside it that disrupts.
 
 Pure. Invariant: what the members' change rests on is not changed by the same plan.
 """
@@ -31,7 +31,7 @@ def with_one_change(plan: Plan, state: ClusterState) -> Plan:
     changes = [action for action in plan.actions if changes_members(action, state)]
     if not changes:
         return plan
-    first = next((action for action in plan.actions if disturbs(action, changes)), None)
+    first = next((action for action in plan.actions if disrupts(action, changes)), None)
     left = changes if first is not None else changes[1:]
     before = first.key if first is not None else changes[0].key
     if not left:
@@ -44,7 +44,7 @@ def with_one_change(plan: Plan, state: ClusterState) -> Plan:
     )
 
 
-def disturbs(action: AnyAction, changes: list[AnyAction]) -> bool:
+def disrupts(action: AnyAction, changes: list[AnyAction]) -> bool:
     """Return True for an action that a change of the members waits for: one that disrupts, or
     writes the config in which places are noted."""
     if action in changes:

@@ -27,7 +27,7 @@ from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.objects import MEMBERS_LABEL
 
 
-def ghosts_of(state: ClusterState) -> frozenset[str]:
+def unknown_voters(state: ClusterState) -> frozenset[str]:
     """Return the voters that are no deployed member's; none while the places are not certain."""
     noted = state.noted_labels.get(MEMBERS_LABEL, "")
     if not decode_places(noted) or state.why_stray():
@@ -38,9 +38,9 @@ def ghosts_of(state: ClusterState) -> frozenset[str]:
     return frozenset(voter for voter in strange if not deployed("RAFT_SELF", voter))
 
 
-def remove_ghost(state: ClusterState) -> Iterator[AnyAction | Hold]:
+def remove_unknown_voter(state: ClusterState) -> Iterator[AnyAction | Hold]:
     """Yield the removal of one ghost, or why it is not removed now."""
-    ghosts = ghosts_of(state)
+    ghosts = unknown_voters(state)
     for ghost in sorted(ghosts)[:1]:
         key = f"ghost/{state.desired.name}/{ghost}"
         told = f"Raft lists {ghost}, which is no deployed member"

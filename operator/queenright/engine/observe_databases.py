@@ -1,4 +1,4 @@
-"""Roles and databases: read what the leader has of the claimed ones, and change it.
+"""Read the leader's roles and databases, as far as documents claim them.
 
 Invariant: only the member that alone proves the leader lock is asked, and it confirms on the
 connection that it is a primary; no password is kept.
@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import assert_never
 
-from queenright.core.actions import (
-    AlterDatabase,
-    AlterRole,
-    AnySqlAction,
-    CreateDatabase,
-    CreateExtension,
-    CreateRole,
-)
 from queenright.core.kinds.postgres_cluster.databases.annotations import read_catalog_note
 from queenright.core.kinds.postgres_cluster.deployed import access_to
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
 from queenright.core.observed import Known, MemberStatus, NotAsked, SwarmState, Unknown
 from queenright.core.postgres.catalog import Catalog, DesiredRole, Role, referred_roles
 from queenright.engine.password_checks import Judging
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import LookOnlyError, PortError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 CatalogReading = Known[Catalog] | Unknown
 MemberReadings = Mapping[str, Known[MemberStatus] | Unknown]
@@ -116,28 +107,3 @@ async def with_verdict(
     if verifier is None:
         return dataclasses.replace(role, verifier="none")
     return await judging.judged(role, live, verifier)
-
-
-async def perform_over_sql(ports: Ports, action: AnySqlAction) -> None:
-    """Execute the action on the leader; a role's password is read for it, and not kept."""
-    superuser = await ports.secrets.read(action.secret)
-    server, catalogs = Server(action.host, action.port, superuser), ports.catalogs
-    match action:
-        case CreateRole(role=role):
-            password = await password_of(ports, role) if role.password_secret else None
-            await catalogs.create_role(server, role, password)
-        case AlterRole(role=role, fields=fields):
-            password = await password_of(ports, role) if "password" in fields else None
-            await catalogs.alter_role(server, role, fields, password)
-        case CreateDatabase(database=database):
-            await catalogs.create_database(server, database)
-        case AlterDatabase(database=database, fields=fields):
-            await catalogs.alter_database(server, database, fields)
-        case CreateExtension(database=name, extension=extension):
-            await catalogs.create_extension(server, name, extension)
-        case _:
-            assert_never(action)
-
-
-async def password_of(ports: Ports, role: DesiredRole) -> Password:
-    return await ports.secrets.read_once(role.password_secret)

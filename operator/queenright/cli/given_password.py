@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from queenright.engine.world import Ports
-from queenright.ports.patroni import Password
+from queenright.ports import Ports
+from queenright.ports.secrets import Password
 
 GIVEN = "(the command's)"
 

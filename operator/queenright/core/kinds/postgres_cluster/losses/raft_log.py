@@ -1,0 +1,200 @@
+"""Members whose Raft logs are lost, and the one that begins a log anew next.
+
+Such a member waits, and tells with which loss, and where its data end (the image's ``raft_wait``).
+Where the logs that are left are no majority, nobody can elect, whatever anybody waits for. Then the
+member with the newest data is asked to begin a log anew, then the others, one a pass, fenced so
+that only that one leads. Decides from what each member says of itself. Invariant: a member that is
+unknown may have a log, and newer data, so nothing is done while there is one: a node that came late
+with the old log would meet the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.losses.lone_raft import lasts
+from queenright.core.kinds.postgres_cluster.raft_reset import ANEW, FENCE, JOIN, Anew
+from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import RaftLoss
+from queenright.core.swarm.label_values import read_json, read_whole
+
+End = tuple[int, int]
+"""A timeline and a WAL position."""
+FURTHEST: End = (1 << 32, 0)
+
+
+@dataclass
+class Logs:
+    """The members by what their Raft nodes have: ``lost`` wait; ``begun`` have an empty log, by the
+    request beside them if they have obeyed that one; ``kept`` have a log and no quorum; ``quorate``
+    have a quorum; the others don't answer."""
+
+    lost: dict[str, RaftLoss] = field(default_factory=dict)
+    begun: dict[str, Anew | None] = field(default_factory=dict)
+    kept: list[DesiredMember] = field(default_factory=list)
+    quorate: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+def logs_of(state: ClusterState) -> Logs:
+    found = Logs()
+    for member in state.desired.members:
+        status, raft = state.status(member), state.raft_of(member)
+        live = state.swarm.service(member.service.name)
+        if status is not None and (loss := status.raft_loss) is not None:
+            found.lost[member.name] = loss
+        elif raft is None:
+            found.unknown.append(member.name)
+        elif raft.has_quorum:
+            found.quorate.append(member.name)
+        elif raft.has_log:
+            found.kept.append(member)
+        else:
+            asked = Anew.read(live.value) if live is not None else None
+            has_obeyed = asked is not None and status is not None and asked.number == status.began
+            found.begun[member.name] = asked if has_obeyed else None
+    return found
+
+
+def next_request(state: ClusterState, logs: Logs) -> tuple[DesiredMember, Anew] | str:
+    """The member to ask next, and what; or the reason why nobody may be asked now. ``logs`` has at
+    least one that is lost."""
+    many = len(state.desired.members)
+    if logs.quorate or 2 * len(logs.kept) > many:
+        return "the other Raft nodes are a majority: they spare its log within a minute"
+    if obstacles := "; ".join((*unsettled(state, logs), *differences(logs))):
+        return obstacles
+    ends = ends_of(state, logs)
+    if isinstance(ends, str):
+        return ends
+    if logs.unknown:
+        return why_missing(logs, ends)
+    begun = {request for request in logs.begun.values() if request is not None}
+    named = {request.leader for request in begun} or {newest(state, ends)}
+    for name, request in sorted(logs.begun.items()):
+        if request is None:
+            return f"the Raft node of {name} has an empty log, and was not asked to begin one"
+    if len(named) != 1:
+        return "the members were asked to begin a log for two leaders"
+    leader = next(iter(named))
+    word = next(iter(begun)).word if begun else JOIN if logs.kept else ANEW
+    if why := why_not_leader(state, logs, leader, ends):
+        return why
+    name = leader if leader in logs.lost else min(logs.lost)
+    number = logs.lost[name].number
+    for other in logs.kept:  # it runs, and would lead while PostgreSQL of the newest recovers
+        if other.name != leader and not is_fenced(state, other):
+            asked, live = Anew(FENCE, leader, number), state.swarm.service(other.service.name)
+            if live is not None and Anew.read(live.value) == asked:
+                return f"{other.name} was asked not to lead before {leader}, and does not say that"
+            return other, asked
+    member = next(m for m in state.desired.members if m.name == name)
+    return member, Anew(word, leader, number)
+
+
+def is_fenced(state: ClusterState, member: DesiredMember) -> bool:
+    status = state.status(member)
+    return status is not None and status.tags.get("nofailover") is True
+
+
+def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
+    """Reasons to look again later, or to leave it to a person: what is seen is not certain."""
+    for member in state.desired.members:
+        # one that has begun is unhealthy, and so its update not at its end, until others have
+        is_out = member.name in logs.unknown or member.name in logs.begun
+        if not is_out and (why := state.why_changing(member)):
+            yield why
+    if stray := state.why_stray():
+        yield stray
+    if state.desired.topology.leaving or len(voters_by_service(state)) != 1:
+        yield "the members' services do not name the same Raft nodes"
+    for member in logs.kept:
+        raft = state.raft_of(member)
+        if raft is None or not lasts(state, member):
+            yield f"the Raft node of {member.name} may yet find the others"
+        elif raft.voters not in voters_by_service(state):
+            yield f"the Raft node of {member.name} lists other voters than the services"
+
+
+def voters_by_service(state: ClusterState) -> set[frozenset[str]]:
+    """The sets of Raft nodes that the members' services name, with themselves."""
+    found = set()
+    for member in state.desired.members:
+        live = state.swarm.service(member.service.name)
+        environment = live.value.environment if live is not None else {}
+        partners = read_json(environment.get("RAFT_PARTNERS", ""))
+        names = {str(one) for one in partners} if isinstance(partners, list) else set()
+        found.add(frozenset(names | {environment.get("RAFT_SELF", "")}))
+    return found
+
+
+def differences(logs: Logs) -> Iterator[str]:
+    """Reasons why the data can't be compared: ends that are not told, two databases, or two
+    timelines of one number."""
+    for name, loss in sorted(logs.lost.items()):
+        if loss.why:
+            yield f"{name} can't tell where its data end ({loss.why})"
+    with_data = [loss for loss in logs.lost.values() if loss.timeline]
+    if len({loss.system for loss in with_data}) > 1:
+        yield "the members have data of different databases"
+    for number in {loss.timeline for loss in with_data}:
+        if len({loss.history for loss in with_data if loss.timeline == number}) > 1:
+            yield f"two members have different timelines {number}"
+
+
+def ends_of(state: ClusterState, logs: Logs) -> Mapping[str, End] | str:
+    """The ends of the data by member, of those that are known; the reason where one that has a log
+    tells none, and did not lead last on the newest timeline."""
+    ends = {name: (loss.timeline, loss.location) for name, loss in logs.lost.items()}
+    last = state.annotations.leader
+    for member in logs.kept:
+        status = state.status(member)
+        if status is not None and status.timeline is not None and status.location is not None:
+            ends[member.name] = (status.timeline, status.location)
+            continue
+        highest = max((timeline for timeline, _ in ends.values()), default=0)
+        if last is None or last.member != member.name or last.timeline < highest:
+            return f"{member.name} has a Raft log, and does not tell where its data end"
+        ends[member.name] = FURTHEST
+    return ends
+
+
+def newest(state: ClusterState, ends: Mapping[str, End]) -> str:
+    """The member with the newest data; among equals the one with the highest priority."""
+
+    def rank(name: str) -> tuple[End, int, str]:
+        member = state.member(name)
+        environment = member.service.environment if member is not None else {}
+        return ends[name], read_whole(environment.get("FAILOVER_PRIORITY", "1")) or 0, name
+
+    return max(ends, key=rank)
+
+
+def why_not_leader(state: ClusterState, logs: Logs, leader: str, ends: Mapping[str, End]) -> str:
+    """Reason why this member may not be the one that leads on; empty if it may."""
+    if leader in logs.begun:
+        return ""  # its data were compared before it was asked
+    if leader not in ends:
+        return f"{leader} was named to lead on, and does not answer"
+    if not ends[leader][0]:
+        return "no member has data"
+    if any(end > ends[leader] for end in ends.values()):
+        return f"{leader} was named to lead on, and has not the newest data"
+    for member in logs.kept:  # it is not fenced: Patroni compares positions, whatever the timeline
+        if member.name != leader and ends[member.name][1] > ends[leader][1]:
+            return f"{member.name} has more WAL on an older timeline, and a Raft log"
+    return ""
+
+
+def why_missing(logs: Logs, ends: Mapping[str, End]) -> str:
+    """Reason to wait for the members that don't answer, and what a person can do instead."""
+    missing = ", ".join(sorted(logs.unknown))
+    told = "; ".join(
+        f"{name} has timeline {on}, WAL position {at}" for name, (on, at) in sorted(ends.items())
+    )
+    return (
+        f"{missing} does not answer, and may have a Raft log and newer data: bring it back; {told}"
+        ". If it is lost for ever, see Come back from every loss in docs/guide.md"
+    )
