@@ -86,7 +86,7 @@ MOST_FAILURES ?= 5
 e2e: $(STAMP) notes-judges-install ## end to end on LABS (2) labs side by side; the usual one is left running
 	@PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m tests.lab.product_images --all
 	$(BIN)/pytest -q -n $$(($(LABS) + 1)) --side-by-side --reruns $(RERUNS) --maxfail=$(MOST_FAILURES) \
-		--durations=25 \
+		--durations=60 --processor-time \
 		tests/contract tests/e2e
 
 test: export QUEENRIGHT_SIM_HISTORIES ?= 320

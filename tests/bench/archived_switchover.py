@@ -53,13 +53,10 @@ def compare(lab: Lab, directory: Path, fields: str) -> None:
     gaps: dict[str, list[float]] = {"without backup": [], "with backup": []}
     floors: dict[str, list[float]] = {name: [] for name in gaps}
     try:
-        for turn in range(TURNS):
+        for _ in range(TURNS):
             for name, extra in (("without backup", ""), ("with backup", fields)):
-                since = len(list(operator.passes()))
-                operator.write(manifest(lab, extra))
-                if turn or extra:
-                    operator.wait_converged(since=since, timeout_s=CHANGES_S)
-                for _ in range(MOVES // TURNS):
+                operator.carry_out(manifest(lab, extra), CHANGES_S)
+                for _move in range(MOVES // TURNS):
                     time.sleep(random_delay.uniform(0, 3))
                     gap, floor = measure(lab, by_patronictl)
                     gaps[name].append(gap)

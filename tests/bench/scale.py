@@ -1,19 +1,20 @@
 """Measure what clusters cost: files, passes, an edit, memory, and how long the loop is held.
 
-Needs no lab: the real engine, on ports that answer from memory (``scale_world``). Each number of
-clusters has a process of its own, and seconds are the processor's, not the wall's.
-``start`` is everything from the files' texts to the end of the first pass; ``second`` is the pass
-after it, which makes each plan anew, since the operator has seen the swarm for long enough by then;
-``pass`` the mean of three that change nothing; ``read`` reading one changed file; ``edit`` the pass
-over what was edited in it, which acts; ``held`` the longest time in which the event loop ran
-nothing else, in all of these passes. The rest is of a whole operator, in which threads take part:
-``line`` from the writing of a file to the first line of the audit trail, often while it makes a
-full pass (median and most): the processor's time, and the clock's (``line clock``), with its
-waiting for a second look at the file and for further triggers. ``loss`` is from a leader's silence,
-while the others are quiet, to the pass that asks about it, by the clock (median and most).
-``idle`` is the share of one processor
-that an operator takes where nothing happens. Members answer from memory: what their sockets cost
-is measured by ``polling``.
+Needs no lab: the real engine on real files, on other ports that answer from memory
+(``scale_world``). Each number of clusters has processes of its own, and seconds are the
+processor's, not the wall's. Of passes that are made one by one: ``start`` is everything from the
+files' texts to the end of the first pass; ``second`` is the pass after it, which makes each plan
+anew, since the operator has seen the swarm for long enough by then; ``pass`` the mean of three that
+change nothing; ``read`` reading one changed file; ``edit`` the pass over what was edited in it,
+which acts; ``held`` the longest time in which the event loop ran nothing else.
+
+The rest is of a whole operator, in which threads take part: ``held`` as above; ``line`` from the
+writing of a file to the first line of the audit trail, often while it makes a full pass (median and
+most): the processor's time, and the clock's (``line clock``), with its waiting for a second look at
+the file. ``loss`` is from a leader's silence, while the others are quiet, to the pass that asks
+about it, by the clock (median and most). ``idle`` is the share of one processor that it takes where
+nothing happens. ``MB`` is the most memory that it has had, with the faked swarm's, before the edits
+and after them. Members answer from memory: what their sockets cost is measured by ``polling``.
 ``python -m tests.bench.scale 1000 --stacks`` tells what ran in the longest steps of the loop.
 """
 
@@ -25,25 +26,32 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
 
 import anyio
 import structlog
 
+from queenright.adapters.files.last_known_good import LastGoodFiles
+from queenright.adapters.files.manifests import ManifestFiles
 from queenright.adapters.garbage_collector import collect_rarely, spare_present_objects
 from queenright.core.audit.record import Trigger
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from queenright.engine.loop import Loop
 from queenright.engine.part import Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
+from queenright.settings import PollIntervals
 from tests.bench.held import TICK_S, Held
 from tests.bench.scale_world import StillClock, StillPatroni, fill, still_ports
-from tests.fakes.files import FakeAudit, FakeManifests
+from tests.fakes.files import FakeAudit
 from tests.support.many_clusters import cluster_name, cluster_text, deployed, texts_of
 
 CLUSTERS = (1, 10, 100, 300, 1000)
@@ -63,8 +71,9 @@ SETTLED_S = 35.0
 
 def bench_scale() -> None:
     print(f"{'clusters':>8} {'load s':>8} {'start s':>8} {'second s':>8} {'pass s':>8} "
-          f"{'ms each':>8} {'read ms':>8} {'edit ms':>8} {'held ms':>8} {'line ms':>11} "
-          f"{'line clock':>11} {'loss s':>10} {'idle %':>7} {'MB':>5}")  # fmt: skip
+          f"{'ms each':>8} {'read ms':>8} {'edit ms':>8} {'held ms':>8} {'held ms':>8} "
+          f"{'line ms':>11} {'line clock':>11} {'loss s':>10} {'idle %':>7} "
+          f"{'MB':>11}")  # fmt: skip
     for clusters in CLUSTERS:
         command = [sys.executable, "-m", "tests.bench.scale", str(clusters)]
         subprocess.run(command, check=True)
@@ -75,8 +84,9 @@ class Bench:
     """One operator of this many clusters."""
 
     clusters: int
+    directory: Path
     ports: Ports
-    state: DesiredState
+    state: DocumentStore
     memory: LoopState
 
     async def pass_over(self, trigger: Trigger) -> PassResult:
@@ -91,10 +101,11 @@ class Bench:
 
     def write(self, number: int) -> None:
         """Change one file, as its owner does."""
-        assert isinstance(self.ports.manifests, FakeManifests)
         text = cluster_text(number % self.clusters, stopGracePeriod=f"{90 + number}s")
-        path = f"/etc/queenright/{cluster_name(number % self.clusters)}.yaml"
-        self.ports.manifests.write(path, text)
+        file = self.directory / f"{cluster_name(number % self.clusters)}.yaml"
+        fresh = file.with_suffix(".new")
+        fresh.write_text(text)
+        fresh.replace(file)
 
     async def edit(self) -> tuple[float, float]:
         """Change one file, and return the seconds for reading it and for the pass over it."""
@@ -117,7 +128,8 @@ class Bench:
     @asynccontextmanager
     async def at_work(self) -> AsyncGenerator[None, None]:
         """Run a whole operator, from a full pass on in which it has seen the swarm for a minute."""
-        loop = Loop(self.ports, DesiredState(self.ports), Tempo(), settled=spare_present_objects)
+        store = DocumentStore(self.ports)
+        loop = Loop(self.ports, store, PollIntervals(), settled=spare_present_objects)
         async with anyio.create_task_group() as group:
             group.start_soon(loop.run)
             await until(lambda: loop.passes >= 2)
@@ -167,22 +179,30 @@ class Bench:
         return share, losses
 
 
-async def measure(clusters: int, *, stacks: bool = False) -> None:
-    audit = FakeAudit()
-    texts = texts_of(clusters)
-    began = time.process_time()
-    ports = still_ports(texts, audit)
-    state = DesiredState(ports)
+async def prepared(clusters: int, directory: Path, audit: FakeAudit) -> Bench:
+    """Read the files, for a swarm that is still empty."""
+    ports = replace(
+        still_ports({}, audit),
+        manifests=ManifestFiles(directory),
+        last_good=LastGoodFiles(directory / "state"),
+    )
+    state = DocumentStore(ports)
     await state.refresh(Trigger("start"))
-    load_s = time.process_time() - began
     assert not state.problems, state.problems
-    fill(ports, deployed(state.documents))
-    bench = Bench(clusters, ports, state, LoopState())
+    return Bench(clusters, directory, ports, state, LoopState())
+
+
+async def measure_passes(clusters: int, directory: Path, *, stacks: bool) -> str:
+    """Return the columns of passes that are made one by one."""
+    audit, began = FakeAudit(), time.process_time()
+    bench = await prepared(clusters, directory, audit)
+    load_s = time.process_time() - began
+    fill(bench.ports, deployed(bench.state.documents))
     held = Held(stacks=stacks)
     async with anyio.create_task_group() as group:
         group.start_soon(held.watch)
         began = time.process_time()
-        result = await bench.pass_over(Trigger("start"))
+        await bench.pass_over(Trigger("start"))
         first_s = time.process_time() - began
         spare_present_objects()
         began = time.process_time()
@@ -196,20 +216,38 @@ async def measure(clusters: int, *, stacks: bool = False) -> None:
         assert not audit.intents, audit.intents
         read_s, edit_s = await bench.edit()
         assert len(audit.intents) == 1, audit.intents
-        mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         group.cancel_scope.cancel()
+    held.tell()
+    return (
+        f"{load_s:8.2f} {load_s + first_s:8.2f} {second_s:8.2f} {pass_s:8.3f} "
+        f"{pass_s * 1000 / clusters:8.2f} {read_s * 1000:8.0f} {edit_s * 1000:8.0f} "
+        f"{held.longest_s * 1000:8.0f}"
+    )
+
+
+async def measure_operator(clusters: int, directory: Path, *, stacks: bool) -> str:
+    """Return the columns of a whole operator."""
+    audit, held = FakeAudit(), Held(stacks=stacks)
+    bench = await prepared(clusters, directory, audit)
+    fill(bench.ports, deployed(bench.state.documents))
     async with bench.at_work(), anyio.create_task_group() as group:
         share, losses = await bench.quiet()
+        before = mebibytes()
         group.start_soon(held.watch)
         lines = await bench.lines(audit)
         group.cancel_scope.cancel()
     line_ms, clock_ms = ([one[at] * 1000 for one in lines] for at in (0, 1))
-    print(f"{clusters:8} {load_s:8.2f} {load_s + first_s:8.2f} {second_s:8.2f} {pass_s:8.3f} "
-          f"{pass_s * 1000 / clusters:8.2f} {read_s * 1000:8.0f} {edit_s * 1000:8.0f} "
-          f"{held.longest_s * 1000:8.0f} {middle_and_most(line_ms)} {middle_and_most(clock_ms)} "
-          f"{statistics.median(losses):5.2f}{max(losses):5.2f} {share * 100:7.1f} {mebibytes:5.0f}",
-          flush=True)  # fmt: skip
     held.tell()
+    return (
+        f"{held.longest_s * 1000:8.0f} {middle_and_most(line_ms)} {middle_and_most(clock_ms)} "
+        f"{statistics.median(losses):5.2f}{max(losses):5.2f} {share * 100:7.1f} "
+        f"{before:5.0f} {mebibytes():5.0f}"
+    )
+
+
+def mebibytes() -> float:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 async def until(is_done: Callable[[], bool]) -> None:
@@ -221,10 +259,26 @@ def middle_and_most(milliseconds: Sequence[float]) -> str:
     return f"{statistics.median(milliseconds):5.0f} {max(milliseconds):5.0f}"
 
 
-def main(clusters: int, run: Callable[..., None] = anyio.run, *, stacks: bool = False) -> None:
+MEASURES = {"passes": measure_passes, "operator": measure_operator}
+
+
+def measured(what: str, clusters: int, *, stacks: bool) -> str:
+    """Return the columns of one of ``MEASURES``, in the process that it is called in."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     collect_rarely()
-    run(partial(measure, stacks=stacks), clusters)
+    with tempfile.TemporaryDirectory() as name:
+        for path, text in texts_of(clusters).items():
+            (Path(name) / Path(path).name).write_text(text)
+        return anyio.run(partial(MEASURES[what], stacks=stacks), clusters, Path(name))
+
+
+def main(clusters: int, *, stacks: bool = False) -> None:
+    own = partial(ProcessPoolExecutor, 1, get_context("spawn"))
+    columns = list[str]()
+    for what in MEASURES:
+        with own() as process:
+            columns.append(process.submit(measured, what, clusters, stacks=stacks).result())
+    print(f"{clusters:8}", *columns, flush=True)
 
 
 if __name__ == "__main__":

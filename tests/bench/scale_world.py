@@ -25,10 +25,10 @@ from queenright.core.observed import (
 )
 from queenright.core.observed.readiness import Readiness, ReadinessTarget
 from queenright.core.swarm.objects import Service
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import ConflictError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.fake_database import NoDatabase
 from tests.fakes.files import FakeAudit, FakeLastGood, FakeManifests
 from tests.support.app_builders import APP_DIGESTS

@@ -14,8 +14,8 @@ import anyio
 from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.adapters.patroni.http import PatroniHttp
 from queenright.core.observed import Known, MemberStatus, Unknown
-from queenright.ports.patroni import Password, Patroni
-from queenright.ports.secrets import Secrets
+from queenright.ports.patroni import Patroni
+from queenright.ports.secrets import Password, Secrets
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.lab.lab import Lab

@@ -11,7 +11,7 @@ from queenright.adapters.postgres.databases import PostgresCatalogs
 from queenright.adapters.postgres.session import pinned_settings
 from queenright.ports.database import Endpoint
 from queenright.ports.databases import Found, Question, Server
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.hostile_owner import MALLORY
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres
 

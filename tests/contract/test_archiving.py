@@ -13,7 +13,7 @@ from queenright.core.observed import Archiving
 from queenright.ports.archiving import ArchiveStatus
 from queenright.ports.databases import Server
 from queenright.ports.errors import PortError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres, real_postgres
 from tests.fakes.fake_archiving import SEGMENT_BYTES, SEGMENT_S, FakeArchiver, FakeArchiving
 

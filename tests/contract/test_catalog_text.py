@@ -17,7 +17,7 @@ from queenright.core.kinds.postgres_cluster.schema.databases import database_nam
 from queenright.core.postgres.catalog import DesiredDatabase, DesiredRole
 from queenright.core.postgres.scram import is_password_of
 from queenright.ports.databases import Question, Server
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres, real_postgres
 
 pytestmark = pytest.mark.lab

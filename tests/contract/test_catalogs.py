@@ -15,7 +15,7 @@ from queenright.core.postgres.catalog import DesiredDatabase, DesiredRole
 from queenright.core.postgres.scram import is_password_of
 from queenright.ports.databases import Catalogs, Found, Question, Server
 from queenright.ports.errors import ConflictError, PortError, RejectedError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, RealPostgres, real_postgres
 from tests.fakes.fake_catalogs import FakeCatalogs, FakeServer
 
@@ -78,7 +78,7 @@ async def test_what_is_not_there_is_not_found(cluster: Cluster) -> None:
     assert not found.verifiers
 
 
-async def test_a_role_is_made_as_wished(cluster: Cluster) -> None:
+async def test_a_role_is_made_as_desired(cluster: Cluster) -> None:
     group = DesiredRole(cluster.name("group"), login=False, create_db=True, inherit=False)
     role = DesiredRole(
         cluster.name("role"),

@@ -11,7 +11,7 @@ import pytest
 from queenright.adapters.postgres.connections import PostgresSql
 from queenright.ports.database import Endpoint
 from queenright.ports.errors import UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, real_postgres
 
 pytestmark = pytest.mark.lab

@@ -22,7 +22,7 @@ from queenright.engine.canary import provide_database
 from queenright.ports.database import Endpoint
 from queenright.ports.databases import Found, Question
 from queenright.ports.errors import PortError, RejectedError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.hostile_owner import (
     AGGREGATES,
     ATTACKS,
@@ -61,7 +61,7 @@ def test_the_payload_works(postgres: RealPostgres) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_nobody_becomes_superuser_by_a_look_or_a_deed(
+def test_nobody_becomes_superuser_by_a_look_or_an_action(
     postgres: RealPostgres, attack: Attack
 ) -> None:
     with under_attack(postgres, attack):

@@ -6,7 +6,7 @@ import pytest
 
 from queenright.core.observed import Known, RaftStatus, Unknown
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.deployed import RAFT_PORT, REST_PORT, Deployed, Stage, eventually
 
 NEEDS_RESTART = "max_worker_processes"

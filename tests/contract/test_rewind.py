@@ -127,7 +127,9 @@ def quiet(call: object, *arguments: object) -> None:
         return
 
 
-def rewind(program: Path, old: Server, port: int) -> subprocess.CompletedProcess[str]:
+def rewind(
+    program: Path, old: Server, port: int, **variables: str
+) -> subprocess.CompletedProcess[str]:
     source = f"host=127.0.0.1 port={port} user=postgres dbname=postgres"
     return subprocess.run(
         [str(program), "-D", str(old.data), "--source-server", source],
@@ -138,6 +140,7 @@ def rewind(program: Path, old: Server, port: int) -> subprocess.CompletedProcess
             "PATH": f"{program.parent}:{binaries()}:/usr/bin:/bin",
             "PGPASSWORD": SUPERUSER_PASSWORD,
             "LC_ALL": "C",
+            **variables,
         },
         capture_output=True,
         text=True,
@@ -179,6 +182,39 @@ def test_a_rewind_that_changes_nothing_leaves_the_directory(
     assert not (old.home / "raft" / NOTE).exists()
     assert not take_note(old.data, old.home / "raft")
     assert damage_of(old.data) == ""
+
+
+@pytest.mark.timeout(600)
+def test_wal_that_a_former_leader_has_removed_comes_from_the_archive(
+    wrapper: Path, former: tuple[Server, Server], place: Path
+) -> None:
+    """After a power cut the recovery's own checkpoint removes what a rewind reads."""
+    old, new = former
+    archive = place / "archive"
+    shutil.rmtree(archive, ignore_errors=True)
+    archive.mkdir()
+    apart = (new.data / "pg_wal/00000002.history").read_text().split()[1]
+    high, low = (int(part, 16) for part in apart.split("/"))
+    segment = f"00000001{high:08X}{low >> 24:08X}"
+    for file in (old.data / "pg_wal").glob("[0-9A-F]" * 24):
+        if file.name <= segment:
+            shutil.move(file, archive)
+    lacking = rewind(wrapper, old, new.port)
+    assert lacking.returncode == 1
+    assert f'{segment}": No such file' in lacking.stderr
+    assert "runs again" not in lacking.stderr
+    program = wrapper.with_name("wal-restore")
+    program.write_text(f'#!/bin/sh\nexec cp {archive}/"$1" "$2"\n')
+    program.chmod(0o755)
+    done = rewind(wrapper, old, new.port, BACKUP_URL="s3://some/where")
+    assert done.returncode == 0, done.stderr
+    assert "runs again, with the archive" in done.stderr
+    assert not (old.home / "raft" / NOTE).exists()
+    (old.data / "standby.signal").touch()
+    os.chown(old.data / "standby.signal", NOBODY, NOBODY)
+    source = f"host=127.0.0.1 port={new.port} user=postgres password={SUPERUSER_PASSWORD}"
+    old.start(**SETTINGS, primary_conninfo=source)
+    assert old.sql("SELECT count(*) FROM taken") == [(40000,)]
 
 
 @pytest.mark.timeout(600)

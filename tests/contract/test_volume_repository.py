@@ -21,7 +21,7 @@ from queenright.adapters.postgres.archiving import PostgresArchiving
 from queenright.core.kinds.postgres_cluster.backup.archiving import archived_text, overdue_reason
 from queenright.core.observed import Archiving
 from queenright.ports.databases import Server as Address
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.contract.backup_places import archived, initialise, passable, server_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
@@ -259,6 +259,7 @@ async def test_a_wrong_certificate_is_told_and_archiving_catches_up_when_it_is_r
                 repository.stop()
                 repository.certificate = good
                 repository.start()
+                written.append(write(server))  # the archiver tries again at once, not in a minute
                 until(lambda: not waits(server), "the archive to catch up")
                 assert stored_names(programs) == set(written)
                 assert cause(programs) == ""

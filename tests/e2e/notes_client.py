@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from tests.e2e.swarm_facts import eventually, service
+from tests.e2e.swarm_facts import eventually, service, tasks_of
 from tests.lab.lab import Lab
 from tests.support import web
 
@@ -43,12 +43,7 @@ def app_manifest(image: str, extra: str = "") -> str:
 
 def replica_nodes(lab: Lab) -> list[str]:
     """Nodes on which swarm says that a replica runs."""
-    listed = lab.manager.docker(
-        "service", "ps", WEB, "--filter", "desired-state=running",
-        "--format", "{{.Node}} {{.CurrentState}}", check=False,
-    )  # fmt: skip
-    lines = [line.split() for line in listed.stdout.splitlines()]
-    return sorted(line[0] for line in lines if len(line) > 1 and line[1] == "Running")
+    return sorted(node for node, _, state in tasks_of(lab, WEB) if state == "running")
 
 
 def readiness(lab: Lab, node: str) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.lab import Lab
+from tests.support.asking import pause_s
 
 Record = dict[str, Any]
 QUICK_RESYNC_S = 2.0
@@ -140,7 +141,12 @@ class RunningOperator:
         found = [record for record in list(self.records) if record.get("event") == "audit"]
         return [record for record in found if not phase or record.get("phase") == phase]
 
-    def deeds(self) -> list[Record]:
+    def done(self, since: int) -> list[str]:
+        """The keys of the actions that were done after the first ``since`` outcomes."""
+        found = self.audit("outcome")[since:]
+        return [record["action"]["key"] for record in found if record["outcome"] == "done"]
+
+    def actions(self) -> list[Record]:
         """Audit records but those of holds: the end of one is recorded a minute later."""
         return [record for record in self.audit() if record.get("phase") != "held"]
 
@@ -148,12 +154,13 @@ class RunningOperator:
         """Seconds until the condition holds; AssertionError with the log's end when it does not."""
         began = time.monotonic()
         while not condition():
-            if time.monotonic() - began > timeout_s:
+            waited_s = time.monotonic() - began
+            if waited_s > timeout_s:
                 tail = "".join(self.lines[-25:])
                 raise AssertionError(f"waited {timeout_s:.0f} s for {what}; the log ends:\n{tail}")
             if self._process is not None and not self.is_running():
                 raise AssertionError(f"the operator ended:\n{''.join(self.lines[-25:])}")
-            time.sleep(0.05)
+            time.sleep(pause_s(waited_s, 0.05))
         return time.monotonic() - began
 
     def wait_converged(self, timeout_s: float = 240, since: int = 0) -> float:
@@ -167,6 +174,24 @@ class RunningOperator:
             "a converged pass",
             timeout_s,
         )
+
+    def carry_out(self, text: str, timeout_s: float = 240) -> float:
+        """Replace the manifest, and wait until a pass over the new one finds everything as desired.
+
+        Returns seconds. A pass that began before the operator had read the file may end after the
+        file was written: only those from the first one on that the file started count.
+        """
+        changed = text != (self.manifests / "cluster.yaml").read_text()
+        since = len(list(self.records))
+        self.write(text)
+
+        def is_carried_out() -> bool:
+            told = [r for r in list(self.records)[since:] if r.get("event") in ("pass", "part")]
+            own = [r.get("trigger") == "file" for r in told]
+            first = own.index(True) if changed and True in own else len(told) if changed else 0
+            return any(record.get("converged") for record in told[first:])
+
+        return self.wait_for(is_carried_out, "a converged pass over the new file", timeout_s)
 
     def holds(self) -> dict[str, str]:
         """The holds of the last pass."""

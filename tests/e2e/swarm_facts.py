@@ -6,16 +6,21 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable
+from http.client import HTTPException
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import psycopg
 
 from queenright.core.planning.lease import LEASE_CONFIG
 from tests.lab.client import Client
+from tests.lab.engine import EngineError
 from tests.lab.lab import Lab
 from tests.lab.node import Node
+from tests.lab.settings import LabError
 from tests.support import web
+from tests.support.asking import pause_s
 
 MEMBER_NODES = ("node2", "node3", "node4")
 CLUSTER = """\
@@ -84,16 +89,21 @@ def vip_manifest(lab: Lab, *further: str) -> str:
     return manifest(lab, vip_fields(lab, *further))
 
 
-def eventually(condition: Callable[[], Any], what: str, timeout_s: float = 30) -> Any:
-    """The condition's first truthy value; AssertionError after ``timeout_s`` seconds."""
-    deadline = time.monotonic() + timeout_s
+def eventually(
+    condition: Callable[[], Any], what: str, timeout_s: float = 30, every_s: float = 0.1
+) -> Any:
+    """The condition's first truthy value; AssertionError after ``timeout_s`` seconds. It is asked
+    for again after ``every_s`` seconds, and up to 0.3 s in a long wait; one that starts a program
+    is to be asked for more rarely."""
+    began = time.monotonic()
     while True:
         found = condition()
         if found:
             return found
-        if time.monotonic() > deadline:
+        waited_s = time.monotonic() - began
+        if waited_s > timeout_s:
             raise AssertionError(f"waited {timeout_s:.0f} s for {what}")
-        time.sleep(0.1)
+        time.sleep(pause_s(waited_s, every_s))
 
 
 def patroni(lab: Lab, node: str) -> dict[str, Any]:
@@ -154,9 +164,14 @@ def has_mode(lab: Lab, mode: str) -> bool:
 
 
 def container_of(node: Node, service: str) -> str:
-    """Id of the service's running container on the node, empty when there is none."""
-    label = f"label=com.docker.swarm.service.name={service}"
-    return node.docker("ps", "-q", "--filter", label).stdout.strip().partition("\n")[0]
+    """Short id of the service's running container on the node, empty when there is none; LabError
+    when the node does not answer. Tests ask for it in loops: no client process is started."""
+    chosen = json.dumps({"label": [f"com.docker.swarm.service.name={service}"]})
+    try:
+        listed = node.engine.get(f"/containers/json?filters={quote(chosen)}", timeout_s=60)
+    except (OSError, EngineError, HTTPException) as error:
+        raise LabError(f"{node.name}: its containers are not listed ({error})") from error
+    return str(listed[0]["Id"])[:12] if listed else ""
 
 
 def read_secret(lab: Lab, name: str, cluster: str = "main") -> str:
@@ -165,11 +180,23 @@ def read_secret(lab: Lab, name: str, cluster: str = "main") -> str:
         if not lab.node(node).is_up():
             continue
         found = container_of(lab.node(node), f"{cluster}_member-{number}")
-        if found:
-            read = lab.node(node).docker("exec", found, "cat", f"/run/secrets/{name}", check=False)
-            if read.returncode == 0:
-                return read.stdout
+        if found and (text := _secret_in(lab.node(node), found, name)) is not None:
+            return text
     raise AssertionError("no member runs")
+
+
+_secrets: dict[tuple[str, str], str] = {}
+"""Values by container and name: a container's secrets are what they were at its start, and nearly
+every look into the database asks for one."""
+
+
+def _secret_in(node: Node, container: str, name: str) -> str | None:
+    if (container, name) not in _secrets:
+        read = node.docker("exec", container, "cat", f"/run/secrets/{name}", check=False)
+        if read.returncode != 0:
+            return None
+        _secrets[container, name] = read.stdout
+    return _secrets[container, name]
 
 
 def connect(
@@ -198,10 +225,49 @@ def fetch(client: Client, url: str) -> dict[str, Any]:
 
 
 def service(lab: Lab, name: str) -> dict[str, Any]:
-    """``docker service inspect``, empty when there is no such service."""
-    answer = lab.manager.docker("service", "inspect", name, check=False)
-    found: list[dict[str, Any]] = json.loads(answer.stdout or "[]")
-    return found[0] if found else {}
+    """Return what ``docker service inspect`` shows; empty when there is no such service or the
+    manager does not answer. It is asked for in loops, so that no client process is started."""
+    return _asked(lab, f"/services/{name}?insertDefaults=true")
+
+
+def cluster_labels(lab: Lab, cluster: str = "main") -> dict[str, str]:
+    """The labels of a cluster's state config, empty when there is no such config."""
+    return dict(_asked(lab, f"/configs/{cluster}_cluster").get("Spec", {}).get("Labels") or {})
+
+
+def tasks_of(lab: Lab, service: str) -> list[tuple[str, str, str]]:
+    """Node, image and state of each task of a service that is to run; empty when there is none or
+    the manager does not answer."""
+    chosen = quote(json.dumps({"service": [service], "desired-state": ["running"]}))
+    tasks = _asked_for_all(lab, f"/tasks?filters={chosen}")
+    found = _asked_for_all(lab, "/nodes") if tasks else []
+    names = {node["ID"]: str(node["Description"].get("Hostname", "")) for node in found}
+    return [
+        (
+            names.get(task.get("NodeID", ""), ""),
+            str(task["Spec"]["ContainerSpec"]["Image"]),
+            str(task["Status"]["State"]),
+        )
+        for task in tasks
+    ]
+
+
+def service_names(lab: Lab) -> list[str]:
+    return [str(found["Spec"]["Name"]) for found in _asked_for_all(lab, "/services")]
+
+
+def _asked(lab: Lab, resource: str) -> dict[str, Any]:
+    try:
+        return dict(lab.manager.engine.get(resource, timeout_s=60))
+    except (OSError, EngineError, HTTPException):
+        return {}
+
+
+def _asked_for_all(lab: Lab, resource: str) -> list[dict[str, Any]]:
+    try:
+        return list(lab.manager.engine.get(resource, timeout_s=60))
+    except (OSError, EngineError, HTTPException):
+        return []
 
 
 def versions(lab: Lab) -> dict[str, int]:

@@ -51,7 +51,7 @@ def deploy(lab: Lab, directory: Path, image: str, *, stack: str = STACK) -> list
         capture_output=True,
     )
     nodes = [lab.node(name) for name in MANAGERS]
-    eventually(lambda: is_converged(nodes), "a converged cluster", 240)
+    eventually(lambda: is_converged(nodes), "a converged cluster", 240, every_s=1.0)
     return nodes
 
 

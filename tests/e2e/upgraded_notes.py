@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tests.e2e.edge_load import Address, Load
 from tests.e2e.notes_client import APP, WEB
 from tests.e2e.running_operator import RunningOperator
-from tests.e2e.swarm_facts import MEMBER_NODES, service
+from tests.e2e.swarm_facts import MEMBER_NODES, service, service_names, tasks_of
 from tests.lab.lab import Lab
 
 EDGE_NODE = "node1"
@@ -51,16 +51,12 @@ class Notes:
 
     def runs(self, image: str) -> bool:
         """Return True if swarm is done and all running replicas are of this image."""
-        listed = self.lab.manager.docker(
-            "service", "ps", WEB, "--no-trunc", "--filter", "desired-state=running",
-            "--format", "{{.Image}} {{.CurrentState}}", check=False,
-        ).stdout  # fmt: skip
-        tasks = [line.split() for line in listed.splitlines()]
+        tasks = tasks_of(self.lab, WEB)
         state = (service(self.lab, WEB).get("UpdateStatus") or {}).get("State", "")
         return (
             len(tasks) == 2
-            and all(task[0].startswith(self.images[image]) for task in tasks)
-            and all(task[1] == "Running" for task in tasks)
+            and all(found.startswith(self.images[image]) for _, found, _ in tasks)
+            and all(state == "running" for _, _, state in tasks)
             and state in {"", "completed", "rollback_completed"}
         )
 
@@ -94,5 +90,4 @@ def variant(lab: Lab, image: str, tag: str, change: str) -> str:
 
 
 def jobs(lab: Lab) -> list[str]:
-    named = lab.manager.docker("service", "ls", "--format", "{{.Name}}").stdout.split()
-    return [name for name in named if name.startswith("notes_dump")]
+    return [name for name in service_names(lab) if name.startswith("notes_dump")]

@@ -141,8 +141,9 @@ class Writer:
 
 @contextmanager
 def writing(lab: Lab, node: str, name: str, entries: Sequence[str] = ()) -> Iterator[Writer]:
-    """A writer for the time of a block; at its end every acknowledged row is there."""
-    with Writer(lab, node, name, entries=entries) as writer:
+    """A writer for the time of a block, of 20 rows a second; at its end every acknowledged row is
+    there."""
+    with Writer(lab, node, name, 0.05, entries=entries) as writer:
         yield writer
         writer.wait_for_a_write()
     assert not writer.lost(lab, node), f"acknowledged rows are gone: {writer.lost(lab, node)[:20]}"

@@ -36,6 +36,8 @@ class Consensus:
     """The volumes with Raft's files: those of a restore in place, by its moment."""
     raft: RaftModel = field(default_factory=RaftModel)
     timelines: Timelines = field(default_factory=Timelines)
+    was_forgotten: bool = False
+    """True from when the members' Raft logs began anew until somebody leads."""
     initialized_by: str = ""
     initialized_at_s: float = 0.0
     adopting_since_s: float = 0.0

@@ -6,37 +6,49 @@ the other nodes are a quorum that has applied everything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.fakes.instances import Instance
+from tests.fakes.members import Members
 from tests.fakes.rewinds import take_note
-
-if TYPE_CHECKING:
-    from tests.fakes.patroni_model import PatroniModel
 
 RAFT_UNREADABLE = 82
 """The exit status of an entry point that found a journal which it could neither read nor spare."""
+SPARES_S = 45.0
+"""The time for which a member that waits has to see them as such a quorum."""
 SETTLE_S = 25.0
 """The time for which it waits until the partners can spare this member's log."""
 
 
-def enter(model: PatroniModel, instance: Instance) -> None:
+def enter(model: Members, instance: Instance) -> None:
     """Set Raft's files aside where they are torn, or the operator asks for it, if the partners can
     spare them; with a torn journal, exit otherwise."""
     volume, task = instance.volume, instance.task
     asked = task.template.environment.get(RAFT_RESET_VARIABLE, "")
+    if model.waits_for_logs and ":" in asked:
+        begin_anew(model, instance, asked)
+        asked = ""
     is_asked = model.mends_raft and asked not in {"", volume.raft_obeyed}
     if volume.raft == "torn" or is_asked:
         waited_s = model.now_s - task.up_since_s
         if model.mends_raft and can_be_spared(model, instance):
+            if instance.waits and model.now_s - instance.spared_s < SPARES_S:
+                return
+            if instance.waits and model.fences_joiners:
+                others = [o for o in model.of_cluster(instance.cluster) if o is not instance]
+                volume.is_fenced |= any(other.volume.raft_began for other in others)
             volume.set_raft_aside()
+            instance.waits, volume.raft_loss = False, ""
             instance.applied = 1
             volume.raft_obeyed = asked if is_asked else volume.raft_obeyed
-        elif model.mends_raft and waited_s < SETTLE_S:
+        elif model.mends_raft and waited_s < SETTLE_S and not instance.waits:
             return
         elif volume.raft == "torn":
-            model.orchestrator.fail(task, RAFT_UNREADABLE if model.mends_raft else 1)
+            if not model.mends_raft:
+                model.orchestrator.fail(task, 1)
+            elif model.waits_for_logs:
+                wait(model, instance)
+            else:
+                model.orchestrator.fail(task, RAFT_UNREADABLE)
             return
     take_note(instance)
     instance.has_entered, instance.entered_s = True, model.now_s
@@ -45,7 +57,36 @@ def enter(model: PatroniModel, instance: Instance) -> None:
         instance.finding = "interrupted-copy" if is_begun else volume.damage
 
 
-def can_be_spared(model: PatroniModel, instance: Instance) -> bool:
+def wait(model: Members, instance: Instance) -> None:
+    """Answer in Patroni's place, with the number of this loss, and the end of the data."""
+    volume, instance.spared_s = instance.volume, model.now_s
+    if not instance.waits:
+        model.losses += 1
+        if not volume.raft_loss:
+            volume.raft_loss, volume.raft_lost_s = f"{model.losses:012x}", model.now_s
+        instance.waits, instance.entered_s = True, model.now_s
+
+
+def begin_anew(model: Members, instance: Instance, asked: str) -> None:
+    """Obey a request to begin a Raft log anew, if it answers this very loss."""
+    word, leader, number = asked.split(":")
+    volume = instance.volume
+    if word == "fence":
+        if model.fences_joiners and asked != volume.raft_obeyed and leader != instance.name:
+            volume.is_fenced, volume.raft_obeyed = True, asked
+        return
+    volume.is_fenced &= leader != instance.name
+    if volume.raft != "torn" or number != volume.raft_loss:
+        return
+    model.judge_new_log(instance, joins=word == "join")
+    volume.set_raft_aside()
+    volume.begins_raft, volume.raft_loss, volume.raft_began_s = True, "", model.now_s
+    volume.raft_began = number
+    volume.is_fenced = leader != instance.name
+    instance.applied = 1
+
+
+def can_be_spared(model: Members, instance: Instance) -> bool:
     """Return True if the other nodes are a quorum, have applied everything, and answer."""
     raft, reach = model.consensus(instance.cluster).raft, model.orchestrator.reach
     others = [

@@ -16,7 +16,7 @@ from queenright.core.postgres.catalog import Catalog, Database, DesiredDatabase,
 from queenright.core.postgres.scram import verifier_of
 from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.fake_swarm import nothing
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.patroni_model import PatroniModel

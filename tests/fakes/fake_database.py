@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from queenright.ports.database import Connection, Endpoint
 from queenright.ports.errors import UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 
 class NoDatabase:

@@ -13,7 +13,7 @@ from typing import Any
 
 from queenright.core.observed import Known, MemberStatus, RaftStatus, TimelineEnd, Unknown
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes import synchronous
 from tests.fakes.consensus import MoveRequest, agrees
 from tests.fakes.fake_swarm import nothing
@@ -84,7 +84,7 @@ class FakePatroni:
         slow = self.faults.slow and self.rng.random() < self.faults.slow
         await asyncio.sleep(self.faults.slow_s if slow else ANSWER_S)
         instance = self.model.at_address(address)
-        listens = self.model.raft_listens if of_raft else self.model.is_up
+        listens = self.model.raft_listens if of_raft else self.model.answers
         if instance is None or not listens(instance):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
         listening = instance.listening
@@ -142,6 +142,8 @@ class FakePatroni:
         partners = frozenset(listed - {instance.raft_address})
         reachable = frozenset(addresses[n] for n in near if n in addresses and n != instance.name)
         leads, applied = raft.leader == instance.name, instance.applied
+        if instance.volume.knows_raft and instance.volume.raft != "stuck":
+            applied = max(applied, 2)  # of its own log, which it applies before it hears anybody
         knows = raft.leader in near and instance.name in raft.quorate
         return RaftStatus(
             has_quorum=instance.name in raft.quorate,

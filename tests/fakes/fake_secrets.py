@@ -8,7 +8,7 @@ import anyio
 
 from queenright.core.postgres.scram import is_password_of
 from queenright.ports.errors import RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.swarm_store import SwarmStore
 
 READ_S = 0.05

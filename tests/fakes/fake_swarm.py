@@ -18,7 +18,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.observed import Engine, ImageFound, ImageMissing, LiveService, SwarmState
 from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
 from tests.fakes.swarm_store import SwarmStore
 

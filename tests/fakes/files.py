@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -78,7 +79,8 @@ class FakeLastGood:
 
     def save(self, files: Mapping[str, str]) -> None:
         self.saved = dict(files)
-        self.saved_at_s = asyncio.get_running_loop().time()
+        with suppress(RuntimeError):  # in a thread
+            self.saved_at_s = asyncio.get_running_loop().time()
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,10 @@ class Instance:
     has_entered: bool = False
     """True once the entry point is done with Raft's files, and has become Patroni."""
     entered_s: float = 0.0
+    waits: bool = False
+    """True while the entry point answers in Patroni's place, because the Raft log is lost."""
+    spared_s: float = 0.0
+    """The last tick at which the other nodes could not spare the log of one that waits."""
     finding: str = ""
     """The cause that the entry point has found, and that Patroni shows as a tag."""
     applied: int = 1
@@ -113,13 +117,13 @@ class Instance:
             self.goal = "primary"
             self.started()
         self.goal, self.is_primary, self.is_streaming = "primary", True, False
-        self.answers_primary = True
+        self.answers_primary = self.volume.was_primary = True
         self.volume.control = server_parameters.control_of(self.running)
 
     def started(self) -> None:
         """PostgreSQL is up."""
         self.state = RUNNING
-        self.is_primary = self.goal == "primary"
+        self.is_primary = self.volume.was_primary = self.goal == "primary"
         self.running = server_parameters.started_with(
             self.settings, self.volume.control, as_primary=self.is_primary
         )

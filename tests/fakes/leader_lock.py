@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus, MoveRequest, merged
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.listening import settings_in
-
-if TYPE_CHECKING:
-    from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.members import Members
 
 BOOTSTRAP_S = 4.0
 RESTORE_FAILS_S = 22.0
@@ -21,7 +19,7 @@ RECORDED_S = 10.0
 latest: its next round."""
 
 
-def elect(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
+def elect(model: Members, agreed: Consensus, able: list[Instance]) -> None:
     if not able:
         return
     for patch in agreed.late_patches:
@@ -43,11 +41,15 @@ def elect(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
             race(model, agreed, able)
 
 
-def initialize(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
+def initialize(model: Members, agreed: Consensus, able: list[Instance]) -> None:
     """Nothing is known of the cluster. A member without data whose template has a bootstrap section
     begins at once; one with data is adopted only when its PostgreSQL runs, and somewhat later."""
-    empty = [i for i in able if i.volume.is_empty and may_bootstrap(model, i)]
-    with_data = [i for i in able if i.state == RUNNING and not i.volume.is_empty]
+    empty = [
+        i for i in able if i.volume.is_empty and may_bootstrap(model, i) and not i.volume.is_fenced
+    ]
+    with_data = [
+        i for i in able if i.state == RUNNING and not i.volume.is_empty and not i.volume.is_fenced
+    ]
     if empty:
         first = max(empty, key=lambda i: i.priority)
         agreed.initialized_by, agreed.initialized_at_s = first.name, model.now_s
@@ -60,7 +62,7 @@ def initialize(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> 
             agreed.settings = best.volume.settings
 
 
-def renew(model: PatroniModel, agreed: Consensus, holder: Instance) -> None:
+def renew(model: Members, agreed: Consensus, holder: Instance) -> None:
     if model.now_s - agreed.changed_at_s >= RECORDED_S:
         agreed.recorded_timeline = agreed.timeline
     agreed.lock_until_s = model.now_s + agreed.setting("ttl")
@@ -68,7 +70,7 @@ def renew(model: PatroniModel, agreed: Consensus, holder: Instance) -> None:
     agreed.race_at_s = 0.0
 
 
-def lead(model: PatroniModel, agreed: Consensus, holder: Instance, able: list[Instance]) -> None:
+def lead(model: Members, agreed: Consensus, holder: Instance, able: list[Instance]) -> None:
     """The round of the one who holds the lock."""
     if holder.is_primary:
         renew(model, agreed, holder)
@@ -84,7 +86,7 @@ def lead(model: PatroniModel, agreed: Consensus, holder: Instance, able: list[In
 
 
 def hand_over(
-    model: PatroniModel,
+    model: Members,
     agreed: Consensus,
     holder: Instance,
     able: list[Instance],
@@ -111,7 +113,7 @@ def hand_over(
 
 
 def change_over(
-    model: PatroniModel, agreed: Consensus, former: Instance | None, chosen: Instance
+    model: Members, agreed: Consensus, former: Instance | None, chosen: Instance
 ) -> None:
     if former is not None:
         chosen.volume.location = former.volume.location
@@ -119,7 +121,7 @@ def change_over(
     promote(model, agreed, chosen)
 
 
-def race(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
+def race(model: Members, agreed: Consensus, able: list[Instance]) -> None:
     """The lock is free."""
     if not agreed.race_at_s:
         agreed.race_at_s = model.now_s + model.rng.uniform(0.0, 3.0)
@@ -149,7 +151,7 @@ def race(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
 def may_race(member: Instance, agreed: Consensus) -> bool:
     volume = member.volume
     is_whole = not volume.is_broken and volume.rewound_from is None
-    is_able = is_whole and volume.damage != "no-room"
+    is_able = is_whole and not volume.is_fenced and volume.damage != "no-room"
     return member.state == RUNNING and is_able and volume.system == agreed.system
 
 
@@ -167,7 +169,7 @@ def winner_of(up: list[Instance], agreed: Consensus) -> Instance | None:
     return best
 
 
-def bootstrap(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> None:
+def bootstrap(model: Members, agreed: Consensus, able: list[Instance]) -> None:
     first = next((i for i in able if i.name == agreed.initialized_by), None)
     if first is None:
         agreed.initialized_by = ""
@@ -185,11 +187,11 @@ def bootstrap(model: PatroniModel, agreed: Consensus, able: list[Instance]) -> N
         promote(model, agreed, first)
 
 
-def may_bootstrap(model: PatroniModel, instance: Instance) -> bool:
+def may_bootstrap(model: Members, instance: Instance) -> bool:
     return bool(written_settings(model, instance))
 
 
-def written_settings(model: PatroniModel, instance: Instance) -> dict[str, Any]:
+def written_settings(model: Members, instance: Instance) -> dict[str, Any]:
     """The template's section that is read once in a cluster's life."""
     for reference in instance.task.template.configs:
         config = model.orchestrator.store.configs.get(reference.name)
@@ -200,8 +202,9 @@ def written_settings(model: PatroniModel, instance: Instance) -> dict[str, Any]:
     return {}
 
 
-def promote(model: PatroniModel, agreed: Consensus, chosen: Instance) -> None:
+def promote(model: Members, agreed: Consensus, chosen: Instance) -> None:
     model.promoted(agreed, chosen)
+    agreed.was_forgotten = False
     synchronous.before_promotion(model, agreed, chosen)
     agreed.leader = chosen.name
     agreed.timeline = chosen.volume.timeline + 1

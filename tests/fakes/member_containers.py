@@ -101,6 +101,8 @@ class MemberContainers:
     def _answers_health(self, instance: Instance) -> bool:
         """``/health``, which the container's own check asks: 200 while PostgreSQL runs. With its
         flag, Patroni's word that PostgreSQL is on its way is enough."""
+        if instance.waits:
+            return True
         if not self.is_up(instance):
             return False
         check = instance.task.template.health_check
@@ -152,6 +154,11 @@ class MemberContainers:
         """Return True if Patroni answers."""
         reach = self.orchestrator.reach
         return instance.has_joined and reach.runs(instance.node_id)
+
+    def answers(self, instance: Instance) -> bool:
+        """Return True if something answers on the REST port: Patroni, or the entry point."""
+        is_waiting = instance.waits and self.orchestrator.reach.runs(instance.node_id)
+        return self.is_up(instance) or is_waiting
 
     def is_home(self, instance: Instance) -> bool:
         """Return True if it runs at the address that the others use: its ports are its node's."""

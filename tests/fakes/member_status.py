@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from queenright.core.observed import MemberStatus
-from queenright.core.observed.patroni import FINDING_TAG, RESTORE_TAG
+from queenright.core.observed.patroni import (
+    BEGAN_TAG,
+    END_TAG,
+    FINDING_TAG,
+    RAFT_LOG_LOST,
+    RESTORE_TAG,
+)
 from tests.fakes import synchronous
 from tests.fakes.instances import CREATING, FAILED, INITIALIZING, RUNNING, STOPPED, Instance
 from tests.fakes.patroni_model import PatroniModel
@@ -18,9 +24,15 @@ with Patroni 4.1.5 and PostgreSQL: as the states of the others are."""
 def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
     """Return the answers of ``/patroni`` and ``/primary``."""
     agreed, volume = model.consensus(instance.cluster), instance.volume
+    if instance.waits:
+        return _waiting(instance)
     tags: dict[str, object] = {"failover_priority": instance.priority, "clonefrom": True}
     if instance.finding:
         tags[FINDING_TAG] = instance.finding
+    if volume.raft_began:
+        tags[BEGAN_TAG] = volume.raft_began
+    if volume.is_fenced:
+        tags["nofailover"] = True
     if volume.restore_failed:
         tags[RESTORE_TAG] = volume.restore_failed
     if volume.is_empty:
@@ -50,6 +62,27 @@ def status_of(model: PatroniModel, instance: Instance) -> MemberStatus:
         version="4.1.5",
         server_version=160014,
         tags=tags,
+        scope=instance.cluster,
+        name=instance.name,
+    )
+
+
+def _waiting(instance: Instance) -> MemberStatus:
+    """The entry point's answer in Patroni's place, as ``raft_wait`` gives it."""
+    volume = instance.volume
+    end = {
+        "number": volume.raft_loss,
+        "term": 1,
+        "system": str(volume.system or ""),
+        "timeline": volume.timeline,
+        "location": volume.location,
+        "history": "",
+    }
+    return MemberStatus(
+        state="raft log lost",
+        role="replica",
+        cluster_unlocked=True,
+        tags={FINDING_TAG: RAFT_LOG_LOST, END_TAG: end},
         scope=instance.cluster,
         name=instance.name,
     )

@@ -7,8 +7,7 @@ on the lab, roughly; a round of every member's loop is one tick.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tests.fakes import rewinds, synchronous
 from tests.fakes.consensus import Consensus
@@ -21,53 +20,19 @@ from tests.fakes.instances import (
     Instance,
 )
 from tests.fakes.leader_lock import change_over, elect
-from tests.fakes.member_containers import MemberContainers
+from tests.fakes.members import Members
 from tests.fakes.raft_lists import Files, RaftNode
 from tests.fakes.replication import follow
 from tests.fakes.tasks import FakeTask
 
 TICK_S = 1.0
-CLONE_S = 6.0
-WRITES_BYTES = 100
 PAUSED_PRIMARY_GRACE_S = (23.0, 43.0)
 """The time after which a paused leader without quorum answers 503 on ``/primary``."""
 
 
 @dataclass
-class PatroniModel(MemberContainers):
-    """All members of all clusters."""
-
-    last_streamed_s: dict[str, float] = field(default_factory=dict)
-    last_near_s: dict[str, float] = field(default_factory=dict)
-    """The tick at which each was last seen streaming, and within the lag bound."""
-    last_fit_s: dict[str, float] = field(default_factory=dict)
-    """The tick at which each was last seen streaming closely enough to confirm commits."""
-    last_quorate_s: dict[str, float] = field(default_factory=dict)
-    last_led_s: dict[str, float] = field(default_factory=dict)
-    """The tick at which each cluster was last seen with a quorum, and with a leader."""
-    slow: set[str] = field(default_factory=set)
-    """Services of members whose replication is slow."""
-    writes_bytes: int = WRITES_BYTES
-    """The bytes that clients write in a tick."""
-    story: list[tuple[float, str]] = field(default_factory=list)
-    """The promoted members, with times."""
-    clone_s: float = CLONE_S
-    """The time that a base backup takes."""
-    clones_hang: bool = False
-    """True if a member that was killed in a base backup waits for ever, as a real one does."""
-    uncovered: set[str] = field(default_factory=set)
-    """Targets of a restore that the repository does not cover."""
-    mends_raft: bool = True
-    """True for images whose entry point sets damaged Raft files aside."""
-    notes_rewinds: bool = True
-    """True for images whose `pg_rewind` leaves no data that start where it is broken off."""
-    tells_findings: bool = True
-    """True for images whose entry point has Patroni tell what keeps PostgreSQL from starting."""
-    lost: list[str] = field(default_factory=list)
-    """Acknowledged rows that were lost though a member had them: by a second timeline beside the
-    one in Patroni's history, or by an empty database in the place of one with data."""
-    other_wins: float = 0.0
-    """The chance that a switchover is won by another member than its candidate."""
+class PatroniModel(Members):
+    """Patroni at work: a tick is one round of every member's loop."""
 
     def start(self) -> None:
         asyncio.get_running_loop().call_later(TICK_S, self._tick_and_again)
@@ -75,30 +40,6 @@ class PatroniModel(MemberContainers):
     def _tick_and_again(self) -> None:
         self.tick()
         self.start()
-
-    def promoted(self, agreed: Consensus, chosen: Instance) -> None:
-        """Note a promotion that leaves acknowledged rows behind: a whole timeline of them, or what
-        replicas had confirmed."""
-        if synchronous.loses(agreed, chosen.volume) and not agreed.is_forced:
-            known = agreed.acknowledged
-            self.lost.append(f"{chosen.name} leads on without rows that were confirmed: {known}")
-            agreed.acknowledged = None
-        present, newest = chosen.volume.timeline, agreed.recorded_timeline
-        if 0 < present < newest and not agreed.is_forced:
-            self.lost.append(
-                f"{chosen.name} leads on from timeline {present}, though timeline {newest} had "
-                "acknowledged rows"
-            )
-
-    def initialised(self, agreed: Consensus, first: Instance) -> None:
-        """Note an initdb beside data of the same cluster."""
-        agreed.systems += 1
-        agreed.system = first.volume.system = agreed.systems
-        kept = [i.name for i in self.of_cluster(first.cluster) if not i.volume.is_empty]
-        if kept:
-            self.lost.append(
-                f"{first.name} initialises an empty database, and {', '.join(kept)} had the data"
-            )
 
     def container_ended(self, task: FakeTask, orderly: bool) -> None:
         """A rewind ends with its container."""
@@ -127,8 +68,12 @@ class PatroniModel(MemberContainers):
             rewinds.judge(self, members)
             rewinds.look_at_health(self, members)
             for member in members:
+                member.volume.is_fenced &= not member.is_streaming
+            for member in members:
                 member.answers_primary = self._answers_primary(agreed, member)
             self._note(cluster, agreed, members)
+        for cluster in self.agreed.keys() - by_cluster.keys():
+            self._look(cluster, self.consensus(cluster), [])  # all its nodes are off
         now_s = self.now_s
         for instance in self.instances.values():
             noted = self.last_well_s if self.is_well(instance) else self.last_unwell_s
@@ -154,6 +99,12 @@ class PatroniModel(MemberContainers):
         agreed.raft.look([vote_of(m) for m in up], reach, now_s)
         if agreed.raft.able:
             self.last_quorate_s[cluster] = now_s
+            led = [m.volume for m in up if m.name in agreed.raft.able]
+            if all(volume.begins_raft for volume in led):
+                agreed.forget()
+                agreed.was_forgotten = True
+            for volume in led:
+                volume.begins_raft, volume.knows_raft = False, True
         for member in up:
             if member.name in agreed.raft.able:
                 member.lost_s = None
@@ -161,11 +112,15 @@ class PatroniModel(MemberContainers):
                 member.applied = agreed.raft.commit_index
                 if member.sync is not agreed.sync and synchronous.hears(self, agreed):
                     member.sync = agreed.sync
-                if member.settings is not agreed.settings and self.rng.random() < 0.8:
+                is_other = member.settings is not agreed.settings and self.rng.random() < 0.8
+                if is_other and agreed.settings:  # without any it keeps those of its volume
                     member.settings = agreed.settings
                 if not member.volume.is_empty:
                     member.volume.settings = member.settings or member.volume.settings
-            elif member.lost_s is None and reach.runs(member.node_id):
+                continue
+            # Patroni 4.1.5 goes on once its node has applied its own log (`applied_local_log`)
+            member.has_joined |= vote_of(member).can_apply
+            if member.lost_s is None and reach.runs(member.node_id):
                 loop_s, retry_s = agreed.setting("loop_wait"), agreed.setting("retry_timeout")
                 member.lost_s = now_s
                 member.patience_s = retry_s + loop_s * self.rng.uniform(0.4, 1.0)
@@ -186,9 +141,12 @@ class PatroniModel(MemberContainers):
         elif member.state in {STOPPED, FAILED} and not member.is_paused:
             if member.volume.is_broken or self.is_of_another(agreed, member):
                 member.state = FAILED
+            elif not able and member.volume.was_primary and member.volume.knows_raft:
+                return  # its log says that it has the lock, which it can't renew: it stays stopped
             elif not member.volume.is_empty:
                 leads = able and agreed.leader == member.name and now_s < agreed.lock_until_s
-                member.start("replica", now_s + (0.0 if leads else 1.0))
+                takes_s = (0.0 if leads else 1.0) + self.recovery_s.get(member.name, 0.0)
+                member.start("replica", now_s + takes_s)
 
     def is_of_another(self, agreed: Consensus, member: Instance) -> bool:
         """Return True if its data are of another database: ``system ID mismatch``, and it exits."""
@@ -223,42 +181,6 @@ class PatroniModel(MemberContainers):
         instance.volume.empty()
         instance.stop()
         instance.state = CREATING
-
-    # What is true
-
-    def leader(self, cluster: str) -> Instance | None:
-        """The one that holds the lock and takes writes, in truth."""
-        agreed = self.consensus(cluster)
-        if self.now_s >= agreed.lock_until_s and not agreed.paused:
-            return None
-        for instance in self.instances.values():
-            if instance.cluster == cluster and instance.name == agreed.leader:
-                return instance if instance.is_primary and self.is_up(instance) else None
-        return None
-
-    def primaries(self, cluster: str) -> list[Instance]:
-        """All whose PostgreSQL takes writes."""
-        return [i for i in self.of_cluster(cluster) if i.is_primary and self.is_up(i)]
-
-    def has_quorum(self, cluster: str) -> bool:
-        return bool(self.consensus(cluster).raft.able)
-
-    def at_address(self, address: str) -> Instance | None:
-        return next((i for i in self.instances.values() if i.address == address), None)
-
-    def was_well_since(self, service: str, since_s: float) -> bool:
-        """Return True if the member was well at any time since then, this moment included."""
-        if self.last_well_s.get(service, -1.0) >= since_s:
-            return True
-        return any(i.service == service and self.is_well(i) for i in self.instances.values())
-
-    def of_cluster(self, cluster: str) -> Iterator[Instance]:
-        return (i for i in self.instances.values() if i.cluster == cluster)
-
-    def is_well(self, instance: Instance) -> bool:
-        """Leader, or streaming from it, and within the operator's reach."""
-        heard = self.orchestrator.hears(instance.node_id)
-        return heard and (instance.is_streaming or self.leader(instance.cluster) is instance)
 
 
 def vote_of(member: Instance) -> RaftNode:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.fakes import rewinds, server_parameters, synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.instances import CREATING, FAILED, RUNNING, Instance
-
-if TYPE_CHECKING:
-    from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.members import Members
 
 CATCH_UP_S = 2.0
 SLOW_BYTES = 10
 
 
-def follow(model: PatroniModel, agreed: Consensus, members: list[Instance]) -> None:
+def follow(model: Members, agreed: Consensus, members: list[Instance]) -> None:
     """Write at the leader for one tick, and follow it everywhere else."""
     leader = next((i for i in members if i.name == agreed.leader and i.is_primary), None)
     reach = model.orchestrator.reach
@@ -37,7 +33,7 @@ def follow(model: PatroniModel, agreed: Consensus, members: list[Instance]) -> N
         synchronous.acknowledge(agreed, leader, members)
 
 
-def clone(model: PatroniModel, agreed: Consensus, leader: Instance, member: Instance) -> None:
+def clone(model: Members, agreed: Consensus, leader: Instance, member: Instance) -> None:
     """A base backup; none is begun while Patroni is paused, nor, as on the lab, where the member
     was killed in an earlier one: its directory is neither empty nor whole."""
     volume, now_s = member.volume, model.now_s
@@ -59,7 +55,7 @@ def clone(model: PatroniModel, agreed: Consensus, leader: Instance, member: Inst
         member.is_streaming = True
 
 
-def catch_up(model: PatroniModel, agreed: Consensus, leader: Instance, member: Instance) -> None:
+def catch_up(model: Members, agreed: Consensus, leader: Instance, member: Instance) -> None:
     """Streaming, or the way there; who has diverged is rewound first, and loses what it had."""
     now_s, volume = model.now_s, member.volume
     if volume.is_broken or volume.system != leader.volume.system:

@@ -8,13 +8,9 @@ shows both with real servers: PostgreSQL's own program, and the member image's a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.fakes.consensus import Consensus
 from tests.fakes.instances import FAILED, RUNNING, STOPPED, Instance
-
-if TYPE_CHECKING:
-    from tests.fakes.patroni_model import PatroniModel
+from tests.fakes.members import Members
 
 BEGINS_S, REWIND_S = 1.0, 3.0
 """The time until it changes the first file, and until it has ended."""
@@ -24,7 +20,7 @@ STARTS_ON_A_MIX = 0.5
 """The chance that PostgreSQL starts on what its own program has left half done."""
 
 
-def rewind(model: PatroniModel, agreed: Consensus, leader: Instance, member: Instance) -> None:
+def rewind(model: Members, agreed: Consensus, leader: Instance, member: Instance) -> None:
     """One tick of a former leader that has diverged. What it had beyond the leader's is lost when
     it has ended."""
     volume = member.volume
@@ -44,7 +40,7 @@ def rewind(model: PatroniModel, agreed: Consensus, leader: Instance, member: Ins
         volume.rewound_from = source
 
 
-def break_off(model: PatroniModel, member: Instance) -> None:
+def break_off(model: Members, member: Instance) -> None:
     """End a rewind that changes files; nothing where there is none."""
     volume = member.volume
     if volume.rewound_from is None:
@@ -68,7 +64,7 @@ def take_note(instance: Instance) -> None:
         volume.damage = "interrupted-copy"
 
 
-def look_at_health(model: PatroniModel, members: list[Instance]) -> None:
+def look_at_health(model: Members, members: list[Instance]) -> None:
     """Docker ends a container in which a rewind was broken off, after some failed checks."""
     for member in members:
         volume = member.volume
@@ -80,7 +76,7 @@ def look_at_health(model: PatroniModel, members: list[Instance]) -> None:
             model.orchestrator.fail(member.task, 137)
 
 
-def judge(model: PatroniModel, members: list[Instance]) -> None:
+def judge(model: Members, members: list[Instance]) -> None:
     """Note each PostgreSQL that runs on what a rewind has left half done, once."""
     for member in members:
         if member.volume.is_torn and member.state == RUNNING:

@@ -6,9 +6,9 @@ that are to pause instead, no failure is noted, and their updates end with the l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 from zlib import crc32
 
 from queenright.core.observed import LiveService, Node
@@ -17,18 +17,30 @@ from tests.fakes.service_templates import template_of
 from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.tasks import FakeTask
 
-if TYPE_CHECKING:
-    from tests.fakes.task_lives import TaskLives
-
 UNDER_WAY = {"updating": "completed", "rollback_started": "rollback_completed"}
 """The result of each of swarm's states of an update that goes on."""
 Update = tuple[str, datetime]
 
 
+class Tasks(Protocol):
+    """The orchestrator, as the updater needs it."""
+
+    @property
+    def now_s(self) -> float: ...
+
+    def after(self, delay_s: float, function: Callable[..., None], *arguments: object) -> None: ...
+
+    def wake(self) -> None: ...
+
+    def tasks_of(self, live: LiveService) -> list[FakeTask]: ...
+
+    def retire(self, task: FakeTask, desired: str) -> None: ...
+
+
 class Rollouts:
     """The updater's part of an orchestrator."""
 
-    def __init__(self, store: SwarmStore, orchestrator: TaskLives) -> None:
+    def __init__(self, store: SwarmStore, orchestrator: Tasks) -> None:
         self.store = store
         self.orchestrator = orchestrator
 

@@ -8,7 +8,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from patroni.quorum import QuorumStateResolver  # type: ignore[import-untyped]
 
@@ -16,13 +16,11 @@ from queenright.core.kinds.postgres_cluster.replication.settings import (
     Replication,
     read_replication,
 )
+from tests.fakes.consensus import Consensus
 from tests.fakes.instances import RUNNING, Instance
+from tests.fakes.member_containers import MemberContainers
 from tests.fakes.sync_key import ANYBODY, Acknowledged, Names, SyncKey
-
-if TYPE_CHECKING:
-    from tests.fakes.consensus import Consensus
-    from tests.fakes.patroni_model import PatroniModel
-    from tests.fakes.volumes import Volume
+from tests.fakes.volumes import Volume
 
 HEARS = 0.5
 AGAIN_S = 2.0
@@ -40,7 +38,7 @@ def is_active(agreed: Consensus) -> bool:
     return mode_of(agreed).is_synchronous and bool(agreed.sync.leader)
 
 
-def hears(model: PatroniModel, agreed: Consensus) -> bool:
+def hears(model: MemberContainers, agreed: Consensus) -> bool:
     """Return True if a member's own copy of the key is renewed in this tick."""
     return not agreed.sync.leader or model.rng.random() < HEARS
 
@@ -63,7 +61,7 @@ def refuses(agreed: Consensus, chosen: Instance) -> bool:
 
 
 def keep_in_sync(
-    model: PatroniModel, agreed: Consensus, leader: Instance, able: list[Instance]
+    model: MemberContainers, agreed: Consensus, leader: Instance, able: list[Instance]
 ) -> None:
     """The leader's round of its loop, once in ``loop_wait``."""
     if model.now_s < agreed.sync_due_s:
@@ -108,18 +106,20 @@ def caught_up(leader: Instance, found: list[Instance]) -> frozenset[str]:
     )
 
 
-def name_replicas(model: PatroniModel, agreed: Consensus, leader: Instance, names: Names) -> None:
+def name_replicas(
+    model: MemberContainers, agreed: Consensus, leader: Instance, names: Names
+) -> None:
     leader.confirmed_by = names
     agreed.sync_due_s = model.now_s + AGAIN_S
 
 
-def write_key(model: PatroniModel, agreed: Consensus, key: SyncKey) -> None:
+def write_key(model: MemberContainers, agreed: Consensus, key: SyncKey) -> None:
     if key != agreed.sync:
         agreed.sync, agreed.sync_changed_s = key, model.now_s
 
 
 def by_name(
-    model: PatroniModel,
+    model: MemberContainers,
     agreed: Consensus,
     leader: Instance,
     streaming: list[Instance],
@@ -151,7 +151,7 @@ def by_name(
 
 
 def by_quorum(
-    model: PatroniModel,
+    model: MemberContainers,
     agreed: Consensus,
     leader: Instance,
     streaming: list[Instance],
@@ -182,7 +182,7 @@ def by_quorum(
             agreed.sync_due_s = model.now_s + AGAIN_S
 
 
-def before_promotion(model: PatroniModel, agreed: Consensus, chosen: Instance) -> None:
+def before_promotion(model: MemberContainers, agreed: Consensus, chosen: Instance) -> None:
     """``process_sync_replication_prepromote``: nobody else may lead until replicas are named."""
     wanted, key = mode_of(agreed), agreed.sync
     chosen.confirmed_by = Names()
@@ -254,7 +254,7 @@ def loses(agreed: Consensus, volume: Volume) -> bool:
 # The race
 
 
-def winner(model: PatroniModel, agreed: Consensus, up: list[Instance]) -> Instance | None:
+def winner(model: MemberContainers, agreed: Consensus, up: list[Instance]) -> Instance | None:
     """The member that takes a free lock while the key is there; any that Patroni would let."""
     least = agreed.last_location - agreed.setting("maximum_lag_on_failover")
     newest = agreed.recorded_timeline if agreed.settings.get("check_timeline") else 0

@@ -128,7 +128,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
 def run_virtual(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine function to its end on a virtual loop of its own; a callback that failed
-    meanwhile fails the run.
+    meanwhile fails the run."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return run_on(runner, main)
+
+
+def run_on(runner: asyncio.Runner, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine function to its end on the runner's virtual loop; what it has started goes on
+    in the runner's next run.
 
     The result is kept outside the task: ``Runner`` writes out its task twice, result included, when
     it restores the handler of SIGINT, and a whole world is much to write out.
@@ -138,12 +145,11 @@ def run_virtual(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     async def keep_result() -> None:
         results.append(await main())
 
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        runner.run(keep_result())
-        loop = runner.get_loop()
-        if isinstance(loop, VirtualLoop) and loop.failures:
-            raise loop.failures[0]
-        return results[0]
+    runner.run(keep_result())
+    loop = runner.get_loop()
+    if isinstance(loop, VirtualLoop) and loop.failures:
+        raise loop.failures[0]
+    return results[0]
 
 
 async def in_place(function: Callable[[], T]) -> T:

@@ -45,6 +45,8 @@ class Volume:
     raft: Literal["whole", "torn", "stuck"] = "whole"
     """Raft's files beside it: a torn journal lets Patroni exit at every start; with a stuck one it
     waits for ever, and its Raft node takes part in everything."""
+    was_primary: bool = False
+    """True while the control file says "in production": a primary that ended without a word."""
     votes: dict[str, Files] = field(default_factory=dict)
     """Raft's files as far as they tell who votes, by the node's own address, which is in their
     names."""
@@ -52,6 +54,20 @@ class Volume:
     """The reason why the last try to restore the cluster came to nothing, beside Raft's files."""
     raft_obeyed: str = ""
     """The last request to set them aside that was obeyed."""
+    raft_loss: str = ""
+    """The number of the loss with which the member waits; empty where it does not."""
+    raft_lost_s: float = 0.0
+    raft_began_s: float = -1.0
+    """The times at which it found that loss, and at which its log last began anew."""
+    raft_began: str = ""
+    """The number of the loss after which the log began anew, which Patroni's tags tell while it has
+    nothing else."""
+    begins_raft: bool = False
+    """True while its Raft log is empty: a quorum of such nodes knows nothing of the cluster."""
+    knows_raft: bool = False
+    """True while its log has entries that were committed."""
+    is_fenced: bool = False
+    """True from when its log began anew until it streams: it may not lead."""
 
     @property
     def is_empty(self) -> bool:
@@ -65,7 +81,7 @@ class Volume:
         self.rewound_from, self.is_torn = None, False
 
     def set_raft_aside(self) -> None:
-        self.raft = "whole"
+        self.raft, self.knows_raft, self.raft_began = "whole", False, ""
         self.votes.clear()
 
 

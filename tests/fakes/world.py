@@ -14,10 +14,11 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.observed import LiveService
 from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import APP_LABEL, HOST_NETWORK, Service
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from queenright.engine.lease import LeaseKeeper
 from queenright.engine.loop import Loop
-from queenright.engine.world import Ports, Tempo
+from queenright.ports import Ports
+from queenright.settings import PollIntervals
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
 from tests.fakes.data_damage import DataDamage
 from tests.fakes.drills import Drills, is_drill
@@ -37,13 +38,14 @@ from tests.fakes.loading import JudgedFiles
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.patroni_model import PatroniModel
 from tests.fakes.repositories import Repositories, is_repository, why_no_server
+from tests.fakes.running_operator import Operator
 from tests.fakes.swarm_store import Role, SwarmStore
 from tests.fakes.virtual_loop import in_place
 from tests.support.app_builders import EDGE_IMAGE
 from tests.support.builders import DIGESTS, FILE, MANIFEST, PROXY_IMAGE, VIP_IMAGE
 
 MEMBER_VARIABLES = frozenset({"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOVER_PRIORITY"})
-TEMPO = Tempo(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
+TEMPO = PollIntervals(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
 
 
 @dataclass
@@ -211,14 +213,14 @@ class World(DataDamage):
     def start_operator(
         self,
         ruleset: Ruleset = RULESET,
-        tempo: Tempo = TEMPO,
+        tempo: PollIntervals = TEMPO,
         *,
         ports: Ports | None = None,
         lease: LeaseKeeper | None = None,
         settled: Callable[[], None] = lambda: None,
     ) -> Operator:
         ports = ports or self.ports
-        desired = DesiredState(ports, in_place, JudgedFiles().load)
+        desired = DocumentStore(ports, in_place, JudgedFiles().load)
         loop = Loop(ports, desired, tempo, ruleset, lease=lease, settled=settled)
         return Operator(loop, asyncio.get_running_loop().create_task(loop.run()))
 
@@ -284,22 +286,3 @@ class World(DataDamage):
                 return self.now_s - began
             await anyio.sleep(0.5)
         raise TimeoutError(f"not whole after {limit_s} s")
-
-
-@dataclass
-class Operator:
-    """A running operator process."""
-
-    loop: Loop
-    task: asyncio.Task[None]
-
-    async def kill(self) -> None:
-        """SIGKILL: whatever it is at."""
-        self.task.cancel()
-        await asyncio.wait([self.task])
-
-    async def stop(self) -> None:
-        """SIGTERM: the step in hand is finished."""
-        self.loop.stop()
-        await asyncio.wait([self.task])
-        self.task.result()

@@ -15,7 +15,10 @@ from tests.lab.node import Node
 from tests.lab.settings import LabError
 
 _MEMBER = "label=queenright.cluster"
-_SCRIPT = 'export PGPASSWORD=$(cat /run/secrets/pg_superuser_pw); exec psql "$@"'
+ASKED_BY = "LAB_ASKS"
+"""A variable of the processes that the lab itself starts in a container, beside a password."""
+SIGNED_IN = f"export {ASKED_BY}=1 PGPASSWORD=$(cat /run/secrets/pg_superuser_pw);"
+_SCRIPT = f'{SIGNED_IN} exec psql "$@"'
 
 
 def member_container(lab: Lab) -> tuple[Node, str]:

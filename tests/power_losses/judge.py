@@ -22,7 +22,8 @@ class Figures:
     """Cost of a round: seconds from the last start to a leader that acknowledges rows, and to a
     whole cluster; rows acknowledged in the round, and lost by it; rows acknowledged beside a newer
     leader. ``held`` is the hold that waited for its owner, ``differs`` the members that have
-    other rows than the leader, ``wrong`` why it did not become whole."""
+    other rows than the leader, ``wrong`` why it did not become whole, ``led`` the members that led
+    last before the loss and after it."""
 
     round: Round
     leads_s: float
@@ -34,6 +35,7 @@ class Figures:
     differs: tuple[str, ...] = ()
     wrong: str = ""
     load: float = 0.0
+    led: tuple[str, str] = ("", "")
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -89,9 +91,10 @@ def line(found: Figures) -> str:
     faults = f"; BROKEN: {'; '.join(found.faults)}" if found.faults else ""
     held = "; held for its owner's word" if found.held else ""
     manager = ", the manager too" if one.with_manager else ""
+    led = f" ({found.led[1]}, before it {found.led[0]})" if all(found.led) else ""
     return (
-        f"{one.number} {one.variant.name}{manager}: a leader after {found.leads_s:.0f} s, {whole}"
-        f"{held}; {found.told} rows, lost {found.lost}, by two at once {found.beside}; load "
+        f"{one.number} {one.variant.name}{manager}: a leader{led} after {found.leads_s:.0f} s, "
+        f"{whole}{held}; {found.told} rows, lost {found.lost}, by two at once {found.beside}; load "
         f"{found.load:.0f}{faults}"
     )
 

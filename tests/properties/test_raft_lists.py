@@ -83,16 +83,16 @@ def live(seed: int) -> list[str]:
         listed = max((node.listed for node in both.running.values()), key=len)
         away = [own for own in ADDRESSES if own not in both.running]
         spare = len(listed & both.running.keys()) - 1 > len(listed) / 2
-        deed = rng.choice(["start", "start", "end", "power", "remove"])
-        if deed == "start" and away:
+        event = rng.choice(["start", "start", "end", "power", "remove"])
+        if event == "start" and away:
             own = rng.choice(away)
             both.start(own, tuple(sorted({*listed, own})))
             story.append(f"start {own}")
-        elif deed in {"end", "power"} and spare:
+        elif event in {"end", "power"} and spare:
             own = rng.choice(sorted(both.running))
-            both.end(own, with_power=deed == "power")
-            story.append(f"{deed} {own}")
-        elif deed == "remove" and len(listed) > 2 and (spare or away):
+            both.end(own, with_power=event == "power")
+            story.append(f"{event} {own}")
+        elif event == "remove" and len(listed) > 2 and (spare or away):
             own = rng.choice(sorted(listed))
             if both.remove(own):
                 both.wait()

@@ -235,11 +235,11 @@ def test_one_settled_and_synced_change_at_a_time_leaves_one_quorum(seed: int) ->
         until_one_settled(nodes, voters)
         nodes.tick(10)
         nodes.sync()
-        disturb(nodes, rng, voters)
+        disrupt(nodes, rng, voters)
         until_one_settled(nodes, voters)
 
 
-def disturb(nodes: RaftNodes, rng: random.Random, voters: list[str]) -> None:
+def disrupt(nodes: RaftNodes, rng: random.Random, voters: list[str]) -> None:
     """Cut a minority off, then end all nodes by a kill or a power cut, and start them in any
     order."""
     minority = rng.sample(voters, (len(voters) - 1) // 2)

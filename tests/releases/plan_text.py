@@ -23,7 +23,7 @@ def told(plan: Plan, observed: Observed) -> str:
 
 
 def told_action(action: AnyAction, observed: Observed) -> Iterator[str]:
-    yield f"{action.key}: {action.reason}" + (f" (disturbs {d})" if (d := action.disrupts) else "")
+    yield f"{action.key}: {action.reason}" + (f" (disrupts {d})" if (d := action.disrupts) else "")
     for change in action.changes:
         yield f"    {change.path}: {change.old} -> {change.new}"
     match action:

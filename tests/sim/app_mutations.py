@@ -24,7 +24,7 @@ from queenright.core.observed import Known, LiveService, SwarmState, Task
 from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import ROLE_LABEL
 from tests.sim.app_world import AppWorld, app_script, with_app
-from tests.sim.history import run
+from tests.sim.until_caught import Watch, is_caught
 
 Step = AnyAction | Hold
 Eyes = Callable[[AppState], AppState]
@@ -144,20 +144,28 @@ def as_replaced(state: AppState) -> AppState:
     return with_swarm(state, tasks=(*others, *running, *made))
 
 
-def violations_of(seed: int, ruleset: Ruleset = RULESET, faults: int = 20) -> list[str]:
+def app_watch(seed: int) -> Watch:
+    """Return a watch that puts an application into its world, and judges it."""
     worlds: list[AppWorld] = []
-    outcome = run(app_script(seed, faults), ruleset, with_app(seed, worlds))
-    worlds[0].judge_end()
-    return [*outcome.violations, *worlds[0].violations]
+
+    def judge_end() -> None:
+        worlds[0].judge_end()
+
+    return Watch(
+        with_app(seed, worlds),
+        lambda: [text for app in worlds for text in app.violations],
+        judge_end,
+    )
 
 
+FAULTS = 20
 MOST_SEEDS = 60
 
 
 def catches(mutation: AppMutation, seed: int) -> bool:
-    """Return True if the history fails for the mutated operator and passes for the true one."""
-    found = violations_of(seed, mutation.ruleset)
-    return any(mutation.words in text for text in found) and not violations_of(seed)
+    """Return True if the history fails for the mutated operator, and not for the true one."""
+    script, watches = app_script(seed, FAULTS), (app_watch(seed), app_watch(seed))
+    return is_caught(mutation.words, script, mutation.ruleset, *watches)
 
 
 def seed_that_catches(mutation: AppMutation) -> int | None:

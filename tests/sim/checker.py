@@ -100,8 +100,8 @@ def judge_patch(subject: Subject, verb: Verb, looked_at_s: float) -> Iterator[st
     lifts = "pause" in verb.patch and not verb.patch["pause"]
     if lifts and agreed.foreign_pause and agreed.paused_at_s < looked_at_s:
         yield "a pause that somebody else has set is lifted"
-    if verb.patch.get("pause") and not is_wished(subject, "maintenance", "promotion"):
-        yield "Patroni is paused though nobody wishes it"
+    if verb.patch.get("pause") and not is_desired(subject, "maintenance", "promotion"):
+        yield "Patroni is paused though nobody asks for it"
     route = str(verb.patch.get(ROUTE_KEY) or "")
     if route.startswith("pin "):
         leader = subject.leader()
@@ -135,7 +135,7 @@ def has_path(expected: Mapping[str, Any], path: Sequence[str]) -> bool:
     return True
 
 
-def is_wished(subject: Subject, *fields: str) -> bool:
+def is_desired(subject: Subject, *fields: str) -> bool:
     """Return True if the file has had one of these fields recently."""
     manifests = subject.world.manifests
     texts = (subject.text, manifests.files.get(subject.file, ""), *manifests.before[-3:])

@@ -13,7 +13,7 @@ from tests.sim.broken_passes import broken_passes
 from tests.sim.remembered_judge import Judged, judged_memory
 from tests.sim.seeds import FAULTS, HISTORIES, SEED, faults, first_seed, histories, is_quick
 
-JUDGED_ONE_IN = 10
+JUDGED_ONE_IN = 20
 
 
 @pytest.fixture(autouse=True)

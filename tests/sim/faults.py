@@ -83,8 +83,8 @@ def cut_off(world: World, rng: random.Random) -> str:
 
 def repair(world: World, rng: random.Random) -> str:
     """People see to everything at once."""
-    for deed in (heal, power_on, undoom):
-        deed(world, rng)
+    for event in (heal, power_on, undoom):
+        event(world, rng)
     world.empty_data()
     world.swarm.faults = Faults()
     world.patroni.deaf = 0.0

@@ -1,9 +1,9 @@
 """Judge of forecasts: what the operator then did is what was forecast.
 
-The comparison: each disturbing action that was done, by kind and target and as often as it was
-done, is one of the forecast, and the other way round. Disturbing is what creates, updates, restarts
+The comparison: each disrupting action that was done, by kind and target and as often as it was
+done, is one of the forecast, and the other way round. Disrupting is what creates, updates, restarts
 or removes a service, restarts PostgreSQL, moves the lead, begins a copy anew, or takes a vote; a
-job's service is not, because it disturbs nobody. The order is not compared, and neither is who
+job's service is not, because it disrupts nobody. The order is not compared, and neither is who
 takes the lead: of members that are equally good, Patroni's answers decide. Restarts of PostgreSQL
 are not compared where a lowered parameter waits for the leader's restart (`leader-restart`): which
 replica hears of it before the leader does is Patroni's.
@@ -83,8 +83,8 @@ async def forecast_of(
     return Forecasted(made.ways(), len(world.audit.records))
 
 
-def disturbing(actions: Iterable[AnyAction]) -> Counter[str]:
-    """Return the disturbing actions by their keys (kind and target)."""
+def disrupting(actions: Iterable[AnyAction]) -> Counter[str]:
+    """Return the disrupting actions by their keys (kind and target)."""
     return Counter(
         action.key
         for action in actions
@@ -117,7 +117,7 @@ async def until_quiet(world: World, quiet_s: float = QUIET_S) -> bool:
 
 def compare(world: World, forecasted: Forecasted, *, with_restarts: bool = True) -> Iterator[str]:
     """Yield where what was done differs from the forecast."""
-    done, expected = disturbing(done_since(world, forecasted)), disturbing(forecasted.actions)
+    done, expected = disrupting(done_since(world, forecasted)), disrupting(forecasted.actions)
     holds = [hold.key for way in forecasted.ways for hold in way.stops]
     if not with_restarts or any(key.startswith("leader-restart/") for key in holds):
         for key in [*done, *expected]:

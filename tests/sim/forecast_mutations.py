@@ -17,10 +17,10 @@ from tests.support.builders import manifest
 Wanted = Mapping[DocumentKey, Desired]
 
 
-def forget_disturbance(
+def forget_disruption(
     action: AnyAction, observed: Observed, desired: Wanted, change: Change
 ) -> Observed:
-    """An updated service disturbs its member: here its PostgreSQL goes on as it was, with the
+    """An updated service disrupts its member: here its PostgreSQL goes on as it was, with the
     parameters that wait for a restart."""
     found = after(action, observed, desired, change)
     if not isinstance(action, UpdateService) or action.service.name not in observed.members:
@@ -85,7 +85,7 @@ GRACE = manifest(stopGracePeriod="90s")
 CONNECTIONS = manifest(postgresql="{parameters: {max_connections: 300}}")
 BOTH = manifest(postgresql="{parameters: {max_connections: 300}}", stopGracePeriod="90s")
 MUTATIONS = (
-    ForecastMutation("an updated service disturbs nobody", forget_disturbance, BOTH),
+    ForecastMutation("an updated service disrupts nobody", forget_disruption, BOTH),
     ForecastMutation("a demoted leader is not restarted", forget_demotion, CONNECTIONS),
     ForecastMutation("a switchover moves no lead", forget_leader, GRACE),
     ForecastMutation("a restart applies nothing", forget_restarts, CONNECTIONS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -13,8 +13,8 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.observed import Engine
 from queenright.core.planning.plan import Plan
 from queenright.engine.planning import observe_and_plan
-from queenright.engine.world import Tempo
 from queenright.ports.errors import PortError
+from queenright.settings import PollIntervals
 from tests.fakes.fake_swarm import Faults
 from tests.fakes.files import Ended, Refused
 from tests.fakes.loading import judged
@@ -22,20 +22,20 @@ from tests.fakes.task_lives import PREPARING_S
 from tests.fakes.verbs import VerbFaults
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
-from tests.sim.broken_passes import broken_passes
+from tests.sim.broken_passes import Heard, broken_passes
 from tests.sim.documents import IMAGES, LASTING_TEXTS, UNSTARTABLE_IMAGE
 from tests.sim.faults import MEMBERS, heal, power_on
 from tests.sim.forecast_judge import judged_edit
 from tests.sim.invariants import DATA_SECRETS, Invariants
 from tests.sim.operator_processes import Operators
-from tests.sim.script import DEEDS, Script, Step, make_script
+from tests.sim.script import EVENTS, Script, Step, make_script
 from tests.sim.seeds import ends_with_a_forecast
 from tests.sim.user_actions import activate, switch_over
 from tests.support.builders import FILE, desired
 
 SETTLES_S = 1500.0
 """Longer than the longest backoff, a node's return and a rolling change together."""
-LEISURELY = Tempo(resync_s=20.0, file_poll_s=3.0, member_poll_s=5.0)
+LEISURELY = PollIntervals(resync_s=20.0, file_poll_s=3.0, member_poll_s=5.0)
 """Polls seldom: a history is long, and latency is not what it asks about."""
 PATIENCE_S = 500.0
 """The time for the operator before a person does what a hold asks for."""
@@ -54,9 +54,19 @@ class Outcome:
     story: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        kept = [f"{step.number}:{step.deed}" for step in self.script.steps]
+        kept = [f"{step.number}:{step.event}" for step in self.script.steps]
         head = f"seed {self.script.seed}, steps {' '.join(kept)}"
         return "\n".join([head, *self.violations, "", *self.story])
+
+
+def heard_by(judges: list[Invariants]) -> Heard:
+    """Return a listener that tells the holds of each pass to the judges that there are by then."""
+
+    def heard(holds: Mapping[str, str]) -> None:
+        for judge in judges:
+            judge.heard(holds)
+
+    return heard
 
 
 def run(
@@ -64,12 +74,7 @@ def run(
 ) -> Outcome:
     """A history on a virtual clock of its own; ``tamper`` may put other ports in its world."""
     holds: list[Invariants] = []
-
-    def heard(found: object) -> None:
-        for invariants in holds:
-            invariants.heard(found)  # type: ignore[arg-type]
-
-    with broken_passes(heard) as broken:
+    with broken_passes(heard_by(holds)) as broken:
         outcome = run_virtual(lambda: live_through(script, ruleset, holds, tamper))
     outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
     return outcome
@@ -119,12 +124,12 @@ def prepared_world(seed: int) -> World:
 
 async def take(step: Step, script: Script, world: World, operators: Operators) -> str:
     rng = script.rng(step)
-    if step.deed not in DEEDS:
-        return await operators.end(step.deed, rng)
+    if step.event not in EVENTS:
+        return await operators.end(step.event, rng)
     try:
-        return DEEDS[step.deed](world, rng)
+        return EVENTS[step.event](world, rng)
     except (PortError, AssertionError) as refused:
-        return f"{step.deed} was refused: {refused}"
+        return f"{step.event} was refused: {refused}"
 
 
 def calm(script: Script, world: World) -> None:
@@ -146,8 +151,8 @@ def calm(script: Script, world: World) -> None:
     world.orchestrator.preparing_s = PREPARING_S
     world.manifests.broken = False
     world.manifests.write(FILE, rng.choice(LASTING_TEXTS))
-    for deed in (heal, power_on, activate):
-        deed(world, rng)
+    for event in (heal, power_on, activate):
+        event(world, rng)
     world.empty_data()
     if agreed.foreign_pause:
         agreed.paused = False
@@ -220,13 +225,13 @@ async def settle(world: World, log: list[str], invariants: Invariants, ruleset: 
 
 def follow_advice(world: World, log: list[str], plan: Plan) -> bool:
     """Do what an unresolved hold asks a person to do; False if none does."""
-    if deed := world.accept_loss():
-        log.append(f"{world.now_s:7.1f} {deed}")
+    if event := world.accept_loss():
+        log.append(f"{world.now_s:7.1f} {event}")
         return True
     for hold in plan.holds:
         leader = world.leader()
-        if deed := next(filter(None, (owner(hold) for owner in world.advised)), ""):
-            log.append(f"{world.now_s:7.1f} {deed}")
+        if event := next(filter(None, (owner(hold) for owner in world.advised)), ""):
+            log.append(f"{world.now_s:7.1f} {event}")
             return True
         if hold.key.startswith("leader-restart/main") and leader is not None and world.is_whole():
             world.patroni_model.restart(leader, 1.5)

@@ -15,7 +15,6 @@ from queenright.core.actions import LabelNode
 from queenright.core.kinds.postgres_cluster.annotations import PRIMARY_LABEL
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY, ROUTE_KEY
 from queenright.core.observed import LiveService
-from queenright.core.planning.service_context import UPDATE_LIMIT
 from queenright.core.swarm.objects import (
     VRRP_LABEL,
     Secret,
@@ -23,16 +22,16 @@ from queenright.core.swarm.objects import (
 )
 from tests.fakes.placement import fits
 from tests.fakes.server_parameters import HOT_STANDBY
-from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.verbs import Verb
 from tests.fakes.world import World
 from tests.sim.checker import is_less, judge_safety, judge_verb
 from tests.sim.client_path import ClientPath
+from tests.sim.disruption_judge import judge_disruption, judge_forgetting
 from tests.sim.rollout_judge import judge_rollout
-from tests.sim.service_writes import asks_to_forget, restarts, seconds, surplus
+from tests.sim.service_writes import asks_to_forget, begins_log, restarts, surplus
 from tests.sim.subject import Subject, main_cluster
-from tests.sim.sync_judge import judge_rest, judge_restart
+from tests.sim.sync_judge import judge_rest
 from tests.sim.texts import names_primary, pauses_for_good
 
 SAFE = re.compile(r"safe to power off: ((?:node\d(?:, )?)+)")
@@ -156,7 +155,9 @@ class Invariants:
                     for text in judge_rollout(self.world, live) if changes else ():
                         self.violated(text)
                     ended = tasks if changes else surplus(tasks, service)
-                    self._disrupts(live, ended, forgets=asks_to_forget(live.value, service))
+                    if not begins_log(live.value, service):  # judged when the member obeys
+                        forgets = asks_to_forget(live.value, service)
+                        self._disrupts(live, ended, forgets=forgets)
             case "adjust-service", (str(service_id), Service() as service):
                 live = self.world.store.services.get(service_id)
                 if live and not (self.restore_is_wanted and not service.replicas):
@@ -218,16 +219,6 @@ class Invariants:
             ]
             self._disrupts(live, tasks)
 
-    def _forgets(self, name: str) -> None:
-        """A member sets its Raft log aside: only one that can't apply it, and only where the others
-        have everything."""
-        own = [i for i in self.world.patroni_model.instances.values() if i.service == name]
-        others = self.subject.consensus().raft.able - {i.name for i in own}
-        if not any(i.vote is not None and not i.vote.can_apply for i in own):
-            self.violated(f"{name} is to set aside a Raft log that is well")
-        if 2 * len(others) <= len(self.subject.services):
-            self.violated(f"{name} is to set its Raft log aside without a quorum of the others")
-
     def _disrupts(self, live: LiveService, tasks: list[FakeTask], *, forgets: bool = False) -> None:
         """Check the containers of a service that the next write stops."""
         name, world = live.value.name, self.world
@@ -239,64 +230,16 @@ class Invariants:
             if task.desired == "running" and task.up_since_s < world.swarm.observed_at_s
         ]
         if name in self.subject.services and stopped:
-            if forgets:
-                self._forgets(name)
+            for text in judge_forgetting(self.subject, name) if forgets else ():
+                self.violated(text)
             self._disrupts_member(name, is_out=forgets)
 
     def _disrupts_member(self, name: str, *, moves: bool = False, is_out: bool = False) -> None:
-        """A member's PostgreSQL is stopped or, where the lead ``moves`` away from it, demoted. One
-        that ``is_out`` serves nobody, and may have the only whole data."""
-        world, looked_at_s = self.world, self.looked_at_s
-        self.disrupted.append((world.now_s, name))
-        model = world.patroni_model
-        leader, agreed = self.subject.leader(), self.subject.consensus()
-        leads = leader is not None and leader.service == name
-        if leads and not moves and agreed.changed_at_s < looked_at_s:
-            self.violated(f"the leader {name} is disturbed")
-        is_own_pause = bool(agreed.settings.get(PAUSE_KEY))
-        if agreed.paused and agreed.paused_at_s < looked_at_s and not (is_out and is_own_pause):
-            self.violated(f"{name} is disturbed while Patroni is paused")
-        if is_out:
-            return
-        if not moves:
-            for text in judge_restart(self.subject, name, looked_at_s):
-                self.violated(text)
-        for other in self.subject.services:
-            if other != name and not model.was_well_since(other, looked_at_s):
-                self.violated(f"{name} is disturbed while {other} is not well")
-            if other != name and self._is_being_replaced(other):
-                self.violated(f"{name} is disturbed while {other} is being replaced")
-        for address in self.subject.addresses:
-            silent_s = world.patroni.silent_s.get(address, -1.0)
-            answered_s = world.patroni.answered_s.get(address, -1.0)
-            is_unknown = silent_s >= world.swarm.observed_at_s > answered_s
-            if is_unknown:
-                self.violated(f"{name} is disturbed while {address} is unknown")
-
-    def _is_being_replaced(self, name: str) -> bool:
-        """Return True if a member's container is to end by a change that the pass must have seen,
-        however well the member answers until then."""
-        live = self.world.store.service_named(name)
-        if live is None or seconds(live.updated_at) > self.world.swarm.observed_at_s:
-            return False
-        if self._waits_in_vain(live):
-            return False
-        return any(
-            (task.template, task.force_update) != (template_of(live.value), live.force_update)
-            for task in self.world.containers(name)
-        )
-
-    def _waits_in_vain(self, live: LiveService) -> bool:
-        """Return True if swarm's update, which replaces one container after the other, is stuck: it
-        has waited long for a task of another slot that has no node."""
-        since_s = self.world.swarm.observed_at_s - seconds(live.updated_at)
-        if since_s < UPDATE_LIMIT.total_seconds():
-            return False
-        busy = {task.slot for task in self.world.containers(live.value.name)}
-        return any(
-            task.wants_to_run and not task.node_id and task.slot not in busy
-            for task in self.world.orchestrator.tasks_of(live)
-        )
+        self.disrupted.append((self.world.now_s, name))
+        for text in judge_disruption(
+            self.subject, name, self.looked_at_s, moves=moves, is_out=is_out
+        ):
+            self.violated(text)
 
     def _new_secret(self, name: str) -> None:
         with_data = any(not volume.is_empty for volume in self.world.patroni_model.volumes.values())

@@ -20,7 +20,6 @@ from queenright.core.planning.plan import Guard, Hold
 from queenright.core.swarm.objects import Service
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.world import World
-from tests.sim.history import run
 from tests.sim.mutated_states import (
     Careless,
     Hasty,
@@ -38,6 +37,7 @@ from tests.sim.mutated_states import (
     seen_as,
 )
 from tests.sim.script import Script, make_script
+from tests.sim.until_caught import Watch, is_caught
 
 Step = AnyAction | Hold
 Tamper = Callable[[World], None]
@@ -60,7 +60,7 @@ class Mutation:
         if not self.actions_only:
             return made
         steps = (
-            dataclasses.replace(step, deed=self.actions_only[step.number % len(self.actions_only)])
+            dataclasses.replace(step, event=self.actions_only[step.number % len(self.actions_only)])
             for step in made.steps
         )
         return dataclasses.replace(made, steps=tuple(steps))
@@ -170,10 +170,9 @@ MOST_SEEDS = 100
 
 
 def catches(mutation: Mutation, seed: int) -> bool:
-    """Return True if the history fails for the mutated operator and passes for the true one."""
-    script = mutation.script(seed)
-    found = run(script, mutation.ruleset, mutation.tamper).violations
-    return any(mutation.words in text for text in found) and not run(script).violations
+    """Return True if the history fails for the mutated operator, and not for the true one."""
+    watch = Watch(mutation.tamper)
+    return is_caught(mutation.words, mutation.script(seed), mutation.ruleset, watch, Watch())
 
 
 def seed_that_catches(mutation: Mutation) -> int | None:
@@ -187,7 +186,7 @@ AMBIGUITY = ("bad_verbs", "another_primary", "another_primary", "repair")
 FAILOVERS = ("another_primary", *6 * ("repair",), "switch_over", *9 * ("repair",))
 MAINTENANCE = tuple(3 * ("wish", "repair", "repair"))[:-1]
 MUTATIONS = (
-    Mutation("restarts members without asking why not", "is disturbed", 1, seeing(Careless)),
+    Mutation("restarts members without asking why not", "is disrupted", 1, seeing(Careless)),
     Mutation(
         "the same, but the guards stand",
         "a guard had to refuse",
@@ -202,7 +201,7 @@ MUTATIONS = (
         "skips the lag check", "lags too far behind", 0, seeing(LagBlind), actions_only=SLOWNESS
     ),
     Mutation(
-        "signs in with the wished password",
+        "signs in with the desired password",
         "not settled",
         10,
         seeing(Wishful, guards=None),
@@ -219,7 +218,7 @@ MUTATIONS = (
     Mutation(
         "asks again after a 503",
         "a second switchover",
-        8,
+        17,
         seeing(Impatient),
         actions_only=AMBIGUITY,
     ),
@@ -250,7 +249,7 @@ MUTATIONS = (
         tamper=with_old_image,
         actions_only=("torn_journal", *11 * ("repair",)),
     ),
-    Mutation("skips the version check", "not what was observed", 8, tamper=overwriting),
+    Mutation("skips the version check", "not what was observed", 16, tamper=overwriting),
 )
 
 

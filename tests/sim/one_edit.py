@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import anyio
 
@@ -18,13 +19,14 @@ from queenright.core.swarm.objects import Secret
 from queenright.engine.planning import observe_and_plan
 from tests.fakes.loading import judged
 from tests.fakes.replicas import Replicas
-from tests.fakes.virtual_loop import run_virtual
+from tests.fakes.stage import StandingStill
 from tests.fakes.world import World
 from tests.sim.broken_passes import broken_passes
 from tests.sim.documents import IMAGES, UNSTARTABLE_IMAGE
 from tests.sim.history import LEISURELY
 from tests.sim.invariants import Invariants
 from tests.sim.operator_processes import Operators
+from tests.sim.remembered_judge import found_so_far
 from tests.sim.schema_edits import ITEMS, POOL, Edit, SchemaField, draw_edit
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, EDGE_DIGEST, EDGE_IMAGE, app_manifest
 from tests.support.builders import BACKUP, BACKUP_ON_VOLUME, FILE, VIP, manifest
@@ -141,48 +143,79 @@ def draw_valid(kind: str, one: SchemaField, rng: random.Random) -> tuple[str, Ed
     return None
 
 
-def live_through(text: str, edit: Edit, seed: int) -> Outcome:
+@dataclass
+class Scene:
+    """A cluster, and for an application's file this too, that is as the text says."""
+
+    world: World
+    text: str
+    invariants: Invariants
+    operators: Operators
+    violations: list[str] = field(default_factory=list)
+
+
+@cache
+def converged(file: str, text: str, seed: int, *, moves: bool) -> StandingStill[Scene]:
+    """Return the scene from which all edits of this text go on, each by itself.
+
+    ``moves`` is True for edits that may have members removed.
+    """
     with broken_passes() as broken:
-        outcome = run_virtual(lambda: _live_through(text, edit, seed))
-    outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
-    return outcome
+        scene = StandingStill(lambda: _converge(file, text, seed, moves=moves))
+    assert not broken, broken[0]
+    return scene
 
 
-async def _live_through(text: str, edit: Edit, seed: int) -> Outcome:
-    world, outcome = World(seed), Outcome(str(edit))
+async def _converge(file: str, text: str, seed: int, *, moves: bool) -> Scene:
+    world = World(seed)
     world.startable = frozenset(IMAGES) - {UNSTARTABLE_IMAGE}
     world.swarm.images |= IMAGES
-    world.manifests.files[edit.file] = text
-    if edit.file == APP_FILE:
+    world.manifests.files[file] = text
+    if file == APP_FILE:
         world.startable |= APP_IMAGES.keys()
         world.swarm.images |= APP_IMAGES
         Replicas(world, random.Random(seed))
     for name in OWNERS_SECRETS:
         world.store.create_secret(Secret(name))
+    invariants = Invariants(world, removal_is_wanted=moves)
+    scene = Scene(world, text, invariants, Operators(world, RULESET, LEISURELY))
+    scene.operators.start()
+    await world.until_whole()
+    began = await _wait(world, None, scene.violations)
+    if began != CARRIED_OUT:
+        scene.violations.append(f"the first text is not carried out: {began}")
+    return scene
+
+
+def live_through(text: str, edit: Edit, seed: int) -> Outcome:
+    """Edit the field on the converged cluster, and take it back if it is not carried out."""
     # A line of `members` that changes has its member removed and added (``topology_judge``).
     moves = edit.field.path[:2] == ("spec", "members")
-    invariants = Invariants(world, removal_is_wanted=moves)
-    operators = Operators(world, RULESET, LEISURELY)
-    operators.start()
-    await world.until_whole()
-    began = await _wait(world, edit, outcome, may_hold=False)
-    if began != CARRIED_OUT:
-        outcome.violations.append(f"the first text is not carried out: {began}")
-    world.manifests.write(edit.file, edit.text)
-    outcome.end = await _wait(world, edit, outcome)
-    if outcome.end != CARRIED_OUT:
-        world.manifests.write(edit.file, text)
-        back = await _wait(world, edit, outcome, may_hold=False)
-        if back != CARRIED_OUT:
-            outcome.violations.append(f"the former text is not converged again: {back}")
-    await operators.kill()
-    outcome.violations += invariants.violations
+    return converged(edit.file, text, seed, moves=moves).go_on(lambda scene: _edit(scene, edit))
+
+
+async def _edit(scene: Scene, edit: Edit) -> Outcome:
+    world, outcome = scene.world, Outcome(str(edit), violations=[*scene.violations])
+    with broken_passes() as broken:
+        world.manifests.write(edit.file, edit.text)
+        outcome.end = await _wait(world, edit, outcome.violations)
+        if outcome.end != CARRIED_OUT:
+            world.manifests.write(edit.file, scene.text)
+            back = await _wait(world, edit, outcome.violations, may_hold=False)
+            if back != CARRIED_OUT:
+                outcome.violations.append(f"the former text is not converged again: {back}")
+        await scene.operators.kill()
+    outcome.violations += [*scene.invariants.violations, *found_so_far()]
+    outcome.violations += [f"a pass broke: {line}" for line in broken[:3]]
     return outcome
 
 
-async def _wait(world: World, edit: Edit, outcome: Outcome, *, may_hold: bool = True) -> str:
-    """Wait until the text is carried out or, if it ``may_hold``, only a hold is left that names the
-    field; return the result."""
+async def _wait(
+    world: World, edit: Edit | None, violations: list[str], *, may_hold: bool = True
+) -> str:
+    """Wait until the text is carried out or, if an edit ``may_hold``, only a hold is left that
+    names its field; return the result."""
+    may_hold = may_hold and edit is not None
     began_s, led_s, end = world.now_s, world.now_s, ""
     while world.now_s < began_s + PATIENCE_S:
         writes = world.changes
@@ -191,11 +224,11 @@ async def _wait(world: World, edit: Edit, outcome: Outcome, *, may_hold: bool = 
             if world.has_leader():
                 led_s = world.now_s
             elif world.now_s - led_s > LEADERLESS_S:
-                outcome.violations.append(f"no leader since {led_s:.0f} s ({edit})")
+                violations.append(f"no leader since {led_s:.0f} s ({edit or 'first text'})")
                 return "without a leader"
         holds, acts = await holds_now(world)
         standing = [hold for hold in holds if not stays(hold, edit)]
-        outcome.violations += [
+        violations += [
             f"advice that loses data: {hold.reason}"
             for hold in standing
             if LOSES_DATA in hold.reason
@@ -206,16 +239,17 @@ async def _wait(world: World, edit: Edit, outcome: Outcome, *, may_hold: bool = 
         end = "; ".join(f"{hold.key}: {hold.reason}" for hold in standing)
         if not standing:
             return CARRIED_OUT
-        if may_hold and any(names(hold, edit) for hold in standing):
+        if may_hold and edit is not None and any(names(hold, edit) for hold in standing):
             return f"held: {end}"
     if may_hold:
-        outcome.violations.append(f"neither carried out nor held with the field's name: {end}")
+        violations.append(f"neither carried out nor held with the field's name: {end}")
     return end
 
 
-def stays(hold: Hold, edit: Edit) -> bool:
+def stays(hold: Hold, edit: Edit | None) -> bool:
     """True for news, and for what is kept of an object that the file called otherwise for once."""
-    return hold.is_informational or (edit.field.path == NAME and hold.key.startswith("retire/"))
+    renames = edit is not None and edit.field.path == NAME
+    return hold.is_informational or (renames and hold.key.startswith("retire/"))
 
 
 def names(hold: Hold, edit: Edit) -> bool:

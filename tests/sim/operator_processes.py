@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import anyio
 
 from queenright.core.kinds.ruleset import Ruleset
-from queenright.engine.world import Tempo
-from tests.fakes.world import Operator, World
+from queenright.settings import PollIntervals
+from tests.fakes.running_operator import Operator
+from tests.fakes.world import World
 
 
 @dataclass
@@ -19,7 +20,7 @@ class Operators:
 
     world: World
     ruleset: Ruleset
-    tempo: Tempo
+    tempo: PollIntervals
     present: Operator | None = None
     calls_left: int = 0
     """The number of boundaries of its calls at which the operator is still killed; 0: none."""

@@ -10,12 +10,13 @@ from typing import Any
 
 import anyio
 
+from queenright.core.kinds.members import with_members
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed
 from queenright.core.planning.plan import Plan
 from queenright.engine import part
 from queenright.engine.faults import Faults
-from queenright.engine.observe import Look, observe, with_members
+from queenright.engine.observe import Look, observe
 from queenright.engine.observe_cluster import accesses
 from queenright.engine.planning import PlannedObject, Planning
 from queenright.engine.remembered import Remembered

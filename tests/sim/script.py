@@ -18,9 +18,9 @@ FAULTS_A_HISTORY = 50
 
 DELAYS_S = (0.01, 0.3, 1.0, 2.0, 4.0, 9.0)
 RESTARTS = ("kill", "kill at a call", "kill at a call", "stop")
-DEEDS = {
-    deed.__name__: deed
-    for deed in (*FAULTS, *RAFT_FAULTS, total_power_cut, lost_data, *OWNER, *OUTSIDER)
+EVENTS = {
+    event.__name__: event
+    for event in (*FAULTS, *RAFT_FAULTS, total_power_cut, lost_data, *OWNER, *OUTSIDER)
 }
 RAFT_RATE = 0.03
 """The share of steps that damage a Raft node's files."""
@@ -34,7 +34,7 @@ class Step:
 
     number: int
     delay_s: float
-    deed: str
+    event: str
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def with_raft_faults(seed: int) -> Callable[[Step], Step]:
     def change(step: Step) -> Step:
         if rng.random() >= RAFT_RATE:
             return step
-        return replace(step, deed=rng.choice(RAFT_FAULTS).__name__)
+        return replace(step, event=rng.choice(RAFT_FAULTS).__name__)
 
     return change
 

@@ -20,6 +20,11 @@ def asks_to_forget(live: Service, service: Service) -> bool:
     return bool(asked) and asked != live.environment.get(RAFT_RESET_VARIABLE)
 
 
+def begins_log(live: Service, service: Service) -> bool:
+    """Return True if a write asks a member to begin a Raft log anew."""
+    return asks_to_forget(live, service) and ":" in service.environment[RAFT_RESET_VARIABLE]
+
+
 def surplus(tasks: list[FakeTask], service: Service) -> list[FakeTask]:
     """The containers that fewer replicas end."""
     many = service.mode == "replicated"

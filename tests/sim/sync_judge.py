@@ -38,7 +38,7 @@ def judge_restart(subject: Subject, service: str, looked_at_s: float) -> Iterato
     if leader is None or leader.service == service or not is_waiting(subject, looked_at_s):
         return
     if not can_go_on(subject, {service, leader.service}, looked_at_s):
-        yield f"{service} is disturbed while no other replica could confirm commits"
+        yield f"{service} is disrupted while no other replica could confirm commits"
 
 
 def can_go_on(subject: Subject, without: Collection[str], looked_at_s: float) -> bool:
@@ -64,9 +64,9 @@ def judge_powering_off(
 def judge_rest(subject: Subject) -> Iterator[str]:
     """The file's mode is in force, and replicas confirm."""
     agreed = subject.consensus()
-    wished = read_replication(subject.desired().settings)
+    desired = read_replication(subject.desired().settings)
     present = read_replication(agreed.settings)
-    if present != wished:
-        yield f"replication is {present}, and should be {wished}"
-    if wished.is_synchronous and not agreed.sync.members:
+    if present != desired:
+        yield f"replication is {present}, and should be {desired}"
+    if desired.is_synchronous and not agreed.sync.members:
         yield "no replica confirms commits"

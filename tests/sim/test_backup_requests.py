@@ -36,8 +36,6 @@ def is_open(scene: Scene) -> bool:
     return REQUEST_LABEL in scene.world.store.configs["main_cluster"].value.labels
 
 
-FEW = 1
-"""Histories in `make check`; `make test` has all."""
 STEPS = ("ask", "ask", "kill", "away", "back", "move", "list", "edit", "power")
 
 
@@ -88,10 +86,10 @@ def left_beside(scene: Scene) -> None:
         store.create_service(list_job(BackupPlan(None, "replica"), "main", live.value))
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=[pytest.mark.slow] if n >= FEW else []) for n in range(12)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
 def test_every_request_is_answered_or_gone_and_nothing_is_left(seed: int) -> None:
+    """In `make check` the other tests here have its steps, each by itself."""
     scene = run_virtual(lambda: history(seed))
     assert scene.invariants.violations == []
     assert scene.world.base_backups.at_once <= 1

@@ -13,8 +13,9 @@ from queenright.core.kinds.postgres_cluster.backup.note import BackupNote
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.swarm.objects import Secret
+from tests.fakes.running_operator import Operator
 from tests.fakes.virtual_loop import run_virtual
-from tests.fakes.world import Operator, World
+from tests.fakes.world import World
 from tests.sim.history import LEISURELY
 from tests.sim.invariants import Invariants
 from tests.sim.mutations import seeing
@@ -169,8 +170,10 @@ def test_a_backup_that_a_switchover_ends_is_told_and_begun_again() -> None:
 
 @pytest.mark.parametrize(
     "field",
-    [{"reconcile": "paused"}, {"promotion": "paused"}],
-    ids=["paused", "promotion"],
+    [
+        pytest.param({"reconcile": "paused"}, id="paused"),
+        pytest.param({"promotion": "paused"}, id="promotion", marks=pytest.mark.slow),
+    ],
 )
 def test_none_is_begun_in_a_paused_cluster(field: dict[str, str]) -> None:
     async def quiet() -> int:

@@ -81,13 +81,13 @@ def test_a_pause_lifted_before_the_pass_is_held_against_it() -> None:
     run_virtual(main)
 
 
-async def switchover_after(wish: str) -> list[str]:
-    """Record member-1 as leading by the file's `primary`; ``wish`` is in force when the state
+async def switchover_after(primary: str) -> list[str]:
+    """Record member-1 as leading by the file's `primary`; ``primary`` is in force when the state
     config is written again; then it is desired, it fails, and the operator asks for its return."""
     world, invariants = await deployed()
     first, _, third = sorted(NODE_OF)
     world.manifests.write(FILE, manifest(primary=first))
-    world.last_good.save({FILE: manifest(primary=wish)} if wish else {FILE: manifest()})
+    world.last_good.save({FILE: manifest(primary=primary)} if primary else {FILE: manifest()})
     state_config = world.store.configs["main_cluster"]
     noted = replace(state_config.value, labels={**state_config.value.labels, PRIMARY_LABEL: first})
     await anyio.sleep(1)
@@ -102,7 +102,7 @@ async def switchover_after(wish: str) -> list[str]:
     return [text for text in invariants.violations if "fought" in text]
 
 
-def test_a_wish_that_was_honoured_is_not_wished_again_after_a_failover() -> None:
+def test_a_wish_that_was_honoured_is_not_desired_again_after_a_failover() -> None:
     assert len(run_virtual(lambda: switchover_after("member-1"))) == 1
 
 

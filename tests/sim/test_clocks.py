@@ -37,7 +37,7 @@ def test_a_service_that_was_removed_is_back_whatever_the_clock_was_set_to(jump_s
     run_virtual(main)
 
 
-@pytest.mark.parametrize("jump_s", [-HOURS_S, HOURS_S])
+@pytest.mark.parametrize("jump_s", [-HOURS_S, pytest.param(HOURS_S, marks=pytest.mark.slow)])
 def test_a_rollout_goes_on_whatever_the_clock_was_set_to(jump_s: float) -> None:
     """One member after the other, and the lead moved once, as without the jump."""
 

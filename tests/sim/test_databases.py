@@ -26,7 +26,7 @@ TEXT = manifest(
 )
 
 
-def is_as_wished(world: World, server: FakeServer, named: str = PASSWORD) -> bool:
+def is_as_desired(world: World, server: FakeServer, named: str = PASSWORD) -> bool:
     role, database = server.roles.get("shop"), server.databases.get("shop")
     if role is None or database is None or named not in world.store.secrets:
         return False
@@ -41,10 +41,10 @@ def is_as_wished(world: World, server: FakeServer, named: str = PASSWORD) -> boo
     )
 
 
-async def until_as_wished(world: World, limit_s: float = 300, named: str = PASSWORD) -> float:
+async def until_as_desired(world: World, limit_s: float = 300, named: str = PASSWORD) -> float:
     server = world.servers.of("main")
     began = world.now_s
-    while not is_as_wished(world, server, named):
+    while not is_as_desired(world, server, named):
         if world.now_s - began > limit_s:
             raise TimeoutError(f"after {limit_s} s: {server}")
         await anyio.sleep(0.5)
@@ -68,7 +68,7 @@ def drift(server: FakeServer, rng: random.Random) -> None:
             server.databases["shop"] = dataclasses.replace(database, owner="postgres")
 
 
-def sql_deeds(world: World) -> list[SqlAction]:
+def sql_actions(world: World) -> list[SqlAction]:
     return [o.action for o in world.audit.outcomes if isinstance(o.action, SqlAction)]
 
 
@@ -78,7 +78,7 @@ def test_from_a_bare_swarm_to_the_catalog_and_then_nothing_more() -> None:
         world.manifests.write(FILE, TEXT)
         world.start_operator()
         await world.until_whole()
-        await until_as_wished(world, 60)
+        await until_as_desired(world, 60)
         await anyio.sleep(20)
         server = world.servers.of("main")
         done = len(server.changes)
@@ -97,7 +97,7 @@ def test_drift_is_set_back_through_failovers_and_killed_operators(seed: int) -> 
         world.manifests.write(FILE, TEXT)
         operator = world.start_operator()
         await world.until_whole()
-        await until_as_wished(world)
+        await until_as_desired(world)
         server = world.servers.of("main")
         for _ in range(8):
             drift(server, rng)
@@ -114,7 +114,7 @@ def test_drift_is_set_back_through_failovers_and_killed_operators(seed: int) -> 
             await anyio.sleep(rng.uniform(0, 60))
             world.heal(node)
             await world.until_whole()
-            await until_as_wished(world)
+            await until_as_desired(world)
         assert invariants.violations == []
         await operator.stop()
 
@@ -127,7 +127,7 @@ def test_a_silent_leader_is_asked_for_nothing_and_nothing_is_taken_for_gone() ->
         world.manifests.write(FILE, TEXT)
         world.start_operator()
         await world.until_whole()
-        await until_as_wished(world)
+        await until_as_desired(world)
         await anyio.sleep(20)
         server = world.servers.of("main")
         done = [*server.changes]
@@ -150,12 +150,12 @@ def test_another_secret_is_taken_over_and_the_first_one_stays() -> None:
         world.manifests.write(FILE, TEXT)
         world.start_operator()
         await world.until_whole()
-        await until_as_wished(world)
+        await until_as_desired(world)
         await anyio.sleep(20)
         world.manifests.write(FILE, TEXT.replace("shop_pw", "shop_pw_2"))
-        await until_as_wished(world, named="shop_pw_2")
+        await until_as_desired(world, named="shop_pw_2")
         assert "shop_pw" in world.store.secrets
-        altered = [a.fields for a in sql_deeds(world) if isinstance(a, AlterRole)]
+        altered = [a.fields for a in sql_actions(world) if isinstance(a, AlterRole)]
         assert altered == [("password",)]
 
     run_virtual(main)
@@ -176,8 +176,8 @@ def test_an_operator_killed_at_any_boundary_of_the_catalog_comes_to_the_same_end
                 await killer.reached.wait()
             world.start_operator()
             operators += 1
-        await until_as_wished(world)
-        creations = [a for a in sql_deeds(world) if isinstance(a, CreateRole)]
+        await until_as_desired(world)
+        creations = [a for a in sql_actions(world) if isinstance(a, CreateRole)]
         assert len({action.role.name for action in creations}) == 2
 
     unhurt = Killer()

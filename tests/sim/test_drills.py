@@ -88,8 +88,6 @@ def test_a_node_that_is_lost_in_the_middle_is_told_and_the_drill_begun_again() -
     assert (scene.note.failures, scene.is_gone()) == (0, True)
 
 
-FEW = 1
-"""Histories in `make check`; `make test` has all."""
 STEPS = ("ask", "ask", "kill", "away", "missing", "well", "move", "edit", "power", "spare")
 
 
@@ -138,10 +136,10 @@ async def history(seed: int) -> DrillScene:
     return scene
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=[pytest.mark.slow] if n >= FEW else []) for n in range(12)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
 def test_every_request_is_answered_and_nothing_is_left(seed: int) -> None:
+    """In `make check` the tests above have its steps, each by itself."""
     scene = run_virtual(lambda: history(seed))
     scene.judge()
     assert scene.note.failures == 0

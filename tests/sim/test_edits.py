@@ -118,7 +118,12 @@ def test_an_empty_list_removes_a_cluster_after_a_minute_if_its_owner_had_said_so
     run_virtual(main)
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "null\n", "{}\n"])
+EMPTY_TEXTS = ("", "# nothing\n", "---\n", "null\n", "{}\n")
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param(t, marks=pytest.mark.slow if t else []) for t in EMPTY_TEXTS]
+)
 def test_what_is_empty_by_accident_removes_nothing(text: str) -> None:
     async def main() -> None:
         world = World()

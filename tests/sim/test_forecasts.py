@@ -27,7 +27,7 @@ from tests.sim.topology_world import first_of, text_of, topology_world
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
 from tests.support.builders import FILE
 
-EDITS = histories_of(4, 10)
+EDITS = histories_of(2, 10)
 SHARDS = 4
 FIELD_ONE_IN = 3
 PRESENT, NEXT = sorted(APP_DIGESTS)

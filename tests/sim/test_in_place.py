@@ -18,7 +18,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     RESTORE_REQUEST_LABEL,
     RESTORED_LABEL,
     RestoreRequest,
-    RestoreWish,
+    WantedRestore,
     with_request,
 )
 from queenright.core.kinds.postgres_cluster.rules import in_place
@@ -35,11 +35,11 @@ WITH_BACKUP = manifest(backup=f"{{{REPOSITORY}, retention: {{count: 3}}}}")
 SERVICES = tuple(f"main_{name}" for name in MEMBERS)
 
 
-def ask(scene: Scene, target: str = "") -> RestoreWish:
+def ask(scene: Scene, target: str = "") -> WantedRestore:
     """Write the request as the command does."""
     store = scene.world.store
     live, at = store.configs["main_cluster"], scene.world.clock.now().replace(microsecond=0)
-    wish = RestoreWish(at, target, timeline=1)
+    wish = WantedRestore(at, target, timeline=1)
     labels = with_request(live.value.labels, RestoreRequest(wish))
     store.label_config(live.id, live.version, dataclasses.replace(live.value, labels=labels))
     scene.invariants.restore_is_wanted = True
@@ -142,7 +142,7 @@ def test_the_first_member_restores_from_the_clusters_own_repository() -> None:
     }
 
 
-async def disturbed(seed: int) -> Scene:
+async def disrupted(seed: int) -> Scene:
     """Deaths of the operator, power cuts and edits between the steps of a restore."""
     rng, scene = random.Random(seed), await whole()
     world = scene.world
@@ -174,7 +174,7 @@ async def disturbed(seed: int) -> Scene:
     "seed", [pytest.param(n, marks=[pytest.mark.slow] if n >= 2 else []) for n in range(20)]
 )
 def test_it_ends_well_whatever_ends_in_between(seed: int) -> None:
-    scene = run_virtual(lambda: disturbed(seed))
+    scene = run_virtual(lambda: disrupted(seed))
     assert scene.invariants.violations == []
     volumes = {data_volume(scene.world.service(name).value) for name in SERVICES}
     assert all("t" in volume.removeprefix("main_member-") for volume in volumes)

@@ -62,7 +62,7 @@ async def damaged(
     return world, invariants
 
 
-@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("tells", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["damaged-control-file", "files"])
 def test_damaged_data_stays_until_a_person_chooses(kind: Damage, tells: bool) -> None:
     async def main() -> None:
@@ -175,7 +175,7 @@ def test_histories_with_lost_data_end_whole(seed: int) -> None:
     rng = random.Random(f"losses {seed}")
     script = make_script(seed, 16)
     steps = (
-        dataclasses.replace(step, deed="lost_data") if rng.random() < LOSS_RATE else step
+        dataclasses.replace(step, event="lost_data") if rng.random() < LOSS_RATE else step
         for step in script.steps
     )
     outcome = run(dataclasses.replace(script, steps=tuple(steps)))

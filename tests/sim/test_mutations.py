@@ -84,7 +84,7 @@ def test_a_label_that_holds_a_leader_stays() -> None:
 def test_labels_moved_without_asking_why_not_are_caught() -> None:
     careless = mutant(plan_nodes, with_eyes(Careless, plan_nodes), guards=False)
     invariants = run_virtual(lambda: find_the_leader_elsewhere(careless))
-    assert any("the leader main_member-2 is disturbed" in text for text in invariants.violations)
+    assert any("the leader main_member-2 is disrupted" in text for text in invariants.violations)
 
 
 async def lose_a_secret(ruleset: Ruleset) -> tuple[World, Invariants]:

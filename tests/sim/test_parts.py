@@ -80,6 +80,7 @@ def test_what_no_part_has_planned_the_full_pass_does(monkeypatch: pytest.MonkeyP
     run_virtual(two_clusters_with_edits)
 
 
+@pytest.mark.slow
 def test_what_a_part_has_left_the_full_pass_does(monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(*_: Any) -> None:
         await anyio.lowlevel.checkpoint()

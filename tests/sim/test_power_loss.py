@@ -282,7 +282,7 @@ OUTAGES = (
 
 def outages(seed: int) -> Script:
     """A history of power cuts, with enough time between them for failovers."""
-    steps = (Step(n, 7.0 * (1 + (n + seed) % 5), deed) for n, deed in enumerate(OUTAGES))
+    steps = (Step(n, 7.0 * (1 + (n + seed) % 5), event) for n, event in enumerate(OUTAGES))
     return Script(seed, waits=True, steps=tuple(steps))
 
 

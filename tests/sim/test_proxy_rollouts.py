@@ -56,7 +56,12 @@ def manifest_with(connections: int) -> str:
     return manifest().replace("  proxies:\n", f"  proxies:\n    maxConnections: {connections}\n")
 
 
-@pytest.mark.parametrize("pause_s", [1.0, 2.0, 4.0, 7.0])
+PAUSES_S = (1.0, 2.0, 4.0, 7.0)
+
+
+@pytest.mark.parametrize(
+    "pause_s", [pytest.param(s, marks=pytest.mark.slow if 1 < s < 7 else []) for s in PAUSES_S]
+)
 def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) -> None:
     world, invariants, most = run_virtual(lambda: edit_twice(pause_s))
     assert invariants.violations == []

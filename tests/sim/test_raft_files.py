@@ -234,7 +234,7 @@ def test_a_rash_operator_is_caught_and_the_guards_refuse_it(others_lost: int, wo
     assert run_virtual(lambda: main(RULESET.guards)) == []
 
 
-@pytest.mark.parametrize("kind", ["torn", "stuck"])
+@pytest.mark.parametrize("kind", ["torn", pytest.param("stuck", marks=pytest.mark.slow)])
 def test_nothing_is_set_aside_while_reconciliation_is_paused(kind: str) -> None:
     """The entry point goes on protecting the cluster; the operator changes nothing."""
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
+from tests.fakes.running_operator import Operator
 from tests.fakes.virtual_loop import run_virtual
-from tests.fakes.world import Operator, World
+from tests.fakes.world import World
 from tests.sim.one_edit import holds_now
 from tests.sim.replacement_judge import ReplacementJudge
 from tests.sim.topology_judge import TopologyJudge

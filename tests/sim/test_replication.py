@@ -273,7 +273,7 @@ OUTAGES = (
 
 def outages(seed: int) -> Script:
     """A history of outages and edits of the mode, with time for failovers between them."""
-    steps = (Step(n, 9.0 * (1 + (n + seed) % 4), deed) for n, deed in enumerate(OUTAGES))
+    steps = (Step(n, 9.0 * (1 + (n + seed) % 4), event) for n, event in enumerate(OUTAGES))
     return Script(seed, waits=True, steps=tuple(steps))
 
 

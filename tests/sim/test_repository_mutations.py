@@ -49,7 +49,14 @@ def is_left(scene: Scene) -> bool:
     return len(scene.world.archives.places) > 1
 
 
-@pytest.mark.parametrize("text", [ELSEWHERE, MEMORY, manifest()], ids=["node", "memory", "without"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ELSEWHERE, id="node"),
+        pytest.param(MEMORY, id="memory", marks=pytest.mark.slow),
+        pytest.param(manifest(), id="without"),
+    ],
+)
 def test_the_true_operator_leaves_the_backups_nowhere(text: str) -> None:
     scene = run_virtual(lambda: edited(text))
     assert not is_left(scene)

@@ -192,7 +192,7 @@ def history(seed: int) -> Outcome:
     """A history in which leaders are lost more often than in the usual ones."""
     rng, script = random.Random(f"leaders {seed}"), make_script(seed, 20)
     steps = (
-        dataclasses.replace(step, deed=rng.choice(LOSSES)) if rng.random() < LOSS_RATE else step
+        dataclasses.replace(step, event=rng.choice(LOSSES)) if rng.random() < LOSS_RATE else step
         for step in script.steps
     )
     return run(dataclasses.replace(script, steps=tuple(steps)), tamper=cutting(seed))

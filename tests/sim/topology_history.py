@@ -23,7 +23,7 @@ from tests.sim.history import LEISURELY, follow_advice, is_as_desired, plan_now
 from tests.sim.invariants import Invariants
 from tests.sim.operator_processes import Operators
 from tests.sim.replacement_judge import ReplacementJudge
-from tests.sim.topology_deeds import BY_NAME, NEEDED
+from tests.sim.topology_faults import BY_NAME, NEEDED
 from tests.sim.topology_judge import TopologyJudge
 from tests.sim.topology_world import (
     ASKED,
@@ -37,7 +37,7 @@ from tests.sim.topology_world import (
     topology_world,
     write_members,
 )
-from tests.sim.until_told import until_told
+from tests.sim.until_judged import until_judged
 from tests.support.builders import FILE
 
 Tamper = Callable[[World], None]
@@ -82,7 +82,7 @@ DELAYS_S = (0.3, 2.0, 9.0, 20.0, 45.0, 90.0)
 class Step:
     number: int
     delay_s: float
-    deed: str
+    event: str
 
 
 @dataclass
@@ -131,7 +131,7 @@ def run_until(words: str, walk: str, ruleset: Ruleset, tamper: Tamper | None) ->
     """A walk without faults by an operator that is not right, until a judge says these words."""
     told = Told(0, walk)
     run_virtual(
-        lambda: until_told(
+        lambda: until_judged(
             words, told.found, lambda: live_through(told, [], ruleset, tamper, CAUGHT_S)
         )
     )
@@ -193,15 +193,15 @@ async def live_through(
         for record in world.audit.records
         if isinstance(record, Refused)
     ]
-    told.story += deeds_of(world)
+    told.story += actions_of(world)
     told.story.sort(key=lambda line: float(line.split()[0]))
 
 
 async def take(step: Step, seed: int, world: World, operators: Operators) -> str:
     rng = random.Random(f"{seed}/{step.number}")
-    if step.deed in BY_NAME:
-        return BY_NAME[step.deed](world, rng)
-    return await operators.end(step.deed, rng)
+    if step.event in BY_NAME:
+        return BY_NAME[step.event](world, rng)
+    return await operators.end(step.event, rng)
 
 
 def calm(world: World) -> None:
@@ -236,7 +236,7 @@ async def settle(world: World, told: Told, ruleset: Ruleset, settles_s: float) -
     )
 
 
-def deeds_of(world: World) -> list[str]:
+def actions_of(world: World) -> list[str]:
     found = [f"{w.at_s:7.1f}     operator: {w.kind}/{w.name}" for w in world.swarm.writes]
     found += [f"{at_s:7.1f}     operator: {what}" for at_s, what in world.patroni.verbs]
     found += [f"{at_s:7.1f}   {what}" for at_s, what in world.patroni_model.story]

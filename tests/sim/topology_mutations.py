@@ -23,7 +23,7 @@ from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import MEMBERS_LABEL
 from tests.fakes.world import World
 from tests.sim.mutations import ruleset_with, seeing
-from tests.sim.topology_deeds import managers_forget
+from tests.sim.topology_faults import managers_forget
 from tests.sim.topology_world import SPARES, noted_places, raft_address
 
 Step = AnyAction | Hold

@@ -99,7 +99,7 @@ def catalog(text: str = APP) -> Catalog:
     roles = tuple(
         Role(
             role.name,
-            verifier="as wished" if role.password_secret else "not asked",
+            verifier="as desired" if role.password_secret else "not asked",
             has_password=bool(role.password_secret),
             login=role.login,
             member_of=role.member_of or (),

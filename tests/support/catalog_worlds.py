@@ -24,7 +24,7 @@ TEXT = manifest(
 )
 READERS = Role("readers", login=False)
 SHOP = Role(
-    "shop", verifier="as wished", has_password=True, connection_limit=20, member_of=("readers",)
+    "shop", verifier="as desired", has_password=True, connection_limit=20, member_of=("readers",)
 )
 DATABASE = Database(
     "shop", "shop", 50, connect=("readers", "shop"), extensions=("plpgsql", "vector")

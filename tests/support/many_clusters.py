@@ -247,7 +247,7 @@ def catalog_of(wanted: DesiredCatalog) -> Catalog:
         tuple(
             Role(
                 role.name,
-                verifier="as wished" if role.password_secret else "not asked",
+                verifier="as desired" if role.password_secret else "not asked",
                 has_password=bool(role.password_secret),
                 login=role.login,
                 member_of=role.member_of or (),

@@ -1,13 +1,16 @@
 """A program: one real Raft node (pysyncobj) with a store, configured as Patroni configures its own.
 
-`raft_node.py OWN PARTNERS DIRECTORY [PASSWORD]`; a line `put N` on standard input commits entries,
-`compact` makes a dump and empties the journal of what is in it.
+`raft_node.py OWN PARTNERS DIRECTORY [PASSWORD]`; a line `put N [VALUE]` on standard input commits
+entries, `compact` makes a dump and empties the journal of what is in it, `show FILE` writes the
+keys and values that the node has applied.
 """
 
+import json
 import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from pysyncobj import SyncObj, SyncObjConf, replicated
@@ -35,14 +38,14 @@ class Store(SyncObj):  # type: ignore[misc]  # pysyncobj has no types
         self.kept[key] = value
 
 
-def commit(store: Store, count: int) -> None:
+def commit(store: Store, count: int, value: str) -> None:
     """Commit entries one after another, each tried until a leader takes it."""
     for number in range(count):
         done = threading.Event()
         while not done.is_set():
             store.put(
                 f"/service/main/members/{number}",
-                "x" * 200,
+                value,
                 callback=lambda _, error, done=done: None if error else done.set(),
             )
             done.wait(1)
@@ -59,8 +62,10 @@ def main() -> None:
     threading.Thread(target=tick, daemon=True).start()
     for line in sys.stdin:
         match line.split():
-            case ["put", count]:
-                commit(store, int(count))
+            case ["put", count, *value]:
+                commit(store, int(count), value[0] if value else "x" * 200)
+            case ["show", file]:
+                Path(file).write_text(json.dumps(store.kept))
             case ["compact"]:
                 store.forceLogCompaction()
         print("done", flush=True)

@@ -66,7 +66,9 @@ class RaftNodes:
         program = (
             "import os, pathlib; from images.member.queenright_member import raft_repair, start; "
             f"paths = start.Paths.under(pathlib.Path({str(root)!r})); "
-            f"raft_repair.SPARE_S, raft_repair.repair.__defaults__ = {limit_s}, ({limit_s},); "
+            f"raft_repair.SPARE_S = {limit_s}; "
+            f"raft_repair.repair.__defaults__ = ({limit_s}, None); "
+            "start.partial = lambda *_: None; "  # it exits where the image would wait
             "os.geteuid = lambda: start.UID; "  # the image's user could not run this interpreter
             f"start.start(os.environ, paths, {self.command(own)!r})"
         )
@@ -89,6 +91,12 @@ class RaftNodes:
         process.stdin.write(f"{line}\n")
         process.stdin.flush()
         assert process.stdout.readline() == "done\n"
+
+    def kept(self, own: str) -> dict[str, str]:
+        """The keys and values that a node has applied."""
+        path = self.root / "kept.json"
+        self.tell(own, f"show {path}")
+        return dict(json.loads(path.read_text()))
 
     def status(self, own: str) -> NodeStatus | None:
         return self.ask(own)

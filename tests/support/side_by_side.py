@@ -23,17 +23,22 @@ from xdist.workermanage import WorkerController
 from tests.lab.settings import LabSettings
 
 LONGEST_FIRST = (
-    "e2e/cluster/test_faults.py",
     "e2e/cluster/test_topology.py",
+    "e2e/cluster/test_faults.py",
+    "e2e/cluster/test_backup.py",
+    "e2e/cluster/test_notes_upgrade.py",
     "e2e/cluster/test_access_edits.py",
     "e2e/cluster/test_day_two.py",
-    "e2e/cluster/test_notes_upgrade.py",
-    "e2e/cluster/test_edge_rollout.py",
-    "e2e/cluster/test_vip.py",
-    "contract",
-    "e2e/cluster/test_notes.py",
+    "e2e/cluster/test_backup_faults.py",
     "e2e/cluster/test_backup_volume.py",
+    "e2e/cluster/test_edge_rollout.py",
+    "e2e/cluster/test_standby.py",
+    "e2e/cluster/test_vip.py",
+    "e2e/cluster/test_notes.py",
+    "e2e/cluster/test_in_place.py",
+    "contract",
     "e2e/cluster/test_databases.py",
+    "e2e/cluster/test_notes_restored.py",
     "e2e/cluster/test_replication.py",
     "e2e/cluster/test_documents.py",
     "e2e/cluster/test_repairs.py",
@@ -48,6 +53,7 @@ LONGEST_FIRST = (
 
 WITHOUT_LAB = (
     "contract/test_raft_membership.py",
+    "contract/test_archive_of_replicas.py",
     "e2e/test_route.py",
     "e2e/test_route_start.py",
     "e2e/test_lab.py",
@@ -57,6 +63,10 @@ WITHOUT_LAB = (
     "e2e/test_edge.py",
     "e2e/page/test_page.py",
     "contract/test_backup.py",
+    "contract/test_volume_repository.py",
+    "contract/test_drill.py",
+    "contract/test_raft_status.py",
+    "contract/test_restore.py",
     "contract/test_replica.py",
     "contract/test_rewind.py",
     "contract/test_used_timelines.py",
@@ -64,6 +74,7 @@ WITHOUT_LAB = (
     "contract/test_hostile_owner.py",
     "contract/test_given_up_statement.py",
     "contract/test_catalogs.py",
+    "contract/test_archiving.py",
 )
 """Groups that need no lab, or make one of their own; by the time they take."""
 
@@ -93,6 +104,12 @@ def group_of(test: str) -> str:
     if module in WITHOUT_LAB:
         return module
     return next((name for name in TOGETHER if module.startswith(f"{name}/")), module)
+
+
+def deploys(group: str) -> bool:
+    """Return False for the modules of contracts that need no lab: they start a few processes, and
+    quiet tests and they don't wait for each other. The other ones may make a lab of their own."""
+    return not (group in WITHOUT_LAB and group.startswith("contract/"))
 
 
 def rank(group: str) -> int:
@@ -203,8 +220,8 @@ class SideBySide:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Wait for the turn before the test's own time limit begins to run."""
-        deploys, self._module = item.path != self._module, item.path
-        if deploys:
+        is_first, self._module = item.path != self._module, item.path
+        if is_first and deploys(group_of(item.nodeid)):
             self._turns.deploy()
         elif _is_quiet(item):
             self._turns.be_quiet()

@@ -7,6 +7,8 @@ import io
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeVar
 
 import anyio
 import structlog
@@ -16,9 +18,12 @@ from queenright.cli.exit_codes import CommandError
 from queenright.core.kinds.postgres_cluster.annotations import Annotations, read_annotations
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import read_route
 from queenright.core.postgres.catalog import NO_CATALOG, DesiredCatalog
-from tests.fakes.virtual_loop import run_virtual
-from tests.fakes.world import Operator, World
+from tests.fakes.running_operator import Operator
+from tests.fakes.stage import StandingStill
+from tests.fakes.world import World
 from tests.support.builders import FILE, MANIFEST, document
+
+T = TypeVar("T")
 
 Act = Callable[[Session], Awaitable[int]]
 
@@ -83,30 +88,49 @@ class Stage:
         ]
 
 
-def on_stage(
-    play: Callable[[Stage], Awaitable[None]],
-    text: str = MANIFEST,
-    *,
-    with_operator: bool = True,
-    prepare: Callable[[World], None] = lambda _: None,
-) -> None:
-    """A cluster is deployed and left alone for a while, then the play begins."""
+def nothing(_: World) -> None:
+    """Prepare nothing."""
 
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
 
-    async def main() -> None:
+@cache
+def at_rest(text: str, prepare: Callable[[World], None]) -> StandingStill[tuple[World, Operator]]:
+    """Return a cluster that was deployed and left alone for a while, with its operator."""
+
+    async def begin() -> tuple[World, Operator]:
         world = World()
         prepare(world)
         world.manifests.write(FILE, text)
         operator = world.start_operator()
         await world.until_whole()
         await anyio.sleep(30)
+        return world, operator
+
+    return StandingStill(begin)
+
+
+def on_stage(
+    play: Callable[[Stage], Awaitable[T]],
+    text: str = MANIFEST,
+    *,
+    with_operator: bool = True,
+    prepare: Callable[[World], None] = nothing,
+) -> T:
+    """Return what the play returns, on a cluster that has come to rest.
+
+    Each play is in a fork of its own: what it changes outside of the stage is lost.
+    """
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+
+    async def act(scene: tuple[World, Operator]) -> T:
+        world, operator = scene
         if not with_operator:
             await operator.stop()
         stage = Stage(world, text, operator if with_operator else None)
         world.patroni.verbs.clear()
-        await play(stage)
+        found = await play(stage)
         if stage.operator is not None:
             await stage.operator.stop()
+        return found
 
-    run_virtual(main)
+    return at_rest(text, prepare).go_on(act)

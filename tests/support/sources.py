@@ -18,6 +18,8 @@ class Facts:
     """Line and text of each text that stands alone, docstrings of attributes among them."""
     functions: tuple[tuple[int, str, int], ...]
     """Line, name and number of lines of each function."""
+    imports: tuple[tuple[str, tuple[str, ...]], ...]
+    """The modules that it imports, at whatever place, each with the names that it takes from it."""
 
 
 @cache
@@ -25,6 +27,7 @@ def facts(path: Path) -> Facts:
     tree = ast.parse(path.read_text(encoding="utf-8", errors="replace"))
     docstrings: list[tuple[int, str]] = []
     functions: list[tuple[int, str, int]] = []
+    imports: list[tuple[str, tuple[str, ...]]] = []
     for statement in statements(tree):
         match statement:
             case ast.Expr(value=ast.Constant(value=str(text))):
@@ -32,7 +35,12 @@ def facts(path: Path) -> Facts:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 lines = (statement.end_lineno or statement.lineno) - statement.lineno + 1
                 functions.append((statement.lineno, name, lines))
-    return Facts(bool(ast.get_docstring(tree)), tuple(docstrings), tuple(functions))
+            case ast.ImportFrom(module=str(module), names=names):
+                imports.append((module, tuple(alias.name for alias in names)))
+            case ast.Import(names=names):
+                imports += [(alias.name, ()) for alias in names]
+    documented = bool(ast.get_docstring(tree))
+    return Facts(documented, tuple(docstrings), tuple(functions), tuple(imports))
 
 
 def statements(node: ast.AST) -> Iterator[ast.stmt]:

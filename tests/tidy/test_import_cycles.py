@@ -1,32 +1,31 @@
-"""No module of the operator imports itself by way of others, not even for its types alone."""
+"""No module of the operator or of its tests imports itself by way of others, not even for its types
+alone."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.support.sources import statements
+import pytest
 
-ROOT = Path(__file__).parents[2] / "operator"
+from tests.support.sources import facts
+
+ROOT = Path(__file__).parents[2]
 
 
-def modules() -> dict[str, Path]:
+def modules(root: Path, package: str) -> dict[str, Path]:
     found = {}
-    for path in (ROOT / "queenright").rglob("*.py"):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in (root / package).rglob("*.py"):
+        name = ".".join(path.relative_to(root).with_suffix("").parts)
         found[name.removesuffix(".__init__")] = path
     return found
 
 
-def imports(text: str, known: Mapping[str, object]) -> Iterator[str]:
-    """The known modules that a text imports, at whatever place in it."""
-    for node in statements(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in known else node.module for name in names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+def imports(path: Path, known: Mapping[str, object]) -> Iterator[str]:
+    """The known modules that a file imports, at whatever place in it."""
+    for module, names in facts(path).imports:
+        taken = (f"{module}.{name}" for name in names)
+        yield from (name if name in known else module for name in taken) if names else (module,)
 
 
 def cycle(graph: Mapping[str, set[str]]) -> list[str]:
@@ -49,18 +48,24 @@ def cycle(graph: Mapping[str, set[str]]) -> list[str]:
     return next((found for name in sorted(graph) if (found := walk(name))), [])
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    known = modules()
+@pytest.mark.parametrize(
+    ("root", "package"),
+    [(ROOT / "operator", "queenright"), (ROOT, "tests")],
+    ids=["operator", "tests"],
+)
+def test_no_module_imports_itself_by_way_of_others(root: Path, package: str) -> None:
+    known = modules(root, package)
     assert len(known) > 200
     graph = {
-        name: {other for other in imports(path.read_text(), known) if other in known} - {name}
+        name: {other for other in imports(path, known) if other in known} - {name}
         for name, path in known.items()
     }
     assert sum(map(len, graph.values())) > 1000
     assert cycle(graph) == []
 
 
-def test_a_cycle_is_found() -> None:
+def test_a_cycle_is_found(tmp_path: Path) -> None:
     assert cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
-    text = "def f():\n    from x.y import z\n    import x.q\n"
-    assert {*imports(text, {"x.y.z": 0})} == {"x.y.z", "x.q"}
+    file = tmp_path / "file.py"
+    file.write_text("def f():\n    from x.y import z\n    import x.q\n")
+    assert {*imports(file, {"x.y.z": 0})} == {"x.y.z", "x.q"}

@@ -1,12 +1,13 @@
-"""Unit tests lie in folders that mirror what they test: a test is found by its module's path."""
+"""The layout: unit tests lie where their module lies, and only a kind's folder asks for a kind."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.tidy.test_tidy import ROOT, named, tracked
+from tests.tidy.test_tidy import ROOT, named, text_of, tracked
 
 OPERATOR = Path("operator/queenright")
 UNIT = Path("tests/unit")
@@ -18,6 +19,16 @@ FILES = {path.relative_to(ROOT) for path in tracked()}
 FOLDERS = {folder for file in FILES for folder in file.parents}
 TESTS = sorted(file for file in FILES if file.is_relative_to(UNIT) and file.match("test_*.py"))
 MODULES = {file.relative_to(OPERATOR) for file in FILES if file.is_relative_to(OPERATOR)}
+
+
+KINDS = OPERATOR / "core" / "kinds"
+ASKS = re.compile(
+    r"isinstance\([^()]*(?:\([^()]*\))?[^()]*, \(?"
+    r"(?:Desired(?:Cluster|App)|PostgresCluster|NotesApp)\b"
+    r"|\b(?:POSTGRES_CLUSTER|NOTES_APP)\b|[\"'](?:PostgresCluster|NotesApp)[\"']"
+    r"|\b(?:PostgresCluster|NotesApp)\.KIND\b"
+)
+"""A question for one kind: by the type of its desired state or model, its value or its name."""
 
 
 def stray(test: Path) -> str:
@@ -67,3 +78,31 @@ def test_no_helper_lies_between_unit_tests_of_the_operator() -> None:
 def test_a_test_in_another_room_is_found(test: str, why: str) -> None:
     found = stray(UNIT / test)
     assert why in found if why else not found
+
+
+def test_only_a_kinds_own_folder_asks_which_kind_a_document_is() -> None:
+    own = [KINDS / "registry.py", *(KINDS / kind for kind in ("postgres_cluster", "notes_app"))]
+    assert all(ASKS.search(text_of(ROOT / path)) for path in own[:1])
+    found = [
+        f"{file}: {match[0]}"
+        for file in sorted(FILES)
+        if file.suffix == ".py" and file.is_relative_to(OPERATOR)
+        if not any(file.is_relative_to(place) for place in own)
+        for match in ASKS.finditer(text_of(ROOT / file))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [
+        ("isinstance(one, DesiredCluster)", True),
+        ("isinstance(found.get(key), (DesiredApp, str))", True),
+        ("if view.key.kind == POSTGRES_CLUSTER.name:", True),
+        ('document.kind == "NotesApp"', True),
+        ("def ask(cluster: DesiredCluster) -> None:", False),
+        ("if KINDS[key.kind].has_members:", False),
+    ],
+)
+def test_a_question_for_a_kind_is_found(line: str, asks: bool) -> None:
+    assert bool(ASKS.search(line)) == asks

@@ -19,8 +19,8 @@ PACKAGE = ROOT / "operator" / "queenright"
 QUESTIONS = {"what", "whether", "which", "why", "who", "whose", "whom", "how"}
 """A docstring says what the code does or returns; it does not name a question."""
 WORDS = re.compile(
-    r"\b(?:deeds?|befalls?|befell|is (?:told|said|wished)|are (?:told|said|wished)"
-    r"|was (?:told|wished)|were (?:told|wished)|tells? (?:people|whom|of)|told (?:of|about)"
+    r"\b(?:deeds?|befalls?|befell|doctrine|wish(?:e[sd])?|disturb(?:s|ed|ing|ances?)?"
+    r"|(?:is|are) (?:told|said)|(?:was|were) told|tells? (?:people|whom|of)|told (?:of|about)"
     r"|lost sight|own word|second line of defence|ever less often|in its way|lives to hear"
     r"|by a fault of (?:its|our|the operator's) own)\b"
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import shutil
 import signal
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import backed_up, place, programs, store
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import (
@@ -21,6 +25,7 @@ from tests.e2e.swarm_facts import (
     leader_node,
     quick_manifest,
 )
+from tests.lab.engine import EngineError
 from tests.lab.lab import Lab
 from tests.lab.product_images import publish
 from tests.support.side_by_side import SIDE_BY_SIDE
@@ -33,15 +38,7 @@ _failed = set[Path]()
 undone, and each further test of the file, and the second try, would wait for a cluster in vain."""
 WAKING = "wakes-the-operator"
 """A config that is made and removed at once."""
-
-
-@dataclass(frozen=True)
-class Deployment:
-    """A lab on which an operator runs, and how long the first convergence took."""
-
-    lab: Lab
-    operator: RunningOperator
-    convergence_s: float
+NOTHING = base64.b64encode(b"nothing").decode()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -159,10 +156,14 @@ def well_again(deployment: Deployment) -> None:
 def finds_all_well(deployment: Deployment, since: int) -> bool:
     """Return True if a pass after the first ``since`` ones finds everything as desired. Events of
     Docker wake the operator, whose own interval may be long."""
-    operator, manager = deployment.operator, deployment.lab.manager
+    operator, engine = deployment.operator, deployment.lab.manager.engine
     assert operator.is_running()
-    manager.docker("config", "create", WAKING, "-", text="nothing", check=False)
-    manager.docker("config", "rm", WAKING, check=False)
+    for wake in (
+        partial(engine.post, "/configs/create", {"Name": WAKING, "Data": NOTHING}),
+        partial(engine.delete, f"/configs/{WAKING}"),
+    ):
+        with contextlib.suppress(OSError, EngineError, HTTPException):
+            wake()
     deadline = time.monotonic() + 2
     while time.monotonic() < deadline:
         if any(found["converged"] for found in list(operator.passes())[since:]):

@@ -1,15 +1,21 @@
-"""The operator, killed with SIGKILL at its n-th action boundary: ``crashing_operator.py N``.
+"""Operators one after the other, each killed with SIGKILL at an action boundary, until one lives.
 
-Boundary 2k is just before the k-th action's call to the swarm (its intent is recorded), 2k+1 just
-after it (its outcome is not). The real wiring, with a decorator around the real swarm adapter.
+Boundary 0 is just before the first action's call to the swarm (its intent is recorded), 1 just
+after it (its outcome is not); they take turns. The real wiring, with a decorator around the real
+swarm adapter. Each operator is a process of its own, forked from this one, which has imported the
+program and nothing else: to import it for each takes longer than all that it does.
 """
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+import itertools
+import json
 import os
 import signal
 import sys
+from types import FrameType
 from typing import Any
 
 import anyio
@@ -34,6 +40,9 @@ WRITES = frozenset(
         "remove_service",
     }
 )
+PR_SET_PDEATHSIG = 1
+KILLED = "killed"
+"""The event of the line that is printed when an operator was killed."""
 
 
 class CrashingSwarm:
@@ -74,5 +83,34 @@ async def main(boundary: int) -> None:
         await run_loop(dataclasses.replace(ports, swarm=crashing), settings, lease=lease)
 
 
+def run_apart(boundary: int) -> int:
+    """Run an operator in a process of its own, and return its exit code (negative: a signal). A
+    SIGTERM to this process is the operator's."""
+    child = os.fork()
+    if child == 0:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # no orphan
+        anyio.run(main, boundary)
+        sys.stdout.flush()
+        os._exit(0)
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        os.kill(child, number)
+
+    signal.signal(signal.SIGTERM, pass_on)
+    _, status = os.waitpid(child, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return os.waitstatus_to_exitcode(status)
+
+
+def run_until_one_lives() -> int:
+    """Run operators as long as they are killed; return the exit code of the one that was not."""
+    for boundary in itertools.cycle((0, 1)):
+        code = run_apart(boundary)
+        if code != -signal.SIGKILL:
+            return code
+        print(json.dumps({"event": KILLED}), flush=True)
+    raise AssertionError
+
+
 if __name__ == "__main__":
-    anyio.run(main, int(sys.argv[1]))
+    sys.exit(run_until_one_lives())

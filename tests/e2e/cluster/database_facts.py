@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 
 from queenright.adapters.docker.secrets import DockerSecrets
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import connect, quick_manifest
 from tests.lab.lab import Lab
-from tests.lab.psql import member_container
+from tests.lab.psql import SIGNED_IN, member_container
 
 ROLES = """\
   roles:
@@ -40,9 +40,7 @@ def text(lab: Lab, named: str = FIRST, extensions: str = "vector", more: str = "
 
 def apply(deployment: Deployment, manifest_text: str) -> float:
     """Write the file; seconds until it is carried out."""
-    since = len(list(deployment.operator.passes()))
-    deployment.operator.write(manifest_text)
-    return deployment.operator.wait_converged(since=since + 1)
+    return deployment.operator.carry_out(manifest_text)
 
 
 def value_of(lab: Lab, secret: str) -> str:
@@ -92,10 +90,8 @@ def catalog(lab: Lab, role: str, database: str) -> tuple[list[str], list[tuple[o
     """Return the role in ``pg_dumpall --globals-only`` without its verifier, and the database's row
     with its privileges."""
     node, container = member_container(lab)
-    script = (
-        "export PGPASSWORD=$(cat /run/secrets/pg_superuser_pw);"
-        f" exec pg_dumpall --globals-only -h {lab.node('node2').address} -p 5000 -U postgres"
-    )
+    at = f"-h {lab.node('node2').address} -p 5000 -U postgres"
+    script = f"{SIGNED_IN} exec pg_dumpall --globals-only {at}"
     dumped = node.docker("exec", container, "sh", "-c", script).stdout.splitlines()
     lines = [re.sub(r"SCRAM-SHA-256\$\S+'", "verifier'", line) for line in dumped if role in line]
     columns = "datname, pg_get_userbyid(datdba), encoding, datcollate, datctype, datconnlimit"

@@ -11,20 +11,18 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 
 from queenright.core.kinds.postgres_cluster.backup.note import LAST_BACKUP_LABEL
 from tests.contract.real_postgres import NOBODY
-from tests.e2e.swarm_facts import MEMBER_NODES, quick_manifest, service
+from tests.e2e.cluster.deployment import Deployment
+from tests.e2e.swarm_facts import MEMBER_NODES, cluster_labels, quick_manifest, service
 from tests.lab.lab import Lab
 from tests.support.member_programs import MemberPrograms
 from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
-
-if TYPE_CHECKING:
-    from tests.e2e.cluster.conftest import Deployment
 
 BUCKET = "backups"
 CHANGES_S = 420
@@ -84,9 +82,7 @@ def backed_up(deployment: Deployment, store: ObjectStore, programs: MemberProgra
 
 def noted(lab: Lab) -> dict[str, Any]:
     """Return what the state config notes of the last base backup; empty where there is none."""
-    asked = lab.manager.docker("config", "inspect", "main_cluster").stdout
-    labels = json.loads(asked)[0]["Spec"]["Labels"]
-    found: dict[str, Any] = json.loads(labels.get(LAST_BACKUP_LABEL, "{}"))
+    found: dict[str, Any] = json.loads(cluster_labels(lab).get(LAST_BACKUP_LABEL, "{}"))
     return found
 
 

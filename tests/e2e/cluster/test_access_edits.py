@@ -14,7 +14,7 @@ from functools import partial
 import httpx
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     QUICK_PROXIES,
@@ -55,8 +55,7 @@ def write(deployment: Deployment, fields: str) -> int:
 
 
 def done(deployment: Deployment, since: int) -> list[str]:
-    found = deployment.operator.audit("outcome")[since:]
-    return [r["action"]["key"] for r in found if r["outcome"] == "done"]
+    return deployment.operator.done(since)
 
 
 def is_whole_on(lab: Lab, port: int) -> bool:

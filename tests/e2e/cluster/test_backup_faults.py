@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment, well_again
+from tests.e2e.cluster.conftest import well_again
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import BUCKET, FIELDS, noted, stored
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
@@ -130,11 +131,8 @@ def test_the_leaders_node_loses_power_in_the_middle_of_a_base_backup(
     lab, operator = backed_up.lab, backed_up.operator
     idle(backed_up)
     fields = FIELDS.format(bucket=BUCKET, endpoint=store.endpoint, node=MEMBER_NODES[2])
-    since = len(list(operator.passes()))
-    operator.write(
-        quick_manifest(lab) + fields.replace("    schedule:", f"    from: {source}\n    schedule:")
-    )
-    operator.wait_converged(since=since)
+    fields = fields.replace("    schedule:", f"    from: {source}\n    schedule:")
+    operator.carry_out(quick_manifest(lab) + fields)
     with connect(lab, leader_node(lab), 5432) as connection:
         connection.execute(MUCH)
     before, done, leader = stored(backed_up)[0]["id"], noted(lab)["done"], leader_node(lab)

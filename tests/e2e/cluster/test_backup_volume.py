@@ -12,7 +12,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment, well_again
+from tests.e2e.cluster.conftest import well_again
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import archived, noted, rows, stored
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from queenright.core.kinds.postgres_cluster.status.rows import MEMBER_COLUMNS
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.test_day_two import MEMBER_OF, NODE_OF, other_than_the_leader, whole_again
 from tests.e2e.swarm_facts import MEMBER_NODES, eventually, leader_node, patroni
 from tests.e2e.writer import writing

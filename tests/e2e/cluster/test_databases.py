@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment, switch_over
+from tests.e2e.cluster.conftest import switch_over
 from tests.e2e.cluster.database_facts import (
     apply,
     catalog,
@@ -22,7 +20,8 @@ from tests.e2e.cluster.database_facts import (
     through_the_proxy,
     value_of,
 )
-from tests.e2e.command_lines import Watch
+from tests.e2e.cluster.deployment import Deployment
+from tests.e2e.shown_secrets import Watch, places, shown_in, watching
 from tests.e2e.swarm_facts import eventually, leader_node
 
 pytestmark = pytest.mark.lab
@@ -32,12 +31,8 @@ BY_HAND = "not 'the' \"usual\" \\ $password$ of 2026"
 
 @pytest.fixture(scope="module")
 def watch() -> Iterator[Watch]:
-    watch = Watch()
-    thread = threading.Thread(target=watch.run, daemon=True)
-    thread.start()
-    yield watch
-    watch.over.set()
-    thread.join(5)
+    with watching() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -215,36 +210,16 @@ def test_a_new_leader_has_it_all_and_is_kept_so(declared: Deployment) -> None:
 
 
 def test_no_password_is_anywhere_but_in_its_secret(declared: Deployment, watch: Watch) -> None:
-    """Server logs, the operator's log and state, Docker's own objects, and command lines."""
+    """Server logs, the operator's log and state, Docker's own objects, and every process."""
     lab, operator = declared.lab, declared.operator
     secrets = lab.manager.docker("secret", "ls", "--format", "{{.Name}}").stdout.split()
     assert {"shop_pw", "pg_superuser_pw", "pg_replication_pw"} <= {*secrets}
     values = {*(value_of(lab, name) for name in secrets), BY_HAND, "the first one"}
-    places: dict[str, str] = {"the operator's log": "".join(operator.lines)}
-    for file in operator.state.rglob("*"):
-        if file.is_file():
-            places[f"state: {file.name}"] = file.read_text(errors="replace")
-    for node in (lab.manager, *lab.workers):
-        containers = node.docker("ps", "-aq").stdout.split()
-        for container in containers:
-            logs = node.docker("logs", container, check=False)
-            places[f"logs of {container} on {node.name}"] = logs.stdout + logs.stderr
-            # One that has ended since, as a secret's reader does, is not there to be looked at.
-            shown = node.docker("inspect", container, check=False).stdout
-            places[f"container {container} on {node.name}"] = shown
-    for kind in ("service", "secret", "config", "node"):
-        ids = lab.manager.docker(kind, "ls", "-q").stdout.split()
-        places[f"every {kind}"] = lab.manager.docker(kind, "inspect", *ids).stdout
-    places["command lines"] = b"\n".join(watch.seen).decode(errors="replace")
-    assert "create-db" in places["command lines"], "the search sees what it searches"
-    assert any("CREATE ROLE" in logs for logs in places.values()), "DDL is logged, as it should be"
-    found = [
-        place
-        for place, told in places.items()
-        for value in values
-        if value in told or json.dumps(value)[1:-1] in told
-    ]
-    assert found == []
+    found = places(lab, operator, watch)
+    assert "create-db" in found["arguments"], "the search sees what it searches"
+    assert "RAFT_SELF" in found["environments"], "as above"
+    assert any("CREATE ROLE" in logs for logs in found.values()), "DDL is logged, as it should be"
+    assert shown_in(found, values) == []
 
 
 def test_a_password_that_was_judged_once_is_not_read_again(declared: Deployment) -> None:

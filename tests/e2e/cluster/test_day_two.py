@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     connect,
@@ -62,8 +62,7 @@ def edit(deployment: Deployment, **fields: str) -> int:
 
 
 def done(deployment: Deployment, since: int) -> list[str]:
-    found = deployment.operator.audit("outcome")[since:]
-    return [r["action"]["key"] for r in found if r["outcome"] == "done"]
+    return deployment.operator.done(since)
 
 
 def moves(deployment: Deployment, since: int) -> int:
@@ -103,7 +102,7 @@ def other_than_the_leader(deployment: Deployment) -> str:
 
 
 @pytest.mark.quiet
-def test_the_lead_moves_to_the_wished_primary(settled: Deployment) -> None:
+def test_the_lead_moves_to_the_desired_primary(settled: Deployment) -> None:
     wanted = other_than_the_leader(settled)
     with writing(settled.lab, "node2", "wish") as writer:
         began = time.monotonic()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import (
     QUICK_PROXIES,
+    cluster_labels,
     container_of,
     eventually,
     quick_manifest,
@@ -64,7 +65,7 @@ BAD_EDITS = {
 @pytest.mark.parametrize("case", BAD_EDITS)
 def test_an_invalid_edit_changes_nothing_that_runs(settled: Deployment, case: str) -> None:
     operator, good = settled.operator, (settled.operator.manifests / "cluster.yaml").read_text()
-    before, audited = objects(settled.lab), len(operator.deeds())
+    before, audited = objects(settled.lab), len(operator.actions())
     passes = len(list(operator.passes()))
     operator.write(BAD_EDITS[case](good))
     try:
@@ -74,7 +75,7 @@ def test_an_invalid_edit_changes_nothing_that_runs(settled: Deployment, case: st
         problem = list(operator.passes())[-1]["problems"][0]
         assert "cluster.yaml:" in problem
         assert objects(settled.lab) == before
-        assert len(operator.deeds()) == audited
+        assert len(operator.actions()) == audited
     finally:
         operator.write(good)
     operator.wait_for(lambda: not list(operator.passes())[-1]["problems"], "the file mended", 10)
@@ -140,9 +141,7 @@ def configs(lab: Lab) -> str:
 
 
 def anchor_policy(lab: Lab) -> str:
-    label = '{{index .Spec.Labels "queenright.deletion-policy"}}'
-    answer = lab.manager.docker("config", "inspect", "-f", label, "main_cluster", check=False)
-    return answer.stdout.strip()
+    return cluster_labels(lab).get("queenright.deletion-policy", "")
 
 
 def unrelated(lab: Lab) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.losses import Watch, timeline
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,

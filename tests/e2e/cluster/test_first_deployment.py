@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     cluster_table,
@@ -56,7 +56,7 @@ def idle(deployment: Deployment) -> Idle:
     """The beginning of the idle minute: these tests change nothing in the swarm."""
     last = len(list(deployment.operator.passes()))
     deployment.operator.wait_converged(since=last - 1)
-    audited = len(deployment.operator.deeds())
+    audited = len(deployment.operator.actions())
     return Idle(versions(deployment.lab), audited, time.monotonic())
 
 
@@ -208,7 +208,7 @@ def test_an_idle_minute_sees_no_write_at_all(idle: Idle, deployment: Deployment)
     assert {k: v for k, v in after.items() if not k.startswith("node/")} == {
         k: v for k, v in idle.versions.items() if not k.startswith("node/")
     }
-    assert len(deployment.operator.deeds()) == idle.audited
+    assert len(deployment.operator.actions()) == idle.audited
     passes = list(deployment.operator.passes())[-3:]
     assert all(found["converged"] for found in passes)
     assert max(found["api_calls"] for found in passes) <= 8

@@ -17,7 +17,8 @@ import psycopg
 import pytest
 
 from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
-from tests.e2e.cluster.conftest import Deployment, switch_over, well_again
+from tests.e2e.cluster.conftest import switch_over, well_again
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import noted, rows
 from tests.e2e.swarm_facts import MEMBER_NODES, connect, eventually, leader_node, service
 from tests.e2e.writer import Writer, drop_table
@@ -27,7 +28,7 @@ from tests.support.object_store import SECRET_KEY
 pytestmark = [pytest.mark.lab, pytest.mark.images]
 
 SETTLES_S = 15
-"""The time after a change of a member in which none is disturbed."""
+"""The time after a change of a member in which none is disrupted."""
 MEMBERS = ("main_member-1", "main_member-2", "main_member-3")
 
 

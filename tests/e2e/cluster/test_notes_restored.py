@@ -12,7 +12,7 @@ import time
 import httpx
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import BUCKET, archived
 from tests.e2e.cluster.test_backup import RESTORED, deploy_from_backup
 from tests.e2e.notes_client import ADMIN, QUICK, WEB, Visitor, app_manifest, is_served, secrets_of

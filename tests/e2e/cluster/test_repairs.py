@@ -7,7 +7,8 @@ import time
 import psycopg
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment, well_again
+from tests.e2e.cluster.conftest import well_again
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.swarm_facts import (
     connect,
     container_of,

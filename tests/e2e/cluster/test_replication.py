@@ -11,7 +11,8 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
+from tests.e2e.forecast_facts import differences, done, forecast
 from tests.e2e.swarm_facts import (
     MEMBER_NODES,
     eventually,
@@ -43,9 +44,11 @@ def first_manifest(lab: Lab) -> str:
 
 
 def edit(deployment: Deployment, extra: str) -> None:
-    since = len(list(deployment.operator.passes()))
-    deployment.operator.write(quick_manifest(deployment.lab, extra))
-    deployment.operator.wait_converged(since=since)
+    """Carry the edit out; what was forecast is done, and nothing else."""
+    operator, text = deployment.operator, quick_manifest(deployment.lab, extra)
+    expected, before = forecast(deployment, text), len(operator.audit("outcome"))
+    operator.carry_out(text)
+    assert not list(differences(expected, done(deployment, before)))
 
 
 def told_parts(lab: Lab) -> set[str]:

@@ -101,7 +101,7 @@ def test_the_other_acts_when_the_node_of_the_acting_one_fails(managers: list[Nod
     acting.power_cut()
     measured(others, began_s, "power cut")
     acting.start()
-    eventually(lambda: is_converged(nodes), "a converged cluster", 120)
+    eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
 
     acting, others = acting_apart_from_the_leader(nodes)
     began_s = now_s()
@@ -111,7 +111,7 @@ def test_the_other_acts_when_the_node_of_the_acting_one_fails(managers: list[Nod
     acting.thaw()
     time.sleep(5)
     assert lease(successor)["host"] == successor.name
-    eventually(lambda: is_converged(nodes), "a converged cluster", 120)
+    eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
 
     acting, others = acting_apart_from_the_leader(nodes)
     began_s = now_s()
@@ -119,7 +119,7 @@ def test_the_other_acts_when_the_node_of_the_acting_one_fails(managers: list[Nod
     measured(others, began_s, "partition")
     stops_in_time(acting, began_s, at_s(takes(others)[-1]))
     acting.heal()
-    eventually(lambda: is_converged(nodes), "a converged cluster", 120)
+    eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
     judge(nodes)
 
 
@@ -142,5 +142,5 @@ def test_without_a_majority_of_managers_nobody_acts(managers: list[Node]) -> Non
         node.thaw()
     late = [one for one in records(nodes) if one["phase"] == "intent" and at_s(one) > began_s + 6]
     assert late == []
-    eventually(lambda: is_converged(nodes), "a converged cluster", 120)
+    eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
     judge(nodes)

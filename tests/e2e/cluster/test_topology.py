@@ -8,7 +8,6 @@ an edit, and then by itself.
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import sys
@@ -23,10 +22,18 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
     REPLACED_LABEL,
     decode_replaced,
 )
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
+from tests.e2e.forecast_facts import differences, done, forecast
 from tests.e2e.losses import timeline
 from tests.e2e.membership import is_whole, leading, voters, with_members
-from tests.e2e.swarm_facts import cluster_table, eventually, patroni, quick_manifest, service
+from tests.e2e.swarm_facts import (
+    cluster_labels,
+    cluster_table,
+    eventually,
+    patroni,
+    quick_manifest,
+    service,
+)
 from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
 
@@ -67,13 +74,22 @@ def lists(lab: Lab, node: str, wanted: frozenset[str]) -> bool:
     return voters(lab.node(node).address) == {lab.node(name).address for name in wanted}
 
 
-def edit(deployment: Deployment, members: Mapping[str, str], entry: str, kills: int = 0) -> None:
-    """Write these members, and wait until exactly they are there. The operator is killed ``kills``
-    times, each time a moment after it has acted."""
-    operator = deployment.operator
+def edit(
+    deployment: Deployment,
+    members: Mapping[str, str],
+    entry: str,
+    kills: int = 0,
+    *,
+    judged: bool = True,
+) -> None:
+    """Write these members, and wait until exactly they are there; what was forecast was done, and
+    nothing else, where that is ``judged``. The operator is killed ``kills`` times, each time a
+    moment after it has acted."""
+    operator, text = deployment.operator, written(deployment.lab, members)
+    expected, before = forecast(deployment, text), len(operator.audit("outcome"))
 
     def change() -> None:
-        operator.write(written(deployment.lab, members))
+        operator.write(text)
         for _ in range(kills):
             acted = len(operator.audit("outcome"))
             operator.wait_for(partial(has_acted, deployment, acted), "an action", CHANGES_S)
@@ -82,6 +98,9 @@ def edit(deployment: Deployment, members: Mapping[str, str], entry: str, kills: 
             operator.start()
 
     reach(deployment, members, entry, change)
+    print(f"forecast: {sum(expected.values())} disrupting actions")
+    wrong = list(differences(expected, done(deployment, before)))
+    assert kills or not judged or not wrong, wrong
 
 
 def reach(
@@ -164,7 +183,7 @@ def test_a_replica_whose_node_is_dead_is_replaced_on_another_one(deployment: Dep
     node = lab.node(members[dead])
     node.power_cut()
     replaced = {**members, dead: free}
-    edit(deployment, replaced, members[leader])
+    edit(deployment, replaced, members[leader], judged=False)
     node.start()
     time.sleep(20)  # as long as it takes a container to start and to be heard
     assert is_whole(lab, replaced)
@@ -188,9 +207,8 @@ def test_a_replica_whose_node_stays_down_is_replaced_where_the_file_asks_for_it(
         node.power_cut()
         operator.wait_for(lambda: is_replaced(deployment, dead, free), "a replacement", CHANGES_S)
 
-    since = len(list(operator.passes()))
-    operator.write(written(lab, members, f"  replaceAfter: 60s\n  spareNodes: [{free}]\n"))
-    operator.wait_converged(CHANGES_S, since=since)
+    replacing = f"  replaceAfter: 60s\n  spareNodes: [{free}]\n"
+    operator.carry_out(written(lab, members, replacing), CHANGES_S)
     reach(deployment, replaced, members[leader], change)
     node.start()
     time.sleep(20)  # as long as it takes a container to start and to be heard
@@ -203,6 +221,5 @@ def test_a_replica_whose_node_stays_down_is_replaced_where_the_file_asks_for_it(
 
 def is_replaced(deployment: Deployment, name: str, node: str) -> bool:
     """Return True once the operator has noted that the member's place is on this node."""
-    asked = deployment.lab.manager.docker("config", "inspect", "main_cluster").stdout
-    noted = decode_replaced(json.loads(asked)[0]["Spec"]["Labels"].get(REPLACED_LABEL, ""))
+    noted = decode_replaced(cluster_labels(deployment.lab).get(REPLACED_LABEL, ""))
     return [(note.member, note.node) for note in noted] == [(name, node)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.cluster.conftest import Deployment
+from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import container_of, eventually, is_whole, leader_node, quick_manifest
 from tests.lab.lab import Lab

@@ -273,17 +273,14 @@ def test_an_interface_that_no_node_has_is_told_with_its_name(vip: Vip) -> None:
         )
         eventually(lambda: not vip.watch.holders, "nobody has the address")
     finally:
-        since = len(list(vip.operator.passes()))
-        vip.operator.write(with_address(vip.lab))
-        vip.operator.wait_converged(since=since, timeout_s=180)
+        vip.operator.carry_out(with_address(vip.lab), timeout_s=180)
     vip.settle()
 
 
 def test_what_all_nodes_must_agree_on_is_changed_for_all_at_once(vip: Vip) -> None:
     vip.settle()
-    began, since = time.monotonic(), len(list(vip.operator.passes()))
-    vip.operator.write(with_address(vip.lab).replace("routerId: 51", "routerId: 52"))
-    vip.operator.wait_converged(since=since)
+    began = time.monotonic()
+    vip.operator.carry_out(with_address(vip.lab).replace("routerId: 51", "routerId: 52"))
     vip.settle()
     assert vip.watch.gap_s(began) < AWAY_S
     assert vip.watch.together_s(began) <= ADVERT_S + SLACK_S
@@ -291,9 +288,7 @@ def test_what_all_nodes_must_agree_on_is_changed_for_all_at_once(vip: Vip) -> No
 
 def test_taken_out_of_the_file_it_goes_and_its_secret_stays(vip: Vip) -> None:
     vip.settle()
-    since = len(list(vip.operator.passes()))
-    vip.operator.write(quick_manifest(vip.lab))
-    vip.operator.wait_converged(since=since, timeout_s=180)
+    vip.operator.carry_out(quick_manifest(vip.lab), timeout_s=180)
     eventually(lambda: not vip.watch.holders, "nobody has the address")
     assert service(vip.lab, "main_vip") == {}
     assert "main_vrrp_pw" in vip.lab.manager.docker("secret", "ls").stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 
 from queenright.adapters.garbage_collector import (
+    AFTERWARDS,
     THRESHOLDS,
     collect_rarely,
     spare_present_objects,
@@ -23,8 +24,11 @@ def test_garbage_is_looked_for_rarely_and_still_looked_for() -> None:
 
 
 def test_present_objects_are_left_out_of_later_searches() -> None:
+    before = gc.get_threshold()
     try:
         spare_present_objects()
         assert gc.get_freeze_count() > 0
+        assert gc.get_threshold() == AFTERWARDS
     finally:
         gc.unfreeze()
+        gc.set_threshold(*before)

@@ -20,7 +20,7 @@ from queenright.core.kinds.postgres_cluster.canary.canary import (
 from queenright.engine.canary import Canaries, Canary
 from queenright.ports.database import Connection, Endpoint, Row
 from queenright.ports.errors import RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.support.builders import desired, manifest

@@ -9,7 +9,7 @@ import pytest
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.load import load
 from queenright.core.manifest.document import Loaded
-from queenright.engine.document_store import DesiredState
+from queenright.engine.document_store import DocumentStore
 from tests.fakes.virtual_loop import in_place, run_virtual
 from tests.fakes.world import World
 from tests.sim.neighbour import SIDE, SIDE_FILE
@@ -26,8 +26,8 @@ SPOILT = {
 }
 
 
-def state_of(world: World) -> DesiredState:
-    return DesiredState(world.ports, in_place)
+def state_of(world: World) -> DocumentStore:
+    return DocumentStore(world.ports, in_place)
 
 
 @pytest.mark.parametrize("text", SPOILT.values(), ids=SPOILT)
@@ -108,7 +108,7 @@ def test_a_fault_in_judging_the_files_leaves_the_last_good_state_in_force() -> N
 
     async def main() -> None:
         world = World()
-        state = DesiredState(world.ports, in_place, stumbles)
+        state = DocumentStore(world.ports, in_place, stumbles)
         await state.refresh()
         world.manifests.write(FILE, manifest(deletionPolicy="retain"))
         trigger = await state.refresh()
@@ -116,7 +116,7 @@ def test_a_fault_in_judging_the_files_leaves_the_last_good_state_in_force() -> N
         assert [document.name for document in state.documents] == ["main"]
         (problem,) = state.problems
         assert str(problem).startswith(f"{FILE}:1: file: can't be checked")
-        restarted = DesiredState(world.ports, in_place, stumbles)
+        restarted = DocumentStore(world.ports, in_place, stumbles)
         await restarted.restore()
         await restarted.refresh(Trigger("start"))
         assert [document.name for document in restarted.documents] == ["main"]
@@ -139,7 +139,7 @@ def test_without_any_good_state_nothing_is_known() -> None:
 
 async def test_files_are_read_in_a_thread_unless_told_otherwise() -> None:
     world = World()
-    state = DesiredState(world.ports)
+    state = DocumentStore(world.ports)
     await state.refresh()
     assert await state.fingerprint() == state.read_fingerprint
     assert state.is_known

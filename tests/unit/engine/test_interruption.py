@@ -85,6 +85,38 @@ def test_an_edit_does_not_wait_for_the_pass_that_runs() -> None:
     run_virtual(main)
 
 
+def test_the_full_pass_leaves_the_processor_to_the_reading_of_an_edit() -> None:
+    """It ends at the first look that finds the edit, one look before the files are read."""
+
+    async def main() -> None:
+        world = World()
+        world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(60)
+        ended_s, read_s = list[float](), list[float]()
+
+        async def slowly(what: str) -> None:
+            if what == "observe" and not ended_s:
+                try:
+                    await anyio.sleep(LOOK_S)
+                except anyio.get_cancelled_exc_class():
+                    ended_s.append(world.now_s)
+                    raise
+
+        world.swarm.boundary = slowly
+        world.store.remove_service(world.service("main_proxy").id)
+        await anyio.sleep(0.5)
+        read = world.manifests.read
+        world.manifests.read = lambda: read_s.append(world.now_s) or read()  # type: ignore[method-assign,func-returns-value]
+        world.manifests.write(FILE, manifest(stopGracePeriod="90s"))
+        await anyio.sleep(LOOK_S)
+        assert ended_s
+        assert read_s
+        assert ended_s[0] < read_s[0]
+
+    run_virtual(main)
+
+
 def test_edits_without_a_pause_keep_no_full_pass_away() -> None:
     """A proxy that goes away is made again by a full pass, while files change all the time."""
 

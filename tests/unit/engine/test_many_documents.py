@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from types import FrameType
 from typing import Any
@@ -18,6 +19,7 @@ from queenright.engine.planning import plan_all
 from queenright.engine.reconcile import LoopState, reconcile
 from tests.bench.scale_world import fill, still_ports
 from tests.fakes.files import FakeAudit
+from tests.support.garbage import no_search_for_garbage
 from tests.support.many_clusters import deployed, texts_of
 
 FEW, MANY = 3, 12
@@ -54,6 +56,26 @@ def lines_run(clusters: int) -> int:
 def test_the_work_for_one_cluster_does_not_grow_with_the_number_of_others() -> None:
     few, many = lines_run(FEW) / FEW, lines_run(MANY) / MANY
     assert many < LINEAR * few, f"{few:.0f} lines each of {FEW}, {many:.0f} each of {MANY}"
+
+
+def test_a_pass_leaves_no_circles_of_garbage() -> None:
+    """Python looks for garbage rarely, so that what a pass has read and made must go at once."""
+    found: list[int] = []
+
+    async def main() -> None:
+        texts = texts_of(FEW)
+        documents = load(texts).documents
+        ports = still_ports(texts, FakeAudit())
+        fill(ports, deployed(documents))
+        for _ in range(2):  # caches that last are made by the first one
+            memory = LoopState()
+            gc.collect()
+            with no_search_for_garbage():
+                await reconcile(ports, documents, Trigger("timer"), memory, lambda: False)
+                found.append(gc.collect())
+
+    anyio.run(main)
+    assert found[-1] == 0, f"{found} objects"
 
 
 def test_others_run_between_two_documents() -> None:

@@ -20,7 +20,7 @@ from queenright.engine.file_memory import FileMemory
 from queenright.engine.limited import Limited, NotAskedError
 from queenright.engine.part import MOST_CHANGED, Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from tests.bench.scale_world import StillClock, StillPatroni, fill, still_ports
 from tests.fakes.files import FakeAudit
 from tests.support.many_clusters import app_text, cluster_text, deployed, texts_of

@@ -12,7 +12,7 @@ from queenright.core.postgres.catalog import DesiredRole, Role
 from queenright.core.swarm.objects import Secret
 from queenright.engine.password_checks import Judging
 from queenright.ports.errors import LookOnlyError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.virtual_loop import run_virtual
 
 ROLES = tuple(Role(f"role-{number}") for number in range(10))
@@ -60,13 +60,13 @@ def test_a_pass_compares_for_two_seconds_and_the_next_goes_on() -> None:
         began = anyio.current_time()
         first = await one_pass(secrets)
         assert anyio.current_time() - began == 3.0
-        assert sorted(first) == ["as wished"] * 2 + ["not yet"] * 8
+        assert sorted(first) == ["as desired"] * 2 + ["not yet"] * 8
         passes = 1
         while "not yet" in await one_pass(secrets):
             passes += 1
         assert passes + 1 == 5
         began = anyio.current_time()
-        assert await one_pass(secrets) == ["as wished"] * 10
+        assert await one_pass(secrets) == ["as desired"] * 10
         assert anyio.current_time() == began
 
     run_virtual(main)
@@ -84,7 +84,7 @@ def test_what_a_look_does_not_compare_is_told_as_that() -> None:
 
 
 def test_nobody_logs_in_with_a_password_that_was_not_compared_yet() -> None:
-    wanted, live = DesiredRole("role", "role_pw"), Role("role", verifier="as wished")
+    wanted, live = DesiredRole("role", "role_pw"), Role("role", verifier="as desired")
     assert why_no_login(wanted, live) is None
     not_yet = Role("role", verifier="not yet")
     assert why_no_login(wanted, not_yet) is not None

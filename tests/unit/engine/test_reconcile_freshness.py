@@ -14,7 +14,7 @@ from queenright.core.kinds.ruleset import Ruleset
 from queenright.core.observed import Known
 from queenright.core.swarm.objects import Network
 from queenright.engine.reconcile import LoopState, PassResult, reconcile
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.support.builders import FILE, document, manifest

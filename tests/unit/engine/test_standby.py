@@ -16,11 +16,12 @@ from queenright.core.postgres.connection_uri import UrlTemplate
 from queenright.core.swarm.objects import Network, Secret, Service
 from queenright.engine.execute import execute
 from queenright.engine.lease import LeaseKeeper, Permission, Tenure
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.fake_lease import FakeLease
 from tests.fakes.files import FakeAudit
+from tests.fakes.running_operator import Operator
 from tests.fakes.virtual_loop import run_virtual
-from tests.fakes.world import Operator, World
+from tests.fakes.world import World
 from tests.support.log_lines import logged
 
 

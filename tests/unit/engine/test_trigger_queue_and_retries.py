@@ -32,6 +32,26 @@ def test_a_burst_is_one_wake_up_under_its_most_telling_cause() -> None:
     run_virtual(main)
 
 
+def test_an_edit_waits_for_no_others() -> None:
+    async def main() -> None:
+        wakeup, edit = Wakeup(), replace(FILE, file="a.yaml", line=3)
+        wakeup.notify(edit)
+        assert await wakeup.wait(10) == edit
+        assert anyio.current_time() == 0.0
+
+        async def later() -> None:
+            await anyio.sleep(SETTLE_S / 5)
+            wakeup.notify(edit)
+
+        wakeup.notify(DOCKER)
+        async with anyio.create_task_group() as group:
+            group.start_soon(later)
+            assert await wakeup.wait(10) == edit
+        assert anyio.current_time() == SETTLE_S / 5
+
+    run_virtual(main)
+
+
 def test_what_comes_while_a_pass_runs_is_one_more_pass() -> None:
     async def main() -> None:
         wakeup = Wakeup()

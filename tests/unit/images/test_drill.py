@@ -33,8 +33,11 @@ def places(tmp_path: Path, secrets: Path) -> drill.Places:
     barman(tmp_path, "wal-restore", NO_HISTORY)
     barman(tmp_path, "restore", laid_out)
     programs = archive(tmp_path, "000000020000000000000009.gz")
+    waits = (
+        "exec env --default-signal=QUIT sleep 60"  # PostgreSQL handles it, however it is started
+    )
     for name, script in (
-        ("postgres", f"ls {tmp_path}/empty > {tmp_path}/found; exec sleep 60"),
+        ("postgres", f"ls {tmp_path}/empty > {tmp_path}/found; {waits}"),
         ("pg_controldata", 'echo "max_connections setting:              120"'),
         ("pg_isready", f"test -s {tmp_path}/found"),
         ("psql", f"printf '{7 * SEGMENT}\\t{SEGMENT}\\t2025-11-22T08:09:10.5Z\\t4096\\t2\\n'"),

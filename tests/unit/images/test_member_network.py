@@ -1,7 +1,9 @@
 """A member's questions over the network: its partners at the first start, its own health."""
 
 import http.server
+import os
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from images.member.queenright_member.health import main, probe
+from images.member.queenright_member.health import is_rewinding, main, probe
 from images.member.queenright_member.partners import await_partners
 
 
@@ -17,7 +19,8 @@ class _Answer(http.server.BaseHTTPRequestHandler):
     body = b""
 
     def do_GET(self) -> None:
-        self.send_response(200 if self.path == "/health" and not self.body else 503)
+        is_well = self.path == "/liveness" or (self.path == "/health" and not self.body)
+        self.send_response(200 if is_well else 503)
         self.end_headers()
         self.wfile.write(self.body)
 
@@ -73,6 +76,46 @@ def test_a_member_that_starts_is_healthy_where_the_file_says_so(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == status
+
+
+def ended_process() -> str:
+    """Return the number of a process that has ended."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return str(child.pid)
+
+
+@pytest.mark.parametrize(
+    ("runs", "flags", "status"),
+    [(True, ["--or-starting"], 0), (False, ["--or-starting"], 1), (True, [], 1)],
+    ids=["under way", "ended in the middle", "by the contract"],
+)
+def test_a_former_leader_that_is_rewound_is_healthy_where_the_file_says_so(
+    rest: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    flags: list[str],
+    *,
+    runs: bool,
+    status: int,
+) -> None:
+    """Swarm would else end the container, and a rewind that is ended costs a whole copy."""
+    note = tmp_path / "rewind"
+    note.write_text(str(os.getpid()) if runs else ended_process())
+    monkeypatch.setattr("images.member.queenright_member.health.REWIND", note)
+    monkeypatch.setattr(_Answer, "body", b'{"state": "stopped"}')
+    monkeypatch.setattr("sys.argv", ["healthcheck", str(rest), *flags])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == status
+
+
+@pytest.mark.parametrize("text", [None, "", "of a former image"])
+def test_a_note_without_a_process_is_no_rewind(tmp_path: Path, text: str | None) -> None:
+    note = tmp_path / "rewind"
+    if text is not None:
+        note.write_text(text)
+    assert not is_rewinding(note)
 
 
 def test_no_answer_is_told_in_words() -> None:

@@ -13,9 +13,10 @@ import pytest
 from pysyncobj.journal import FileJournal
 
 from images.member.queenright_member.inputs import RAFT_UNREADABLE, StartError
+from images.member.queenright_member.raft_damage import inspect
 from images.member.queenright_member.raft_files import FIRST_RECORD_AT, RaftFiles, read_meta
-from images.member.queenright_member.raft_repair import RESET, Node, inspect, repair
-from images.member.queenright_member.raft_status import NodeStatus, settled_leader
+from images.member.queenright_member.raft_repair import RESET, repair
+from images.member.queenright_member.raft_status import Node, NodeStatus, settled_leader
 from tests.support.raft_nodes import RaftNodes, raft_nodes
 
 A, B, X = "10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1"
@@ -164,6 +165,35 @@ def test_the_operators_wish_is_obeyed_once() -> None:
             nodes.until_all_know()
             assert len([*files.journal.parent.glob("*.journal.broken-*")]) == broken
             assert files.obeyed.read_text() == value
+
+
+@pytest.mark.slow
+def test_three_lost_logs_begin_anew_by_the_request_that_answers_this_loss() -> None:
+    """One alone has an empty log and elects nobody; with the others it is a quorum in new terms."""
+    with raft_nodes() as nodes:
+        for address in list(nodes.addresses):
+            nodes.kill(address)
+        for number, own in enumerate(nodes.addresses, 1):
+            files = nodes.files(own)
+            cut(files.journal)
+            files.lost.write_text("a" * 12)
+            node = Node(own, nodes.partners(own), lambda _: None, f"member-{number}", True)
+            with pytest.raises(StartError):
+                repair(files, node, f"anew:member-1:{'b' * 12}", limit_s=0.0)
+            before = read_meta(files.meta)["currentTerm"]
+            repair(files, node, f"anew:member-1:{'a' * 12}", limit_s=0.0)
+            assert read_meta(files.meta)["currentTerm"] == before
+            assert files.fence.exists() is (number > 1)
+            assert not files.lost.exists()
+        first, *others = nodes.addresses
+        nodes.start(first)
+        nodes.until(lambda: nodes.status(first) is not None, "the node to answer")
+        alone = nodes.status(first)
+        assert alone is not None
+        assert (alone.leader, alone.committed) == ("", 1)
+        for own in others:
+            nodes.start(own)
+        nodes.until_all_know()
 
 
 def test_an_unsettled_wish_is_kept_for_later(tmp_path: Path) -> None:

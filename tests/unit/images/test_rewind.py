@@ -14,6 +14,7 @@ import yaml
 from images.member.queenright_member.findings import look
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.rewind import (
+    ARCHIVE,
     CONTROL,
     MANIFEST,
     NOTE,
@@ -58,6 +59,13 @@ def test_a_program_that_changes_nothing_leaves_no_trace(
     assert (paths.data / CONTROL).read_bytes() == WHOLE
     assert not note.exists()
     assert not take_note(paths.data, paths.raft)
+
+
+def test_the_note_names_the_process_while_the_program_runs(paths: Paths) -> None:
+    """The health check asks for it."""
+    seen = paths.data.parent / "seen"
+    assert run(paths, f"cp {paths.raft / NOTE} {seen}") == 0
+    assert seen.read_text() == str(os.getpid())
 
 
 def test_the_program_writes_the_control_file_whole_at_its_end(paths: Paths) -> None:
@@ -152,3 +160,29 @@ def test_the_programs_arguments_and_the_next_one_in_path(
     monkeypatch.setenv("PATH", str(tmp_path / "first"))
     with pytest.raises(SystemExit):
         own_program(tmp_path / "first/pg_rewind")
+
+
+LACKS = (
+    'echo "pg_rewind: error: could not open file \\"/d/pg_wal/000000020000000000000009\\": No such '
+    'file or directory" >&2'
+)
+
+
+@pytest.mark.parametrize(("url", "runs"), [("s3://some/where", 2), ("", 1)])
+def test_a_program_that_lacks_wal_runs_again_where_there_is_an_archive(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, url: str, runs: int
+) -> None:
+    """With the server's own configuration and a command for the archive; only once."""
+    monkeypatch.setenv(ARCHIVE, url)
+    seen = paths.data.parent / "seen"
+    script = f'for word; do echo "$word"; done >> {seen}; {LACKS}; for f; do case $f in '
+    script += f"--config-file=*) cat ${{f#*=}} >> {seen};; esac; done; exit 1"
+    assert run(paths, script) == 1
+    told = seen.read_text()
+    assert told.count("--progress\n") == runs
+    assert told.count("--restore-target-wal\n") == runs - 1
+    if url:
+        assert f"include '{paths.data}/postgresql.conf'\n" in told
+        assert "restore_command = 'wal-restore %f %p'\n" in told
+    assert not (paths.raft / NOTE).exists()
+    assert (paths.data / CONTROL).read_bytes() == WHOLE

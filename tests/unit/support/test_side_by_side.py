@@ -14,6 +14,7 @@ from tests.support.side_by_side import (
     LONGEST_FIRST,
     WITHOUT_LAB,
     Turns,
+    deploys,
     group_of,
     has_lab,
     next_group,
@@ -56,6 +57,13 @@ def test_every_listed_group_exists_and_a_new_one_starts_first() -> None:
     assert len({*listed}) == len(listed)
     assert [group for group in listed if not (TESTS / group).exists()] == []
     assert rank("e2e/test_new.py") < rank(LONGEST_FIRST[0]) < rank(LONGEST_FIRST[1])
+
+
+def test_contracts_without_a_lab_deploy_nothing() -> None:
+    found = [group for group in WITHOUT_LAB if not deploys(group)]
+    assert "contract/test_rewind.py" in found
+    assert not [group for group in found if not group.startswith("contract/")]
+    assert all(deploys(group) for group in (*LONGEST_FIRST, "e2e/test_new.py"))
 
 
 def test_the_last_of_several_workers_has_no_lab() -> None:

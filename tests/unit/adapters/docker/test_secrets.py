@@ -8,7 +8,7 @@ import pytest
 
 from queenright.adapters.docker.secrets import DockerSecrets
 from queenright.ports.errors import LookOnlyError, PortError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from queenright.settings import Docker, Settings
 from queenright.wiring import open_ports
 from tests.support.http_server import Answering, answering

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path, PosixPath
+from pathlib import Path
 
 import pytest
 
@@ -164,25 +164,62 @@ def test_a_new_file_and_a_swapped_link_change_the_fingerprint(tmp_path: Path) ->
     assert len({first, second, manifests.fingerprint()}) == 3
 
 
-class Restless(PosixPath):
-    """A file that somebody replaces the moment before its status is asked for the nth time."""
+@pytest.mark.parametrize("moment", range(3, 6))
+def test_a_file_replaced_while_it_is_read_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    """Somebody replaces it the moment before its status is asked for the nth time."""
+    file, asked, status = tmp_path / "cluster.yaml", list[str](), os.stat
 
-    left = 0
+    def restless(path: str | Path, **how: bool) -> os.stat_result:
+        if str(path) == str(file):
+            asked.append(str(path))
+            if len(asked) == moment:
+                replace(file)
+        return status(path, **how)
 
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        Restless.left -= 1
-        if Restless.left == 0:
-            replace(Path(self))
-        return super().stat(follow_symlinks=follow_symlinks)
-
-
-@pytest.mark.parametrize("moment", range(3, 7))
-def test_a_file_replaced_while_it_is_read_is_a_problem(tmp_path: Path, moment: int) -> None:
-    (tmp_path / "cluster.yaml").write_text(BASE)
-    manifests = ManifestFiles(Restless(tmp_path / "cluster.yaml"))
-    Restless.left = moment
+    file.write_text(BASE)
+    manifests = ManifestFiles(file)
+    monkeypatch.setattr(os, "stat", restless)
     reading = manifests.read()
-    assert Restless.left <= 0, "the file was never replaced"
+    monkeypatch.undo()
+    assert len(asked) >= moment, "the file was never replaced"
     assert reading.problems
     assert all("changed during the read" in problem.message for problem in reading.problems)
-    assert ManifestFiles(tmp_path).read().problems == ()
+    assert manifests.read().problems == ()
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, manifests: ManifestFiles) -> tuple[list[str], str]:
+    """Return the names of the files that a reading opens, and the text of the last one."""
+    found, real = list[str](), os.open
+
+    def noting(path: Path, flags: int) -> int:
+        found.append(path.name)
+        return real(path, flags)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", noting)
+        reading = manifests.read()
+    assert reading.problems == ()
+    return found, [*reading.files.values()][-1]
+
+
+@pytest.mark.parametrize("change", [rewrite, replace])
+def test_only_changed_files_are_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(BASE)
+    manifests = ManifestFiles(tmp_path)
+    everything = ["a.yaml", "b.yaml"]
+    assert opened(monkeypatch, manifests)[0] == everything
+    assert opened(monkeypatch, manifests)[0] == everything, "written a moment ago"
+    monkeypatch.setattr("queenright.adapters.files.manifests.OLD_ENOUGH_NS", 0)
+    assert opened(monkeypatch, manifests)[0] == everything
+    assert opened(monkeypatch, manifests)[0] == []
+    change(tmp_path / "b.yaml")
+    found, text = opened(monkeypatch, manifests)
+    assert found == ["b.yaml"]
+    assert text == (tmp_path / "b.yaml").read_text()
+    (tmp_path / "a.yaml").unlink()
+    assert opened(monkeypatch, manifests)[0] == []

@@ -14,7 +14,7 @@ import pytest
 from queenright.adapters.patroni.errors import differing
 from queenright.adapters.patroni.http import Patience, PatroniHttp
 from queenright.ports.errors import ConflictError, PortError, RejectedError, UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.support.http_server import Answer, Answering, answering
 
 HOST = "127.0.0.1"

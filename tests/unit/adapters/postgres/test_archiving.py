@@ -10,7 +10,7 @@ from queenright.adapters.postgres.archiving import decode
 from queenright.ports.database import Row
 from queenright.ports.databases import Server
 from queenright.ports.errors import UnavailableError
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 
 SERVER = Server("10.77.0.12", 5432, Password("x"))
 AT = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -16,7 +16,7 @@ from queenright.core.kinds.claims import claims_of
 from queenright.core.planning.faults import DocumentKey
 from queenright.core.postgres.catalog import DesiredCatalog
 from queenright.core.postgres.scram import is_password_of
-from queenright.ports.patroni import Password
+from queenright.ports.secrets import Password
 from tests.fakes.fake_catalogs import EVERYBODYS, FakeServer
 from tests.support.app_builders import APP, documents
 from tests.support.builders import MANIFEST, manifest

@@ -20,7 +20,7 @@ from queenright.cli.exit_codes import FAILURE, UNREACHABLE, USAGE, CommandError
 from queenright.core.kinds.load import load
 from queenright.core.observed import Unknown
 from queenright.engine.sight import Sight
-from queenright.engine.world import Ports
+from queenright.ports import Ports
 from queenright.settings import Settings
 from tests.bench.scale_world import fill, still_ports
 from tests.fakes.files import FakeAudit

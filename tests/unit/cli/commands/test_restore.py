@@ -17,7 +17,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     FORMER,
     RESTORE_REQUEST_LABEL,
     RESTORED_LABEL,
-    RestoreWish,
+    WantedRestore,
 )
 from queenright.core.kinds.postgres_cluster.status.conditions import restored_lines
 from queenright.core.planning.status import Line
@@ -31,10 +31,10 @@ CHECK_JOB = "main_restore_check"
 def restore(target: str = "", *, is_checked: bool = True, timeline: int = 0) -> Act:
     async def act(live: Session) -> int:
         at = live.ports.clock.now().replace(microsecond=0)
-        wish = RestoreWish(at, target, timeline=timeline)
+        wanted = WantedRestore(at, target, timeline=timeline)
         return await restore_in_place(
             live,
-            wish,
+            wanted,
             is_checked=is_checked and target != FORMER,
             waits=True,
             force=True,

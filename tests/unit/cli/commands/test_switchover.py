@@ -233,20 +233,19 @@ async def killed_at(stage: Stage, number: int) -> str:
 
 def put_right_after(number: int) -> str:
     """Kills a switchover at its nth write, starts an operator, and says where it was killed."""
-    places: list[str] = []
 
-    async def play(stage: Stage) -> None:
-        places.append(await killed_at(stage, number))
+    async def play(stage: Stage) -> str:
+        place = await killed_at(stage, number)
         stage.operator = stage.world.start_operator()
         await anyio.sleep(120)
-        assert stage.world.is_whole(), places[-1]
-        assert stage.count("switchover") <= 1, places[-1]
-        assert stage.annotations.move is None, places[-1]
-        assert not stage.has_hint, places[-1]
-        assert stage.leader in {"member-1", "member-2"}, places[-1]
+        assert stage.world.is_whole(), place
+        assert stage.count("switchover") <= 1, place
+        assert stage.annotations.move is None, place
+        assert not stage.has_hint, place
+        assert stage.leader in {"member-1", "member-2"}, place
+        return place
 
-    on_stage(play, with_operator=False)
-    return "".join(places)
+    return on_stage(play, with_operator=False)
 
 
 THE_MOVE = ["switchover to member-2", "switchover to member-2 was done"]

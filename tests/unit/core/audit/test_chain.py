@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,8 @@ from queenright.core.audit.chain import (
     stamp,
     verify,
 )
+from queenright.core.audit.lines import cells
+from queenright.core.audit.reading import read_step
 from queenright.core.audit.record import Body, note_body
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -223,3 +226,14 @@ def test_the_hash_is_what_the_documentation_says() -> None:
     assert record["at"] == stamp(NOON) == "2026-01-31T12:00:00.000Z"
     assert record_hash(record) == chain.head
     assert chain.head == "16652b3a5d95259e6d9e8c171afc1e2073095e29323a074f8b43f56737174bbf"
+
+
+def test_a_trail_of_the_first_release_is_sound_and_shown() -> None:
+    trail = Path(__file__).parent / "recorded" / "trail-0.1.0.jsonl"
+    lines = trail.read_bytes().splitlines(keepends=True)
+    found = verify(lines)
+    assert (found.is_sound, found.records) == (True, 5)
+    intent, _, refused = map(read_step, map(json.loads, lines[1:4]))
+    assert (intent.key, intent.disturbs) == ("failover/main", "main_member-2")
+    assert refused.guard == "one-disturbance"
+    assert cells(json.loads(lines[3]))[2:4] == ("(whole plan)", "refused")

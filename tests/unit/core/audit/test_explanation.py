@@ -167,7 +167,20 @@ ODD_VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD_VALUES, ids=lambda value: value[:20])
+FEW = (
+    "null",
+    "1e999",
+    '""',
+    "[{}]",
+    '{"kind": [], "file": "f", "line": {}, "edits": "x", "key": {}}',
+)
+"""One of each kind of value; `make test` has all."""
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [pytest.param(v, marks=[] if v in FEW else [pytest.mark.slow], id=v[:20]) for v in ODD_VALUES],
+)
 def test_odd_values_in_any_field_are_no_exception(odd: str) -> None:
     known = [record for record in records() if record["phase"] != "intent"]
     keys = {key for record in known for key in record}

@@ -223,7 +223,7 @@ def roles() -> None:
     wanted = DesiredRole("new", password_secret="s", connection_limit=3)
     made = catalog(done(CreateRole(**SQL, role=wanted))).role("new")
     assert made is not None
-    assert (made.connection_limit, made.verifier) == (3, "as wished")
+    assert (made.connection_limit, made.verifier) == (3, "as desired")
     altered = DesiredRole("r", connection_limit=9)
     found = catalog(done(AlterRole(**SQL, role=altered, fields=("connection_limit",)))).role("r")
     assert found is not None

@@ -33,8 +33,8 @@ def keys(found: Way) -> list[str]:
 
 def test_the_leader_restarts_last_and_after_a_switchover() -> None:
     found = way(three_nodes(), GRACE)
-    disturbing = [step.action.key for step in found.actions if step.action.disrupts]
-    assert disturbing == [
+    disrupting = [step.action.key for step in found.actions if step.action.disrupts]
+    assert disrupting == [
         "update-service/main_member-2",
         "update-service/main_member-3",
         "switchover/main",

@@ -173,7 +173,7 @@ ACCEPTED = {
         "promotion: {state: paused, until: '2026-12-01 07:00:00.5 +01:00'}"
     ),
     "maintenance": edited(more="maintenance: {nodes: [node3, node4], until: 2026-12-01T06:00:30Z}"),
-    "nothing wished": edited(more="primary:\nmaintenance: {nodes: [], until: }"),
+    "nothing desired": edited(more="primary:\nmaintenance: {nodes: [], until: }"),
     "the others of day two": edited(more="canary: {enabled: true}\nfastSwitchover: false"),
     "digest": edited(("member:16", f"member:16@sha256:{'0' * 64}")),
     "fraction of a second": edited((PROXY, PROXY + "    check: {interval: 3500ms}\n")),

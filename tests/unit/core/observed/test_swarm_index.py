@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import weakref
 from itertools import pairwise
 
 from queenright.core.observed.swarm_index import LARGE, SwarmIndex
 from tests.support.builders import swarm_of, three_nodes
+from tests.support.garbage import no_search_for_garbage
 
 
 def test_each_large_index_is_made_in_a_step_of_its_own() -> None:
@@ -22,3 +25,13 @@ def test_indexes_made_beforehand_answer_as_others() -> None:
     assert len([*ahead.making()]) == len(LARGE)
     for name in LARGE:
         assert getattr(ahead, name) == getattr(later, name)
+
+
+def test_a_reading_that_nobody_holds_is_freed_at_once() -> None:
+    """With its indexes, of a large swarm tens of megabytes: it is in no circle with them."""
+    swarm = dataclasses.replace(swarm_of(three_nodes()))
+    assert len([*swarm.index.making()]) == len(LARGE)
+    gone = [weakref.ref(swarm), weakref.ref(swarm.index)]
+    with no_search_for_garbage():
+        del swarm
+        assert [reference() for reference in gone] == [None, None]

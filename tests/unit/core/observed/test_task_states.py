@@ -145,7 +145,7 @@ def test_after_a_cold_start_no_member_is_updated(state: str) -> None:
     assert not any(isinstance(action, UpdateService) for action in plan.actions)
     held = {hold.key for hold in plan.holds}
     assert {f"update-service/{name}" for name in MEMBERS} <= held
-    assert refused(observed, *MEMBERS) == "one-disturbance"
+    assert refused(observed, *MEMBERS) == "one-disruption"
     assert refused(observed, REPLICA) == "leader-is-safe"
 
 

@@ -191,7 +191,14 @@ def test_ports_are_read_strictly() -> None:
     assert [port_in(text) for text in texts] == [5010, 5010, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("text", ["[" * 131_000, "- " * 65_000, "{a: " * 30_000, "? " * 65_000])
+DEEP_TEXTS = ("[" * 131_000, "- " * 65_000, "{a: " * 30_000, "? " * 65_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(t, marks=pytest.mark.slow if t[0] == "[" else []) for t in DEEP_TEXTS],
+    ids=[t[:3] for t in DEEP_TEXTS],
+)
 def test_a_deep_text_is_no_template_and_ends_no_process(text: str) -> None:
     assert loader_for(text.encode()) is yaml.SafeLoader
     assert read_template(text.encode()) is None

@@ -63,7 +63,7 @@ def test_a_safe_plan_passes() -> None:
 
 def test_two_are_never_disrupted_at_once() -> None:
     text = refusal(three_nodes(), update(REPLICA), update(OTHER))
-    assert text == "one-disturbance"
+    assert text == "one-disruption"
 
 
 def test_the_leader_is_safe_from_every_kind_of_action() -> None:
@@ -203,6 +203,7 @@ def test_every_guard_is_in_force() -> None:
         "quorum_is_certain",
         "raft_is_applied",
         "raft_log_is_spared",
+        "raft_logs_are_lost",
         "move_is_safe",
         "failover_loses_nothing",
         "initialised_once",

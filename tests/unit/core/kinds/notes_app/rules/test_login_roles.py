@@ -188,7 +188,7 @@ def test_back_to_the_former_password_waits_until_its_login_is_good_again(
     plan = app_plan(observed, APP)
     assert f"update-service/{WEB} !{WEB}" not in keys(plan)[0]
     assert_words(hold(plan, f"update-service/{WEB}"))
-    good = with_secret(rotated(verifier="as wished"), desired_app(APP).url_secret.name)
+    good = with_secret(rotated(verifier="as desired"), desired_app(APP).url_secret.name)
     assert keys(app_plan(good, APP))[0] == [f"update-service/{WEB} !{WEB}"]
 
 

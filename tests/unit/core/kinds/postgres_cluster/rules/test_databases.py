@@ -48,7 +48,7 @@ from tests.support.changed import with_notes, with_raft
 from tests.support.plans import make_plan
 
 
-def test_what_is_as_wished_is_left() -> None:
+def test_what_is_as_desired_is_left() -> None:
     plan = planned(world())
     assert plan.actions == ()
     assert plan.is_converged
@@ -208,7 +208,7 @@ class TestWhatLeftTheFile:
         plan = planned(world(None, text=self.TEXT), self.TEXT)
         assert plan.actions == ()
 
-    def test_is_told_when_nothing_else_is_wished_for(self) -> None:
+    def test_is_told_when_nothing_else_is_desired_for(self) -> None:
         assert hold(world(text=manifest()), "role/main/shop", manifest()).is_informational
 
 
@@ -260,7 +260,7 @@ class TestNothingIsWritten:
         assert_words(refusal)
 
 
-def test_applications_wishes_join_the_files_own() -> None:
+def test_applications_claims_join_the_files_own() -> None:
     claims = DesiredCatalog(
         (DesiredRole("notes", "notes_pw"), DesiredRole("shop", "another_pw")),
         (DesiredDatabase("notes", "notes"),),

@@ -140,7 +140,7 @@ def test_strict_tells_that_commits_wait() -> None:
     assert plan.holds[0].wants_attention
 
 
-def test_fewer_replicas_than_wished_are_told() -> None:
+def test_fewer_replicas_than_desired_are_told() -> None:
     text = manifest(replication="{mode: synchronous, nodes: 2}")
     plan = plan_for(in_force(text, member_2="sync"), text)
     assert "member-2 confirms commits, 1 of 2 replicas" in reasons(plan)

@@ -10,7 +10,7 @@ from tests.fakes.verbs import VerbFaults
 from tests.fakes.world import World
 from tests.sim.topology_world import ASKED, SPARES, WORKERS, Deployed, text_of, write_members
 
-Deed = Callable[[World, random.Random], str]
+Event = Callable[[World, random.Random], str]
 
 NEEDED = ("member-1", "member-2", "member-3")
 """The members that every file has."""
@@ -116,7 +116,7 @@ def another_file(world: World, rng: random.Random) -> str:
     return f"edit: {', '.join(names)} {more}"
 
 
-DEEDS: tuple[Deed, ...] = (
+EVENTS: tuple[Event, ...] = (
     power_cut,
     power_cut,
     spare_cut,
@@ -136,4 +136,4 @@ DEEDS: tuple[Deed, ...] = (
     deaf_members,
     another_file,
 )
-BY_NAME = {deed.__name__: deed for deed in DEEDS}
+BY_NAME = {event.__name__: event for event in EVENTS}

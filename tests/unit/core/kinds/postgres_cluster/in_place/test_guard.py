@@ -18,7 +18,7 @@ from queenright.core.actions import (
 from queenright.core.kinds.postgres_cluster.in_place.note import (
     Restored,
     RestoreRequest,
-    RestoreWish,
+    WantedRestore,
     with_request,
     with_restored,
 )
@@ -30,7 +30,7 @@ from tests.support.builders import desired, swarm_of, three_nodes
 from tests.support.changed import live, with_config_labels, with_member, with_service, with_swarm
 
 LEADER, REPLICA, OTHER = "main_member-1", "main_member-2", "main_member-3"
-WISH = RestoreWish(datetime(2026, 1, 1, tzinfo=UTC))
+WISH = WantedRestore(datetime(2026, 1, 1, tzinfo=UTC))
 ASKED = with_request({}, RestoreRequest(WISH))
 BEGUN = with_request({}, RestoreRequest(WISH, has_begun=True))
 RESTORED = with_restored({}, Restored(WISH))

@@ -11,7 +11,7 @@ import pytest
 from queenright.core.kinds.postgres_cluster.annotations import read_annotations
 from queenright.engine import full_passes, part
 from queenright.engine.observe import Look, observe
-from queenright.engine.world import Tempo
+from queenright.settings import PollIntervals
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import TEMPO, World
 from tests.sim.history import run
@@ -40,7 +40,7 @@ def judging(monkeypatch: pytest.MonkeyPatch, judge: PartJudge) -> PartJudge:
     return judge
 
 
-async def converged(tempo: Tempo = TEMPO) -> World:
+async def converged(tempo: PollIntervals = TEMPO) -> World:
     """Two clusters at rest, whose operator has made its full passes."""
     world, found = World(), list[Neighbour]()
     with_neighbour(0, found)(world)
@@ -55,7 +55,7 @@ async def converged(tempo: Tempo = TEMPO) -> World:
 async def two_clusters_in_trouble() -> World:
     """Changes by hand and lost members, each followed by some time."""
     world = await converged()
-    for deed in (
+    for event in (
         lambda: world.change_service("side_one", environment={}),
         lambda: world.store.remove_service(world.service("main_proxy").id),
         lambda: world.patroni_model.switch_over("main", "member-2"),
@@ -63,7 +63,7 @@ async def two_clusters_in_trouble() -> World:
         lambda: world.power_cut("node6"),
         lambda: world.power_on("node6"),
     ):
-        deed()
+        event()
         await anyio.sleep(APART_S)
     await world.until_whole()
     return world
@@ -106,7 +106,7 @@ def test_a_part_that_plans_from_former_answers_is_caught(monkeypatch: pytest.Mon
 async def without_full_passes() -> tuple[float, float]:
     """Return the seconds from a removed service to its creation, and from a new leader to its note
     in the state config, where no timer starts a full pass."""
-    world = await converged(Tempo(resync_s=NEVER_S, file_poll_s=1.0, member_poll_s=2.0))
+    world = await converged(PollIntervals(resync_s=NEVER_S, file_poll_s=1.0, member_poll_s=2.0))
     world.store.remove_service(world.service("main_proxy").id)
     created_s = await until(world, lambda: world.store.service_named("main_proxy") is not None)
     await anyio.sleep(APART_S)

@@ -12,7 +12,7 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
     RESTORED_LABEL,
     Restored,
     RestoreRequest,
-    RestoreWish,
+    WantedRestore,
     read_request,
     read_restored,
     with_request,
@@ -21,14 +21,14 @@ from queenright.core.kinds.postgres_cluster.in_place.note import (
 from queenright.core.kinds.postgres_cluster.places import DeployedMember
 
 AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
-WISH = RestoreWish(AT, "time 2026-01-31T11:59:59+00:00", "20260131T020004", "7" * 19, 4)
+WISH = WantedRestore(AT, "time 2026-01-31T11:59:59+00:00", "20260131T020004", "7" * 19, 4)
 PLACES = (DeployedMember("member-1", "node2", "10.77.0.12", 1, "main_member-1-old"),)
 
 
-@pytest.mark.parametrize("wish", [WISH, RestoreWish(AT), RestoreWish(AT, "former")])
+@pytest.mark.parametrize("wanted", [WISH, WantedRestore(AT), WantedRestore(AT, "former")])
 @pytest.mark.parametrize("begun", [True, False])
-def test_a_request_is_read_as_it_was_written(wish: RestoreWish, *, begun: bool) -> None:
-    request = RestoreRequest(wish, begun)
+def test_a_request_is_read_as_it_was_written(wanted: WantedRestore, *, begun: bool) -> None:
+    request = RestoreRequest(wanted, begun)
     labels = with_request({"a": "b"}, request)
     assert read_request(labels, AT) == request
     assert with_request(labels, None) == {"a": "b"}

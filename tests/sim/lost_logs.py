@@ -1,0 +1,125 @@
+"""A total power loss that takes the members' Raft logs, and the world some minutes after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+
+from queenright.core.kinds.ruleset import RULESET, Ruleset
+from tests.fakes.world import World
+from tests.sim.faults import WORKERS
+from tests.sim.invariants import Invariants
+from tests.sim.test_kills import Killer
+from tests.support.builders import FILE, NODE_OF, manifest
+
+Damage = Callable[[World, str], tuple[str, ...]]
+"""Given the world without power and the former leader: the members whose logs are lost."""
+
+
+@dataclass(frozen=True)
+class After:
+    """The world some minutes after the power is back; ``former`` led before it."""
+
+    world: World
+    invariants: Invariants
+    former: str
+    leader: str
+    is_whole: bool
+
+    @property
+    def found(self) -> list[str]:
+        return [*self.world.patroni_model.lost, *self.invariants.violations]
+
+    @property
+    def hold(self) -> str:
+        """The reason for which lost logs wait, as the operator told it last."""
+        told = [h for held in self.world.audit.holds for h in held.began]
+        return next((h.reason for h in reversed(told) if h.key == "raft-log/main"), "")
+
+
+def after(world: World, invariants: Invariants, former: str) -> After:
+    leader = world.leader()
+    return After(world, invariants, former, leader.name if leader else "", world.is_whole())
+
+
+def everybody(_world: World, _former: str) -> tuple[str, ...]:
+    return tuple(NODE_OF)
+
+
+def all_but_the_leader(_world: World, former: str) -> tuple[str, ...]:
+    return tuple(name for name in NODE_OF if name != former)
+
+
+def all_but_the_last(_world: World, former: str) -> tuple[str, ...]:
+    last = max(name for name in NODE_OF if name != former)
+    return tuple(name for name in NODE_OF if name != last)
+
+
+async def logs_lost(
+    ruleset: Ruleset = RULESET,
+    damage: Damage = everybody,
+    *,
+    away: str = "",
+    stale: bool = False,
+    waits: bool = True,
+    size_s: float = 300.0,
+    recovery_s: float = 0.0,
+    fences: bool = True,
+    killer: Killer | None = None,
+    kill_at: int = 0,
+) -> After:
+    """All nodes lose power, and the members their Raft logs. ``away`` does not come back: it is a
+    member, or "former" for the leader. ``stale``: a former leader has more WAL on an older
+    timeline, which it wrote behind a partition. ``killer`` ends the operator at its boundary
+    number ``kill_at`` from when the power is back. PostgreSQL of the last leader takes
+    ``recovery_s`` longer than usual to start, and the one that is asked last has older data."""
+    world = World()
+    world.patroni_model.waits_for_logs = waits
+    invariants = Invariants(world)
+    if recovery_s:  # no health check ends the container meanwhile
+        check = {"whileStarting": "healthy"}
+        world.manifests.write(FILE, manifest(healthCheck=check))
+    operator = world.start_operator(ruleset)
+    await world.until_whole()
+    await anyio.sleep(20)
+    leader = world.leader()
+    assert leader is not None
+    if stale:
+        old = leader
+        world.partition(NODE_OF[old.name])
+        old.volume.location += 1_000_000
+        await anyio.sleep(90)
+        leader = world.leader()
+        assert leader is not None
+        assert leader.name != old.name
+    former = leader.name
+    if recovery_s:
+        last = max(name for name in NODE_OF if name != former)  # it is asked last, so never
+        world.patroni_model.slow.add(f"main_{last}")
+        world.patroni_model.recovery_s[former] = recovery_s
+        await anyio.sleep(20)
+    world.patroni_model.fences_joiners = fences
+    for node in WORKERS:
+        world.power_cut(node)
+    if stale:
+        world.heal(NODE_OF[old.name])
+    await anyio.sleep(10)
+    for name in damage(world, former):
+        for (_, source), volume in world.patroni_model.volumes.items():
+            if source.startswith(f"main_{name}"):
+                volume.raft = "torn"
+    missing = former if away == "former" else away
+    for node in WORKERS:
+        if node != NODE_OF.get(missing):
+            world.power_on(node)
+    if killer is not None:
+        killer.at = kill_at
+        world.swarm.boundary = killer
+        with anyio.move_on_after(size_s):
+            await killer.reached.wait()
+        await operator.kill()
+        world.start_operator(ruleset)
+    await anyio.sleep(size_s)
+    return after(world, invariants, former)
