@@ -90,6 +90,8 @@ class FakeSwarm:
     """The version of each object as it was last observed, by id."""
     job_output: Callable[[LiveService], str] = lambda _: ""
     """The lines of a job that says more than a dump; empty for any other."""
+    gives_logs: Callable[[str], bool] = lambda _: True
+    """False for a node (id) whose tasks' lines the managers don't get."""
     unobserved: list[str] = field(default_factory=list)
     """Writes that carried another version than was observed."""
 
@@ -236,9 +238,18 @@ class FakeSwarm:
         live = self.store.services.get(service_id)
         if live is None:
             raise ConflictError(f"service {service_id} not found")
+        tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
+        for task in tasks:
+            if not task.node_id:
+                raise UnavailableError(f"service logs: task {task.id} has not been scheduled")
+            if not self.gives_logs(task.node_id):
+                raise UnavailableError(
+                    f"service logs: the swarm gets none from node {task.node_id} (it is away, or "
+                    "its log stream was lost in an outage); if it is ready, restart Docker's "
+                    "engine there"
+                )
         if said := self.job_output(live):
             return said
-        tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
         if not tasks or tasks[-1].state != "complete":
             return "dump failed: pg_dump ended with exit status 1"
         name = live.value.environment.get("DUMP_NAME", "")

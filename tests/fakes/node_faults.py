@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.patroni_model import PatroniModel
 from tests.fakes.reachability import Reachability
@@ -12,6 +14,7 @@ DOWN_AFTER_S = 15.0
 """Three heartbeats of 5 s."""
 BOOT_S = 1.3
 DOCKERD_RESTART_S = 5.0
+LOSES_LOGS = 4
 
 
 class NodeFaults:
@@ -20,6 +23,8 @@ class NodeFaults:
     store: SwarmStore
     orchestrator: Orchestrator
     patroni_model: PatroniModel
+    log_rng: random.Random
+    """Decides which outages cost the managers the node's log stream: one in LOSES_LOGS."""
 
     @property
     def reach(self) -> Reachability:
@@ -43,9 +48,17 @@ class NodeFaults:
             self.orchestrator.after(after_s, self._booted, node.id)
 
     def restart_dockerd(self, name: str) -> None:
-        """Stop its containers, and the node for some seconds."""
+        """Stop its containers, and the node for some seconds. It closes its streams first, so that
+        the next ones stay."""
         self.power_cut(name)
-        self.power_on(name, DOCKERD_RESTART_S)
+        node = self.store.node_named(name)
+        self.orchestrator.after(DOCKERD_RESTART_S, self._restarted, node.id)
+
+    def _restarted(self, node_id: str) -> None:
+        if node_id in self.reach.unpowered:
+            self.reach.unpowered.discard(node_id)
+            self._back(node_id)
+            self.reach.unlogged.discard(node_id)
 
     def _booted(self, node_id: str) -> None:
         if node_id in self.reach.unpowered:
@@ -94,6 +107,9 @@ class NodeFaults:
         if self.orchestrator.hears(node_id):
             if self.store.nodes[node_id].state != "ready":
                 self.store.set_node(node_id, state="ready")
+            self.reach.unlogged.discard(node_id)
+            if self.log_rng.randrange(LOSES_LOGS) == 0:
+                self.reach.unlogged.add(node_id)
             self.orchestrator.came_back(node_id)
 
     def kill_container(self, service: str, exit_code: int = 137) -> None:

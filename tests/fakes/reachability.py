@@ -15,6 +15,12 @@ class Reachability:
     unpowered: set[str] = field(default_factory=set)
     frozen: set[str] = field(default_factory=set)
     cuts: set[frozenset[str]] = field(default_factory=set)
+    unlogged: set[str] = field(default_factory=set)
+    """Nodes whose log stream the managers lost in an outage, and do not have since: the late end of
+    a former stream takes the new one's entry (swarmkit's logbroker; moby 35011)."""
+
+    def gives_logs(self, node_id: str) -> bool:
+        return self.hears(node_id) and node_id not in self.unlogged
 
     def runs(self, node_id: str) -> bool:
         return node_id not in self.unpowered and node_id not in self.frozen

@@ -90,9 +90,11 @@ class World(DataDamage):
     standing: tuple[str, ...] = ()
     """Words of holds that they let stand."""
     rng: random.Random = field(init=False)
+    log_rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
+        self.log_rng = random.Random(f"logs {self.seed}")
         self.store = SwarmStore(now=FakeClock().now)
         for number in range(1, self.nodes + 1):
             role: Role = "manager" if number == 1 else "worker"
@@ -119,6 +121,7 @@ class World(DataDamage):
         self.orchestrator.works_s = self.drills.works_s
         self.orchestrator.exit_code = self.drills.exit_code
         self.swarm.job_output = self.base_backups.output
+        self.swarm.gives_logs = self.reach.gives_logs
         self.archiving = FakeArchiving(self.archives.find, lambda: self.now_s)
         self.readiness = FakeReadiness(self.store, self.has_leader)
         self.manifests = FakeManifests({FILE: MANIFEST})

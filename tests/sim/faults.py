@@ -86,6 +86,7 @@ def repair(world: World, rng: random.Random) -> str:
     for event in (heal, power_on, undoom):
         event(world, rng)
     world.empty_data()
+    world.reach.unlogged.clear()
     world.swarm.faults = Faults()
     world.patroni.deaf = 0.0
     world.secrets.is_unavailable = False

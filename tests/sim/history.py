@@ -154,6 +154,7 @@ def calm(script: Script, world: World) -> None:
     for event in (heal, power_on, activate):
         event(world, rng)
     world.empty_data()
+    world.reach.unlogged.clear()
     if agreed.foreign_pause:
         agreed.paused = False
     for last_word in world.when_calm:

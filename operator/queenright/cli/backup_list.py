@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from queenright.cli.cluster_session import Session
+from queenright.cli.exit_codes import CommandError
 from queenright.cli.repository_job import Question, answer_of
-from queenright.core.kinds.postgres_cluster.backup.listing import (
-    StoredBackup,
-    listing_service,
-    read_list,
-)
+from queenright.core.kinds.postgres_cluster.backup.listing import StoredBackup, read_list
+from queenright.core.kinds.postgres_cluster.desired.base_backup import list_job
 
 LIST = Question(
     what="the repository's list was not read",
@@ -23,4 +23,7 @@ async def stored_backups(live: Session) -> tuple[StoredBackup, ...]:
     """Return what the repository has, newest first. CommandError with the cause where it is not
     known."""
     view = await live.look()
-    return await answer_of(live, view, listing_service(view.state), LIST)
+    plan = view.state.desired.base_backups
+    if plan is None:
+        raise CommandError(f"{LIST.what}: the file has no `backup`")
+    return await answer_of(live, view, partial(list_job, plan, view.state.desired.name), LIST)

@@ -19,15 +19,14 @@ from queenright.core.audit.record import Conflict, Failed
 from queenright.core.audit.redaction import redact_text
 from queenright.core.kinds.job_runs import waiting_for
 from queenright.core.kinds.postgres_cluster.backup.guard import backups_are_safe
-from queenright.core.kinds.postgres_cluster.backup.listing import LINES
+from queenright.core.kinds.postgres_cluster.backup.listing import LINES, member_to_ask
 from queenright.core.observed import LiveService
 from queenright.core.swarm.objects import Service
 from queenright.ports.swarm import SwarmError
 
 LOOK_AGAIN_S = 1.0
-LINES_S = 30.0
-"""The time for the lines of a job that has ended to be there: after its node was away, Docker was
-seen to need more than ten seconds."""
+LINES_S = 15.0
+"""The time for the lines of a job that has ended to be there, before another member is asked."""
 REMOVE_S = 10.0
 
 Answer = TypeVar("Answer")
@@ -49,12 +48,34 @@ class Question(Generic[Answer]):
     lasts_s: float
 
 
+class UnheardError(CommandError):
+    """A job has ended well, and its lines are not to be had."""
+
+
 async def answer_of(
-    live: Session, view: ClusterAtHand, service: Service | str, question: Question[Answer]
+    live: Session,
+    view: ClusterAtHand,
+    job: Callable[[Service], Service],
+    question: Question[Answer],
 ) -> Answer:
-    """Return the answer of a job. CommandError with the cause where there is none."""
-    if isinstance(service, str):
-        raise CommandError(f"{question.what}: {service}")
+    """Return the answer of a job beside a member; where its lines can't be had, of one beside the
+    next. ``job`` makes it from the member's service. CommandError with the cause where there is no
+    answer."""
+    unheard: dict[str, str] = {}
+    while True:
+        beside = member_to_ask(view.state, unheard)
+        if isinstance(beside, str):
+            raise CommandError(f"{question.what}: {beside}")
+        try:
+            return await answered_by(live, view, job(beside), question)
+        except UnheardError as error:
+            unheard[beside.name] = str(error)
+
+
+async def answered_by(
+    live: Session, view: ClusterAtHand, service: Service, question: Question[Answer]
+) -> Answer:
+    """Return the answer of this job; UnheardError where its lines can't be had."""
     if view.state.swarm.service(service.name) is not None:
         raise CommandError(
             f"service {service.name}: is there already (another command asks, or one was killed); "
@@ -101,27 +122,28 @@ async def until_answered(live: Session, name: str, question: Question[Answer]) -
 
 async def whole_answer(live: Session, job: LiveService, question: Question[Answer]) -> Answer:
     """Return the answer of a job that ended well, as soon as all of its lines are there."""
+    why = "its lines can't be read, or not all of them (the member image may be an older one)"
     with anyio.move_on_after(LINES_S):
         while True:
-            found = question.read(await output_of(live, job))
-            if found is not None:
-                return found
+            try:
+                text = await live.ports.swarm.service_output(job.id, LINES)
+            except SwarmError as error:
+                why = str(error)
+            else:
+                found = question.read(text)
+                if found is not None:
+                    return found
             await anyio.sleep(LOOK_AGAIN_S)
-    raise CommandError(
-        f"{question.what}: its lines can't be read, or not all of them (the member image may be an "
-        "older one); try again"
-    )
-
-
-async def output_of(live: Session, job: LiveService) -> str:
-    try:
-        return await live.ports.swarm.service_output(job.id, LINES)
-    except SwarmError:
-        return ""
+    raise UnheardError(why)
 
 
 async def last_line(live: Session, job: LiveService, question: Question[Answer]) -> str:
-    lines = [line.strip() for line in (await output_of(live, job)).splitlines() if line.strip()]
+    """Return the last line of a job that failed; UnheardError where it can't be read."""
+    try:
+        text = await live.ports.swarm.service_output(job.id, LINES)
+    except SwarmError as error:
+        raise UnheardError(f"the job failed, and why is not known ({error})") from error
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return redact_text(lines[-1].removeprefix(question.prefix)) if lines else ""
 
 

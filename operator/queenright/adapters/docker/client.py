@@ -70,11 +70,18 @@ class DockerClient:
 
         def written(sdk: Any) -> None:
             url = f"{sdk.base_url}/v{self._version}{path}"
-            answer = sdk.post(url, params={"version": version}, json=spec, timeout=sdk.timeout)
-            if not answer.ok:
-                errors.create_api_error_from_http_exception(requests.HTTPError(response=answer))
+            content_of(sdk.post(url, params={"version": version}, json=spec, timeout=sdk.timeout))
 
         self.call(written)
+
+    def get(self, path: str, **asked: int) -> bytes:
+        """Return the body of an answer of which the SDK gives a part only."""
+
+        def read(sdk: Any) -> bytes:
+            url = f"{sdk.base_url}/v{self._version}{path}"
+            return content_of(sdk.get(url, params=asked, timeout=sdk.timeout))
+
+        return self.call(read)
 
     def close(self) -> None:
         """Close the client; the next call connects, and asks for the version, again."""
@@ -96,6 +103,13 @@ class DockerClient:
         return docker.APIClient(
             version=version, timeout=self._timeout_s, num_pools=POOLS, **self._arguments
         )
+
+
+def content_of(answer: Any) -> bytes:
+    """Return an answer's body; raises the SDK's error for a refusal."""
+    if not answer.ok:
+        errors.create_api_error_from_http_exception(requests.HTTPError(response=answer))
+    return bytes(answer.content)
 
 
 def spoken(sdk: Any) -> str:

@@ -34,6 +34,7 @@ from queenright.adapters.docker.lists import (
     unlisted_networks,
 )
 from queenright.adapters.docker.nodes import decode_engine, one_node_a_name
+from queenright.adapters.docker.service_logs import lines_of
 from queenright.core.actions import LabelNode
 from queenright.core.observed import (
     Engine,
@@ -233,13 +234,11 @@ class DockerSwarm:
         await self._write(lambda sdk: sdk.remove_service(service_id))
 
     async def service_output(self, service_id: str, lines: int) -> str:
-        def read(sdk: Any) -> str:
-            chunks = sdk.service_logs(
-                service_id, stdout=True, stderr=True, follow=False, tail=lines, is_tty=False
-            )
-            return b"".join(chunks).decode(errors="replace")
-
-        return await self._call(read)
+        asked = {"stdout": 1, "stderr": 1, "tail": lines}
+        self.api_calls += 1
+        return lines_of(
+            await self._in_thread(lambda: self._client.get(f"/services/{service_id}/logs", **asked))
+        )
 
     async def aclose(self) -> None:
         self._client.close()

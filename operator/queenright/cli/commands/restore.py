@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -140,8 +141,8 @@ async def restore_in_place(
     wanted = with_present_timeline(view.state, wanted)
     covered = None
     if is_checked:
-        service = checking_service(view.state, wanted)
-        covered = await answer_of(live, view, service, CHECK)
+        job = partial(checking_service, view.state, wanted)
+        covered = await answer_of(live, view, job, CHECK)
         wanted = replace(
             wanted, base=covered.base, system=covered.system, timeline=covered.timeline
         )

@@ -11,7 +11,7 @@ import pytest
 from queenright.cli.commands.backup import back_up_now, show_all, show_one
 from queenright.core.kinds.postgres_cluster.backup.note import read_backup_note
 from queenright.core.kinds.postgres_cluster.backup.request import REQUEST_LABEL
-from queenright.core.swarm.objects import Secret
+from queenright.core.swarm.objects import Secret, Service
 from tests.fakes.world import World
 from tests.support.builders import FILE, MANIFEST, manifest
 from tests.support.simulated_commands import Act, Stage, on_stage
@@ -213,6 +213,58 @@ def test_a_repository_that_is_away_is_the_commands_error() -> None:
         assert await stage.command(everything()) == 1
         assert "was not read: https://s3.example does not answer; see that it runs" in stage.err
         assert stage.world.store.service_named(LIST_JOB) is None
+
+    staged(play)
+
+
+def beside_whom(world: World) -> list[tuple[str, ...]]:
+    """Return a list that gets the constraints of each job that lists, when it is created."""
+    found: list[tuple[str, ...]] = []
+
+    def created(kind: str, what: object) -> None:
+        if kind == "create-service" and isinstance(what, Service) and what.name == LIST_JOB:
+            found.append(what.constraints)
+
+    world.swarm.before_write.append(created)
+    return found
+
+
+@pytest.mark.parametrize("nodes", [["node3"], ["node3", "node4"]])
+def test_where_the_swarm_gives_no_lines_of_a_node_another_member_is_asked(nodes: list[str]) -> None:
+    """After an outage the managers may never get a node's lines again, though it is ready."""
+
+    async def play(stage: Stage) -> None:
+        world = stage.world
+        world.reach.unlogged |= {world.store.node_named(node).id for node in nodes}
+        asked = beside_whom(world)
+        assert await stage.command(everything()) == 0
+        assert "The repository has no base backup" in stage.out
+        assert len(asked) == len({*asked}) == len(nodes) + 1
+        assert world.store.service_named(LIST_JOB) is None
+
+    staged(play)
+
+
+def test_without_lines_of_any_node_the_cause_and_the_cure_are_told() -> None:
+    async def play(stage: Stage) -> None:
+        world = stage.world
+        world.reach.unlogged |= set(world.store.nodes)
+        assert await stage.command(everything()) == 1
+        for member in ("member-1", "member-2", "member-3"):
+            assert f"{member}: service logs: the swarm gets none from node" in stage.err
+        assert "restart Docker's engine there" in stage.err
+        assert world.store.service_named(LIST_JOB) is None
+
+    staged(play)
+
+
+def test_a_job_that_failed_unheard_is_asked_beside_another_member() -> None:
+    async def play(stage: Stage) -> None:
+        world = stage.world
+        world.archives.away_s = world.now_s
+        world.reach.unlogged.add(world.store.node_named("node3").id)
+        assert await stage.command(everything()) == 1
+        assert "was not read: https://s3.example does not answer; see that it runs" in stage.err
 
     staged(play)
 

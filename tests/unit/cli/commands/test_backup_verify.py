@@ -52,6 +52,19 @@ def test_a_failure_ends_the_command_with_its_cause_and_another_request_does_not_
     staged(play, DRILLED)
 
 
+def test_a_drill_that_nobody_heard_proves_nothing_and_the_cure_is_told() -> None:
+    async def play(stage: Stage) -> None:
+        assert await stage.command(now()) == 0
+        stage.world.reach.unlogged.add(stage.world.store.node_named("node4").id)
+        assert await stage.command(verify()) == 1
+        assert "it ended well, and its lines are lost (service logs: the swarm gets" in stage.err
+        assert "restart Docker's engine there" in stage.err
+        stage.world.reach.unlogged.clear()
+        assert await stage.command(verify()) == 0
+
+    staged(play, DRILLED)
+
+
 def test_a_request_that_waits_says_for_what_and_stays() -> None:
     async def play(stage: Stage) -> None:
         assert await stage.command(verify()) == 1

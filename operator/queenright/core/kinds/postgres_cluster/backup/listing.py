@@ -7,13 +7,12 @@ left behind. Invariant: a list counts only with the line that says how many back
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.base_backup import (
     LIST_ROLE,
-    list_job,
     why_no_job,
 )
 from queenright.core.kinds.postgres_cluster.state import ClusterState
@@ -26,6 +25,7 @@ LIST_LASTS = timedelta(minutes=10)
 """Age at which a job that lists is nobody's any more: a command waits for less."""
 LINES = 10_000
 """Lines of a list that are read."""
+NOBODY: Mapping[str, str] = {}
 _COUNT = re.compile(r"^listed ([0-9]{1,6}) base backups$", re.MULTILINE)
 
 
@@ -108,24 +108,16 @@ def format_stamp(at: datetime | None) -> str | None:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
 
 
-def listing_service(state: ClusterState) -> Service | str:
-    """The job beside a member that runs; or why there can be none."""
-    plan = state.desired.base_backups
-    if plan is None:
-        return "the file has no `backup`"
-    beside = member_to_ask(state)
-    return beside if isinstance(beside, str) else list_job(plan, state.desired.name, beside)
-
-
-def member_to_ask(state: ClusterState) -> Service | str:
+def member_to_ask(state: ClusterState, silent: Mapping[str, str] = NOBODY) -> Service | str:
     """The service, as it runs, of a member beside which a job can ask the repository, a replica by
-    preference; or why there is none."""
+    preference; or why there is none. ``silent`` has the services beside which a job was not heard,
+    with the cause."""
     reasons = []
     for member in sorted(state.desired.members, key=state.is_leader):
         live = state.swarm.service(member.service.name)
         if live is None or state.swarm.sole_task(live.id) is None:
             reasons.append(f"{member.name} does not run")
-        elif why := why_no_job(live.value):
+        elif why := silent.get(live.value.name) or why_no_job(live.value):
             reasons.append(f"{member.name}: {why}")
         else:
             return live.value

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from queenright.core.audit.redaction import redact_text
 from queenright.core.kinds.job_runs import output_of
 from queenright.core.kinds.postgres_cluster.backup.due import (
     after_failures,
@@ -18,6 +19,7 @@ from queenright.core.kinds.postgres_cluster.backup.due import (
     last_due,
     open_since,
 )
+from queenright.core.kinds.postgres_cluster.backup.note import MOST_TEXT
 from queenright.core.kinds.postgres_cluster.backup.run import (
     LONGEST_AWAY,
     READS,
@@ -33,7 +35,7 @@ from queenright.core.kinds.postgres_cluster.desired.drill import (
 )
 from queenright.core.kinds.postgres_cluster.drill.note import DrillNote
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.observed import Known, LiveService
+from queenright.core.observed import Known, LiveService, Unknown
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
 from queenright.core.planning.service_context import answered_once
 from queenright.core.swarm.label_values import read_moment
@@ -41,7 +43,7 @@ from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
 
 FIRST_WAIT, LONGEST_WAIT = timedelta(hours=1), timedelta(hours=24)
 """Waits after failures: each drill reads the whole backup."""
-LINES_LOST = "it ended well, and its lines are lost with its node"
+LINES_LOST = "it ended well, and its lines are lost"
 _PROVED = re.compile(
     r"^proved backup=(\S{1,64}) seconds=([0-9]{1,9}) bytes=([0-9]{1,15}) databases=[0-9]{1,9} "
     r"reached=(\S{1,40}) canary=(\S{1,40})$",
@@ -100,7 +102,7 @@ def proved_note(state: ClusterState, run: BackupRun) -> DrillNote:
     variables = run.live.value.environment
     found = _PROVED.search(output_of(state.observed, run.live))
     if found is None:
-        return failed_note(state.drill_note, run, state.now, LINES_LOST)
+        return failed_note(state.drill_note, run, state.now, why_unheard(state, run))
     return DrillNote(
         done=read_moment(variables.get(DUE_VARIABLE)) or run.live.created_at,
         at=read_moment(variables.get(AT_VARIABLE)) or run.live.created_at,
@@ -112,6 +114,13 @@ def proved_note(state: ClusterState, run: BackupRun) -> DrillNote:
         beat=read_moment(found[5]),
         job=run.live.id,
     )
+
+
+def why_unheard(state: ClusterState, run: BackupRun) -> str:
+    """The cause for which a drill that ended well counts for nothing."""
+    output = state.observed.outputs.get(run.live.id)
+    why = f" ({redact_text(output.why)})" if isinstance(output, Unknown) else ""
+    return f"{LINES_LOST}{why}"[:MOST_TEXT]
 
 
 def failed_note(note: DrillNote, run: BackupRun, at: datetime | None, why: str) -> DrillNote:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from queenright.core.actions import LabelConfig
-from queenright.core.kinds.postgres_cluster.backup.listing import member_to_ask
 from queenright.core.kinds.postgres_cluster.desired.base_backup import check_job
 from queenright.core.kinds.postgres_cluster.desired.restore import PREFIX
 from queenright.core.kinds.postgres_cluster.in_place.decision import member_services, why_not_begun
@@ -89,8 +88,8 @@ def with_present_timeline(state: ClusterState, wanted: WantedRestore) -> WantedR
     )
 
 
-def checking_service(state: ClusterState, wanted: WantedRestore) -> Service | str:
-    """The job beside a member that runs; or why there can be none."""
+def checking_service(state: ClusterState, wanted: WantedRestore, beside: Service) -> Service:
+    """The job beside a member that runs."""
     leader = state.leader
     reach = None
     if leader is not None:
@@ -98,9 +97,6 @@ def checking_service(state: ClusterState, wanted: WantedRestore) -> Service | st
         reach = (access.address, access.postgresql_port)
     found = {"TARGET": wanted.target, "BACKUP": wanted.base, "TIMELINE": str(wanted.timeline or "")}
     variables = {f"{PREFIX}{name}": text for name, text in found.items() if text}
-    beside = member_to_ask(state)
-    if isinstance(beside, str):
-        return beside
     return check_job(state.desired.name, beside, reach, variables)
 
 

@@ -11,10 +11,11 @@ import pytest
 from queenright.core.actions import CreateService, RemoveService
 from queenright.core.kinds.postgres_cluster.backup.guard import backups_are_safe, is_backup_job
 from queenright.core.kinds.postgres_cluster.backup.listing import (
-    listing_service,
+    member_to_ask,
     read_list,
     stored_json,
 )
+from queenright.core.kinds.postgres_cluster.desired.base_backup import list_job
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import LiveService, Observed
 from queenright.core.planning.plan import Plan
@@ -50,9 +51,11 @@ def state_of(observed: Observed, text: str = WITH) -> ClusterState:
 
 
 def listing(observed: Observed) -> Service:
-    found = listing_service(state_of(observed))
-    assert isinstance(found, Service)
-    return found
+    state = state_of(observed)
+    beside, plan = member_to_ask(state), state.desired.base_backups
+    assert isinstance(beside, Service)
+    assert plan is not None
+    return list_job(plan, "main", beside)
 
 
 def test_the_newest_is_first_and_every_field_is_there() -> None:
@@ -118,9 +121,18 @@ def test_the_job_is_beside_a_replica_and_has_no_password_of_the_database() -> No
 
 def test_without_a_member_that_runs_or_a_repository_there_is_none() -> None:
     observed = with_swarm(three_nodes(text=WITH), tasks=())
-    found = listing_service(state_of(observed))
+    found = member_to_ask(state_of(observed))
     assert found == "member-2 does not run; member-3 does not run; member-1 does not run"
-    assert listing_service(state_of(three_nodes(), manifest())) == "the file has no `backup`"
+
+
+def test_a_member_that_was_not_heard_is_left_out_with_the_cause() -> None:
+    state = state_of(three_nodes(text=WITH))
+    unheard = {"main_member-2": "no lines"}
+    beside = member_to_ask(state, unheard)
+    assert isinstance(beside, Service)
+    assert beside.name == "main_member-3"
+    unheard |= {"main_member-3": "none", "main_member-1": "none"}
+    assert member_to_ask(state, unheard) == "member-2: no lines; member-3: none; member-1: none"
 
 
 def test_the_guard_refuses_a_list_that_could_write_or_is_not_as_its_member() -> None:
