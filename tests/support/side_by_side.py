@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -200,6 +200,7 @@ class SideBySide:
         first = LabSettings.from_environment()
         self._turns = Turns(first.directory / "turns")
         self._module: Path | None = None
+        self._limit: tuple[pytest.Item, Any] | None = None
         workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
         is_on_lab = has_lab(worker_number(), workers)
         if not is_on_lab and workers > 1:
@@ -209,7 +210,25 @@ class SideBySide:
 
     def wait_to_deploy(self) -> None:
         """Wait for the turn to deploy the lab anew in a test's preparations; it ends with these."""
-        self._turns.deploy()
+        self._untimed(self._turns.deploy)
+
+    @pytest.hookimpl(optionalhook=True, wrapper=True)
+    def pytest_timeout_set_timer(
+        self, item: pytest.Item, settings: Any
+    ) -> Generator[None, Any, Any]:
+        """Keep the time limit of the test that runs."""
+        self._limit = (item, settings)
+        return (yield)
+
+    def _untimed(self, wait: Callable[[], None]) -> None:
+        """Wait while the test's time limit does not run; it begins anew afterwards."""
+        if self._limit is None:
+            wait()
+            return
+        item, settings = self._limit
+        item.ihook.pytest_timeout_cancel_timer(item=item)
+        wait()
+        item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
@@ -228,13 +247,14 @@ class SideBySide:
         try:
             return (yield)
         finally:
+            self._limit = None
             self._turns.end()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Release the lab: the objects for a module's first test are deployed by now."""
         if _is_quiet(item):
-            self._turns.be_quiet()
+            self._untimed(self._turns.be_quiet)
         else:
             self._turns.end()
         return (yield)

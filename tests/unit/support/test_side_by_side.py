@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -118,3 +121,45 @@ def test_whoever_has_a_turn_keeps_it_when_another_one_waits(tmp_path: Path) -> N
         first.end()
 
     assert waits(second.deploy, until=again)
+
+
+QUIET_TEST = """
+import pytest
+
+pytestmark = [pytest.mark.timeout(2), pytest.mark.quiet]
+
+
+def test_the_first_of_its_file():
+    pass
+"""
+PLUGIN = """
+from tests.support.side_by_side import SIDE_BY_SIDE, SideBySide
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(SideBySide(), SIDE_BY_SIDE)
+"""
+
+
+@pytest.mark.slow
+def test_a_quiet_test_that_waits_for_its_turn_does_not_use_up_its_time(tmp_path: Path) -> None:
+    """The first of a file has the turn to deploy, and waits for the other one when it begins."""
+    (tmp_path / "conftest.py").write_text(PLUGIN)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = quiet: measures time\n")
+    (tmp_path / "test_quiet.py").write_text(QUIET_TEST)
+    lab = tmp_path / "of/lab"
+    other = Turns(lab / "turns")
+    other.deploy()
+    environment = os.environ | {"LAB_DIR": str(lab), "PYTHONPATH": str(TESTS.parent)}
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_quiet.py"]
+    run = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        run.communicate(timeout=8)
+    other.end()
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, said
+    assert "1 passed" in said

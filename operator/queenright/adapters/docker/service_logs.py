@@ -1,4 +1,4 @@
-"""What a service's tasks wrote, as the engine gives it: frames, of which some are the engine's own.
+"""Reads what a service's tasks wrote out of the engine's frames, of which some are its own.
 
 An engine answers 200 also where it can't give a task's lines, and says so in a frame of its own. It
 does so for a node that is away, and after an outage also for one that is well again: a stream that
