@@ -16,7 +16,7 @@ from tests.image.lab import UID, Lab, eventually
 from tests.replica import KEY, Client, get
 from tests.workspace import page, space
 
-pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 HARDENED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
 SHUTDOWN_TIMEOUT_S = 5
