@@ -4,8 +4,8 @@ notes-judges-install: ## notes: install the judges, programs of other projects t
 	@sh $(NOTES_DIR)tests/judges/install.sh
 
 notes-judges: $(NOTES_STAMP) notes-web notes-judges-install ## notes: run the judges and the failover tests
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) -m judge
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) tests/failover
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) $(NOTES_PARALLEL) -m judge
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) $(NOTES_PARALLEL) tests/failover
 
 notes-bench: $(NOTES_STAMP) notes-web notes-judges-install ## notes: measure speed and memory, compared with bare handlers
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m bench $(SECTIONS)

@@ -3,9 +3,12 @@ NOTES_DIR   := $(dir $(lastword $(MAKEFILE_LIST)))
 NOTES_VENV  := $(NOTES_DIR).venv
 NOTES_BIN   := $(abspath $(NOTES_VENV))/bin
 NOTES_STAMP := $(NOTES_VENV)/.installed
-NOTES_WORKERS := 2
-# In the order of the folder: it begins with the tests that take longest.
+# One more than processors: most tests also wait, for a failover, a browser, a container.
+NOTES_WORKERS := 3
+# In the order of the folder: it begins with the tests that take longest. tests/groups.py says what stays together.
 NOTES_PARALLEL := -n $(NOTES_WORKERS) --dist loadfile --no-loadscope-reorder
+# pytest rewrites each test file: it keeps the result, for the second part's process, even where Python is to keep none.
+NOTES_PYTEST := PYTHONDONTWRITEBYTECODE= $(NOTES_BIN)/pytest -q
 NOTES_LOCK_FLAGS := --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .PHONY: notes notes-venv notes-run notes-lint notes-check notes-test notes-tests notes-lock
@@ -29,16 +32,16 @@ notes-lint: $(NOTES_STAMP) ## notes: check lint and types
 	cd $(NOTES_DIR) && $(NOTES_BIN)/ruff check . && $(NOTES_BIN)/ruff format --check . && $(NOTES_BIN)/mypy
 
 notes-check: notes-lint notes-web-check ## notes: check lint and types, run the fast tests
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) -m "not slow and not judge and not quiet"
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q -m "quiet and not slow and not judge"
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) $(NOTES_PARALLEL) -m "not slow and not judge and not quiet"
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) -m "quiet and not slow and not judge"
 
 notes-test: notes-lint notes-web-check notes-tests ## notes: run all tests, with judges and failovers
 
 # The tests alone: `make test` has checked lint, types and the workspace beside the labs by then.
 NOTES_SLOWEST := --durations=25
 notes-tests: $(NOTES_STAMP) notes-web notes-judges-install
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q $(NOTES_PARALLEL) --reruns $(RERUNS) $(NOTES_SLOWEST) -m "not quiet"
-	cd $(NOTES_DIR) && $(NOTES_BIN)/pytest -q --reruns $(RERUNS) $(NOTES_SLOWEST) -m quiet
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) $(NOTES_PARALLEL) --reruns $(RERUNS) $(NOTES_SLOWEST) -m "not quiet"
+	cd $(NOTES_DIR) && $(NOTES_PYTEST) --reruns $(RERUNS) $(NOTES_SLOWEST) -m quiet
 
 notes-lock: $(NOTES_STAMP) ## notes: resolve and pin the dependencies again
 	cd $(NOTES_DIR) && $(NOTES_BIN)/pip-compile -q --upgrade $(NOTES_LOCK_FLAGS) -o requirements/build.txt requirements/build.in

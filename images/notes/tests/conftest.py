@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests import groups
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.second_try import SecondTry
@@ -17,6 +18,7 @@ _numbers = itertools.count(1)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SecondTry(config))
+    config.pluginmanager.register(groups)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 `GET /probe` answers with the figures since the last `DELETE /probe`, in milliseconds: `late`, the
 delay of wake-ups every 5 ms; `work`, the processor time of the loop's thread between two of them,
 which does not include other work of the machine.
+
+PROBED_TURN_S replaces the seconds that a request waits for a worker before it is a 503.
 """
 
 import asyncio
@@ -17,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from notes import log
 from notes.config import load
 from notes.server import serve
+from notes.workers import pool
 
 EVERY_S = 0.005
 
@@ -75,4 +78,5 @@ def _figures(values: list[float]) -> dict[str, float]:
 
 if __name__ == "__main__":
     log.configure()
+    pool.TURN_S = float(os.environ.get("PROBED_TURN_S", pool.TURN_S))
     sys.exit(serve(load(os.environ), Probe))

@@ -35,19 +35,29 @@ QUIET_MS = 3.0
 # What is slow once only, such as a template's first use, must stay below a limit of its own.
 ROUNDS = 3
 EVER_MS = 200.0
+# Attacks that may be refused as too many may each take their 10 s of processor time: the replica
+# refuses after these seconds, not 30, what still waits for a worker. The figures are those of the
+# first 6 s; the test then waits for the last answer.
+TURN_S = 8.0
 pytestmark = [pytest.mark.slow, pytest.mark.quiet]
 
 
 @pytest.fixture(scope="module")
-def probed(postgres: Postgres) -> Iterator[Replica]:
+def probed(postgres: Postgres) -> Iterator[dict[bool, Replica]]:
+    """Replicas of one database, by whether they refuse after TURN_S what waits for a worker."""
+    url = postgres.database("probed")
     env = {"ORIGIN": ORIGIN, "ADDRESS_HEADER": "x-forwarded-for"}
-    running = Replica(postgres.database("probed"), env, module="tests.probed")
-    with running.running():
-        with client_of(running) as client:
+    hasty = {**env, "PROBED_TURN_S": str(TURN_S)}
+    with (
+        Replica(url, env, module="tests.probed").running() as usual,
+        Replica(url, hasty, module="tests.probed").running() as impatient,
+    ):
+        with client_of(usual) as client:
             client.set_up()
-        yield running
-        failures = [line for line in running.lines() if line["level"] == "error"]
-        assert not failures, failures
+        yield {False: usual, True: impatient}
+        for running in (usual, impatient):
+            failures = [line for line in running.lines() if line["level"] == "error"]
+            assert not failures, failures
 
 
 _CONTROL = """
@@ -133,13 +143,16 @@ class Round:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_account_that_attacks_holds_up_nobody_else(probed: Replica, name: str) -> None:
+def test_an_account_that_attacks_holds_up_nobody_else(
+    probed: dict[bool, Replica], name: str
+) -> None:
     attack, expected = ATTACKS[name]
-    stage, bystander = made(probed), made(probed)
+    running = probed[expected >= {429, 503}]
+    stage, bystander = made(running), made(running)
     strike = attack(stage)
     strikers = 3 if name in {"too many nodes", "many empty lists"} else STRIKERS
     for _ in range(ROUNDS):
-        found = _round(probed, strike, strikers, bystander)
+        found = _round(running, strike, strikers, bystander)
         print(f"\n| {name} | {found} |")
         assert found.statuses <= expected, found
         assert found.work_max < EVER_MS, found

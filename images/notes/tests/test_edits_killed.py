@@ -1,5 +1,6 @@
 """Tests that what the edit log has accepted is there after replicas are killed."""
 
+import os
 import random
 import threading
 import time
@@ -17,6 +18,8 @@ from tests.replica import Client, Replica
 from tests.workspace import page, space
 
 Start = Callable[..., Replica]
+#: The slow test takes these seconds, and kills in each six of them.
+SECONDS = int(os.environ.get("NOTES_KILLED_S", "18"))
 
 
 class Writer(threading.Thread):
@@ -78,7 +81,7 @@ class Writer(threading.Thread):
                 return
 
 
-@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [6, pytest.param(SECONDS, marks=pytest.mark.slow)])
 def test_what_is_accepted_is_found_after_replicas_are_killed(
     own_replica: Start, seconds: int
 ) -> None:
@@ -90,12 +93,14 @@ def test_what_is_accepted_is_found_after_replicas_are_killed(
         writers = [Writer([one, two], dict(client.jar), node, seed) for seed in range(4)]
         for writer in writers:
             writer.start()
-        time.sleep(seconds / 2)
-        assert one.process is not None
-        one.process.kill()
-        one.process.wait()
-        one.start()
-        time.sleep(seconds / 2)
+        for number in range(seconds // 6):
+            time.sleep(3)
+            killed = (one, two)[number % 2]
+            assert killed.process is not None
+            killed.process.kill()
+            killed.process.wait()
+            killed.start()
+            time.sleep(3)
         for writer in writers:
             writer.stop.set()
         for writer in writers:

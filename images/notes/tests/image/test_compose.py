@@ -19,7 +19,7 @@ import pytest
 from tests.image.lab import NOTES, Lab, eventually
 from tests.replica import ADMIN, KEY, PASSWORD
 
-pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 PROJECT = "notestest"
 PORT = 3400

@@ -16,7 +16,7 @@ from tests.image.lab import UID, Lab, eventually
 from tests.replica import KEY, Client, get
 from tests.workspace import page, space
 
-pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 HARDENED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
 SHUTDOWN_TIMEOUT_S = 5
@@ -244,6 +244,7 @@ def test_the_version_is_the_same_everywhere(lab: Lab) -> None:
     assert not config["Volumes"]
 
 
+@pytest.mark.quiet
 def test_sigterm_is_exit_0_at_once_when_nothing_is_open(
     run: Run, lab: Lab, settings: list[str]
 ) -> None:
@@ -254,6 +255,7 @@ def test_sigterm_is_exit_0_at_once_when_nothing_is_open(
         assert took_s < SHUTDOWN_TIMEOUT_S
 
 
+@pytest.mark.quiet
 def test_an_open_event_stream_lasts_until_the_timeout_and_the_exit_is_0(
     run: Run, lab: Lab, settings: list[str], running: Container
 ) -> None:

@@ -19,7 +19,7 @@ from tests.image.lab import NOTES, UID, Lab, eventually
 from tests.postgres import Postgres
 from tests.replica import KEY, Client, get
 
-pytestmark = [pytest.mark.slow, pytest.mark.quiet, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 NAME = "notestest"
 SERVICE = f"{NAME}_app"

@@ -7,6 +7,7 @@ SQL function with the application.
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
@@ -134,6 +135,9 @@ class Model:
 
     def is_trashed(self, node: str) -> bool:
         return self.nodes[node]["trashed_at"] is not None
+
+
+_read = cache(json.loads)  # most rows are the same each time
 
 
 class World:
@@ -291,7 +295,7 @@ class World:
         """All rows of all tables, as a mapping by table."""
         tables: Tables = {t: {} for t in self._tables}
         for row in self.conn.execute(self._look):  # type: ignore[call-overload]
-            content = json.loads(row["row"])
+            content = _read(row["row"])
             key = str(content["id"]) if "id" in content else row["row"]
             tables[row["t"]][key] = content
         return tables
