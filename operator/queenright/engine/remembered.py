@@ -17,6 +17,7 @@ from queenright.core.kinds.claims import claimed_by_others, claims_of
 from queenright.core.kinds.kind import Desired
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
+from queenright.core.observed.carried_tables import in_order_after
 from queenright.core.observed.recorded.documents import DOCUMENTS, RecordedDocuments
 from queenright.core.observed.recorded.mapping import RecordedMapping
 from queenright.core.observed.recorded.observation import observation_sources, recorded_observation
@@ -157,8 +158,10 @@ class Remembered:
 
     def in_order(self, swarm: SwarmState) -> SwarmState:
         """Return a reading of the swarm in order: the last one, if every object is the same."""
-        if self.swarm is None or not is_unchanged(self.swarm[0], swarm):
+        if self.swarm is None:
             self.swarm = (swarm, swarm.in_order())
+        elif not is_unchanged(self.swarm[0], swarm):
+            self.swarm = (swarm, in_order_after(self.swarm, swarm))
         return self.swarm[1]
 
     def claims_among(self, documents: Sequence[Document]) -> tuple[LabelsOfOthers, Claims]:
