@@ -35,7 +35,8 @@ from tests.lab.lab import Lab
 
 RUNS = int(os.environ.get("QUEENRIGHT_BENCH_RUNS", "1"))
 TARGET = 1.5
-LONGEST_S = 900.0
+LONGEST_S = 600.0
+"""For all ten together."""
 SECRETS = ("pg_replication_pw", "pg_superuser_pw", "pg_rest_pw")
 
 
@@ -134,14 +135,33 @@ def deploy_by_hand(lab: Lab, directory: Path) -> float:
 
 def until_served(lab: Lab, began: float) -> float:
     """Seconds until all ten are whole and serve through each proxy."""
-    for tenth in TEN:
-        rest = tenth.ports[8008]
-        eventually(lambda: is_whole(lab, rest), f"{tenth.name}: whole", LONGEST_S)  # noqa: B023  # it is called at once
+    all_whole(lab, began)
     for tenth in TEN:
         password = read_secret(lab, "pg_superuser_pw", tenth.name)
         for node in MEMBER_NODES:
             wait_for_port(lab, node, tenth.ports[5000], password)
     return time.monotonic() - began
+
+
+def all_whole(lab: Lab, began: float) -> None:
+    """Wait for all ten together, and print when each is whole. After the limit, print the tasks of
+    those that are not: Swarm starts a member that has failed five times in a minute no more."""
+    waiting = [*TEN]
+
+    def none_is_left() -> bool:
+        for tenth in [tenth for tenth in waiting if is_whole(lab, tenth.ports[8008])]:
+            waiting.remove(tenth)
+            print(f"      {tenth.name} whole after {time.monotonic() - began:.1f} s", flush=True)
+        return not waiting
+
+    try:
+        eventually(none_is_left, "ten whole clusters", LONGEST_S)
+    except AssertionError:
+        form = "{{.Name}} {{.Node}} {{.CurrentState}} {{.Error}}"
+        for tenth in waiting:
+            tasks = lab.manager.docker("stack", "ps", "--format", form, tenth.name, check=False)
+            print(f"{tenth.name} is not whole:\n{tasks.stdout}", flush=True)
+        raise
 
 
 def cut_power(lab: Lab) -> None:
@@ -150,6 +170,7 @@ def cut_power(lab: Lab) -> None:
     lost = max(MEMBER_NODES, key=led.count)
     left = [node for node in MEMBER_NODES if node != lost]
     hit = [tenth for tenth, node in zip(TEN, led, strict=True) if node == lost]
+    assert hit, f"no cluster has a leader: {led}"
     lab.node(lost).power_cut()
     began = time.monotonic()
     with ThreadPoolExecutor(len(hit)) as pool:
@@ -163,9 +184,7 @@ def cut_power(lab: Lab) -> None:
     lab.wait_for(**{lost: "down"}, timeout_s=120)
     lab.node(lost).start()
     back = time.monotonic()
-    for tenth in TEN:
-        rest = tenth.ports[8008]
-        eventually(lambda: is_whole(lab, rest), f"{tenth.name}: whole", LONGEST_S)  # noqa: B023  # it is called at once
+    all_whole(lab, back)
     print(f"all ten whole {time.monotonic() - back:.1f} s after the node is back", flush=True)
 
 

@@ -17,6 +17,7 @@ from queenright.core.kinds.claims import claimed_by_others, claims_of
 from queenright.core.kinds.kind import Desired
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
+from queenright.core.observed.carried_tables import in_order_after
 from queenright.core.observed.recorded.documents import DOCUMENTS, RecordedDocuments
 from queenright.core.observed.recorded.mapping import RecordedMapping
 from queenright.core.observed.recorded.observation import observation_sources, recorded_observation
@@ -106,8 +107,8 @@ class Inputs:
             case Unknown(why):
                 raise ValueError(f"swarm: not known ({why})")
 
-    @cached_property
-    def sources(self) -> Sources:
+    @property
+    def sources(self) -> Mapping[str, Any]:
         return {
             **observation_sources(self.observed),
             DOCUMENTS: tuple(self.documents),
@@ -151,11 +152,16 @@ class Remembered:
     """The documents, and what they claim of each other."""
     silent_s: dict[str, float] = field(default_factory=dict)
     """When nobody answered at a cluster's virtual address (see ``observe_holder``)."""
+    sources: dict[What, tuple[Inputs, Sources]] = field(default_factory=dict)
+    """The last inputs of each kind of answer, for the marks of those that stay. Answers keep the
+    marks alone: of a thousand, each could else keep another reading of the swarm."""
 
     def in_order(self, swarm: SwarmState) -> SwarmState:
         """Return a reading of the swarm in order: the last one, if every object is the same."""
-        if self.swarm is None or not is_unchanged(self.swarm[0], swarm):
+        if self.swarm is None:
             self.swarm = (swarm, swarm.in_order())
+        elif not is_unchanged(self.swarm[0], swarm):
+            self.swarm = (swarm, in_order_after(self.swarm, swarm))
         return self.swarm[1]
 
     def claims_among(self, documents: Sequence[Document]) -> tuple[LabelsOfOthers, Claims]:
@@ -176,17 +182,17 @@ class Remembered:
     ) -> T:
         """Return what ``make`` gives for these inputs. ``given`` are the values besides them that
         it reads, compared by identity; only an answer that ``may_last`` is kept."""
-        kept = self.kept.get(about)
+        kept, sources = self.kept.get(about), self._sources(about[1], inputs)
         if (
             kept is not None
             and len(kept.given) == len(given)
             and all(map(is_same, kept.given, given))
-            and kept.record.holds(inputs.sources, inputs.now)
+            and kept.record.holds(sources, inputs.now)
         ):
             found: T = kept.answer
             return found
         self.kept.pop(about, None)
-        record = Record(inputs.sources, inputs.now)
+        record = Record(sources, inputs.now)
         try:
             answer = make(recorded(record))
         except Exception:  # noqa: BLE001  # the real inputs tell whether it is the operator's fault
@@ -194,6 +200,14 @@ class Remembered:
         if record.is_lasting and may_last(answer):
             self.kept[about] = Kept(given, record.closed(), answer)
         return answer
+
+    def _sources(self, what: What, inputs: Inputs) -> Sources:
+        """Return the inputs with their marks."""
+        known = self.sources.get(what)
+        if known is None or known[0] is not inputs:
+            found = Sources(inputs.sources, None if known is None else known[1])
+            self.sources[what] = known = (inputs, found)
+        return known[1]
 
     def forget_others(self, keys: Collection[DocumentKey]) -> None:
         """Forget documents that are neither described nor deployed any more."""

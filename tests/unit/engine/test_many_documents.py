@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+import weakref
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -15,8 +17,9 @@ from queenright.core.kinds.load import load
 from queenright.core.kinds.ruleset import RULESET
 from queenright.engine.faults import Faults
 from queenright.engine.observe import observe
+from queenright.engine.part import reconcile_part
 from queenright.engine.planning import plan_all
-from queenright.engine.reconcile import LoopState, reconcile
+from queenright.engine.reconcile import LoopState, Terms, reconcile
 from tests.bench.scale_world import fill, still_ports
 from tests.fakes.files import FakeAudit
 from tests.support.garbage import no_search_for_garbage
@@ -24,6 +27,7 @@ from tests.support.many_clusters import deployed, texts_of
 
 FEW, MANY = 3, 12
 LINEAR = 1.3
+LAST_READINGS = 3
 
 
 def lines_run(clusters: int) -> int:
@@ -76,6 +80,31 @@ def test_a_pass_leaves_no_circles_of_garbage() -> None:
 
     anyio.run(main)
     assert found[-1] == 0, f"{found} objects"
+
+
+def test_parts_keep_no_reading_but_the_last_ones() -> None:
+    """Each edit changes the swarm. What was made for one document must not keep the reading from
+    which it was made until the next full pass: of forty edits that would be forty indexes."""
+    readings: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+
+    async def main() -> None:
+        texts = texts_of(MANY)
+        documents = load(texts).documents
+        ports, found = still_ports(texts, FakeAudit()), deployed(documents)
+        fill(ports, found)
+        memory = LoopState()
+        await reconcile(ports, documents, Trigger("timer"), memory, lambda: False)
+        for number, document in enumerate(documents):
+            found.services[0] = replace(found.services[0], version=1000 + number)
+            terms = Terms(Trigger("docker"), lambda: False)
+            assert await reconcile_part(ports, documents, [document], memory, terms)
+            assert memory.remembered.swarm is not None
+            readings.append(weakref.ref(memory.remembered.swarm[1].index))
+        alive.extend(number for number, index in enumerate(readings) if index() is not None)
+
+    anyio.run(main)
+    assert len(alive) <= LAST_READINGS, alive
 
 
 def test_others_run_between_two_documents() -> None:

@@ -29,6 +29,7 @@ from queenright.core.swarm.objects import (
     Service,
     UpdatePolicy,
 )
+from queenright.core.swarm.one_object import one_data, one_texts, with_shared_parts
 
 Json = dict[str, Any]
 NANOSECONDS = 1_000_000_000
@@ -116,8 +117,8 @@ def decode_secret(raw: Json) -> Live[Secret]:
 
 def decode_config(raw: Json) -> Live[Config]:
     spec = raw["Spec"]
-    data = base64.b64decode(spec.get("Data") or "")
-    config = Config(spec["Name"], data, dict(spec.get("Labels") or {}))
+    data, labels = base64.b64decode(spec.get("Data") or ""), dict(spec.get("Labels") or {})
+    config = Config(spec["Name"], one_data(data), one_texts(labels))
     return Live(raw["ID"], raw["Version"]["Index"], config)
 
 
@@ -189,12 +190,12 @@ def decode_service_spec(spec: Json, networks: Mapping[str, str]) -> Service:
         health_check=decode_health_check(container.pop("Healthcheck", None)),
         resources=decode_resources(task.pop("Resources", None) or {}),
         restart=decode_restart(task.pop("RestartPolicy", None) or {}),
-        update=decode_update(rest.pop("UpdateConfig", None)),
-        rollback=decode_update(rest.pop("RollbackConfig", None)),
+        update=decode_update(rest.pop("UpdateConfig", None) or {}),
+        rollback=decode_update(rest.pop("RollbackConfig", None) or {}),
     )
     other = remainder("", {**rest, "TaskTemplate": {**task, "ContainerSpec": container}})
     other |= remainder("EndpointSpec", endpoint)
-    return dataclasses.replace(service, other=other | extra)
+    return with_shared_parts(dataclasses.replace(service, other=other | extra))
 
 
 def decode_mode(raw: Json) -> tuple[Any, int]:
@@ -288,8 +289,7 @@ def decode_restart(raw: Json) -> RestartPolicy:
     )
 
 
-def decode_update(raw: Json | None) -> UpdatePolicy:
-    raw = raw or {}
+def decode_update(raw: Json) -> UpdatePolicy:
     return UpdatePolicy(
         parallelism=raw.get("Parallelism", 1),
         delay_s=seconds(raw.get("Delay")),

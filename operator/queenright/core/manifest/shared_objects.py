@@ -4,10 +4,11 @@ A document offers marks (a port on a node, a name, a range) and seeks marks. Dec
 alone. Invariant: two documents of which neither offers what the other seeks are no pair.
 """
 
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPV4LENGTH, IPv4Network
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from queenright.core.manifest.identity import Identity
 from queenright.core.manifest.port_claims import PortClaim
@@ -16,32 +17,46 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
+Mark: TypeAlias = int
+"""The hash of what a document has or meets. Two things of one hash are compared for nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The objects that one document has, and those that it would meet in another one."""
+    """The objects that one document has, and those that it would meet in another one: the same, and
+    others beyond them."""
 
-    offered: frozenset[Hashable] = frozenset()
-    sought: frozenset[Hashable] = frozenset()
+    offered: frozenset[Mark] = frozenset()
+    beyond: frozenset[Mark] = frozenset()
 
     def __or__(self, other: "Marks") -> "Marks":
-        return Marks(self.offered | other.offered, self.sought | other.sought)
+        offered = self.offered | other.offered
+        return Marks(offered, (self.beyond | other.beyond) - offered)
+
+    def compact(self) -> "Marks":
+        """Return the same marks in the smallest sets: Python's grow in large steps."""
+        return Marks(_smallest(self.offered), _smallest(self.beyond))
+
+
+def _smallest(marks: frozenset[Mark]) -> frozenset[Mark]:
+    return min(marks, frozenset([*marks]), frozenset({*marks}), key=sys.getsizeof)
 
 
 def named(what: str, *names: Hashable) -> Marks:
     """Marks of names that two documents may not both have."""
-    found = frozenset((what, name) for name in names if name is not None)
-    return Marks(found, found)
+    return Marks(frozenset(hash((what, name)) for name in names if name is not None))
 
 
 def ports(*claims: PortClaim) -> Marks:
     """Marks of ports: one that is taken everywhere meets each of the same number."""
-    offered: set[Hashable] = set()
-    sought: set[Hashable] = set()
+    offered: set[Mark] = set()
+    sought: set[Mark] = set()
     for claim in claims:
-        own = {("port", claim.port, node) for node in claim.nodes}
-        offered |= {("port", claim.port)} if claim.is_everywhere else own
-        sought |= {("port", claim.port), *own}
-    return Marks(frozenset(offered), frozenset(sought))
+        everywhere = hash(("port", claim.port))
+        own = {hash(("port", claim.port, node)) for node in claim.nodes}
+        offered |= {everywhere} if claim.is_everywhere else own
+        sought |= {everywhere, *own}
+    return Marks(frozenset(offered), frozenset(sought - offered))
 
 
 def ranges(*found: IPv4Network | None) -> Marks:
@@ -51,13 +66,13 @@ def ranges(*found: IPv4Network | None) -> Marks:
     around = {
         _range(int(one.network_address), size) for one in known for size in range(one.prefixlen + 1)
     }
-    return Marks(frozenset(offered), frozenset(around))
+    return Marks(frozenset(offered), frozenset(around - offered))
 
 
-def _range(address: int, size: int) -> Hashable:
+def _range(address: int, size: int) -> Mark:
     """The mark of the range of this prefix length around an address."""
     host_bits = IPV4LENGTH - size
-    return ("range", address >> host_bits << host_bits, size)
+    return hash(("range", address >> host_bits << host_bits, size))
 
 
 def meeting(
@@ -67,8 +82,8 @@ def meeting(
     """The pairs of documents that meet, in the order of ``itertools.combinations``."""
     found = [marks(Identity(one)) for one in earlier]
     several = _offered_by_several(found)
-    every = frozenset[Hashable]().union(*(one.offered for one in found))
-    sought = [one.sought & several | (one.sought - one.offered) & every for one in found]
+    every = frozenset[Mark]().union(*(one.offered for one in found))
+    sought = [one.offered & several | one.beyond & every for one in found]
     pairs = {(min(pair), max(pair)) for pair in _met(sought, found) if pair[0] != pair[1]}
     return ((earlier[one], earlier[other]) for one, other in sorted(pairs))
 
@@ -88,25 +103,23 @@ def meeting_across(
 
 
 def _met_across(seekers: Sequence[Marks], offering: Sequence[Marks]) -> Iterator[tuple[int, int]]:
-    every = frozenset[Hashable]().union(*(one.offered for one in offering))
-    return _met([one.sought & every for one in seekers], offering)
+    every = frozenset[Mark]().union(*(one.offered for one in offering))
+    return _met([one.offered & every | one.beyond & every for one in seekers], offering)
 
 
-def _offered_by_several(found: Sequence[Marks]) -> set[Hashable]:
-    seen, several = set[Hashable](), set[Hashable]()
+def _offered_by_several(found: Sequence[Marks]) -> set[Mark]:
+    seen, several = set[Mark](), set[Mark]()
     for marks in found:
         several |= seen & marks.offered
         seen |= marks.offered
     return several
 
 
-def _met(
-    sought: Sequence[frozenset[Hashable]], offering: Sequence[Marks]
-) -> Iterator[tuple[int, int]]:
+def _met(sought: Sequence[frozenset[Mark]], offering: Sequence[Marks]) -> Iterator[tuple[int, int]]:
     """The places of a seeker and of one that offers what it seeks. Sets of marks are compared as
     wholes, because they remember their marks' hashes, and few of a thousand documents meet."""
-    wanted = frozenset[Hashable]().union(*sought)
-    where: dict[Hashable, list[int]] = {}
+    wanted = frozenset[Mark]().union(*sought)
+    where: dict[Mark, list[int]] = {}
     for place, marks in enumerate(offering):
         for mark in wanted & marks.offered:
             where.setdefault(mark, []).append(place)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 from queenright.core.observed.known import Live
 from queenright.core.observed.swarm_index import ReadLists, SwarmIndex
@@ -15,6 +16,19 @@ from queenright.core.observed.task_states import (
     may_hold_process,
 )
 from queenright.core.swarm.objects import Config, Network, Secret
+
+NO_LISTS: Final[Mapping[str, tuple[Any, ...]]] = {}
+
+
+ORDERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "nodes": attrgetter("name", "id"),
+    "services": attrgetter("value.name"),
+    "tasks": attrgetter("id"),
+    "networks": attrgetter("value.name", "id"),
+    "secrets": attrgetter("value.name"),
+    "configs": attrgetter("value.name"),
+}
+"""The order of each list."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +47,18 @@ class SwarmState:
     is_in_order: bool = field(default=False, init=False, repr=False, compare=False)
     """True if the lists are sorted by name; a changed copy has to be sorted anew."""
 
-    def in_order(self) -> SwarmState:
+    def in_order(self, sorted_before: Mapping[str, tuple[Any, ...]] = NO_LISTS) -> SwarmState:
         """Return the same state sorted by name: a plan must not depend on the order of the
-        lists."""
+        lists. ``sorted_before`` has those that are sorted already."""
         if self.is_in_order:
             return self
-        found = dataclasses.replace(
-            self,
-            nodes=tuple(sorted(self.nodes, key=lambda node: (node.name, node.id))),
-            services=tuple(sorted(self.services, key=lambda live: live.value.name)),
-            tasks=tuple(sorted(self.tasks, key=lambda task: task.id)),
-            networks=tuple(sorted(self.networks, key=lambda live: (live.value.name, live.id))),
-            secrets=tuple(sorted(self.secrets, key=lambda live: live.value.name)),
-            configs=tuple(sorted(self.configs, key=lambda live: live.value.name)),
-        )
+        lists: dict[str, Any] = {
+            name: sorted_before[name]
+            if name in sorted_before
+            else tuple(sorted(getattr(self, name), key=key))
+            for name, key in ORDERS.items()
+        }
+        found = dataclasses.replace(self, **lists)
         object.__setattr__(found, "is_in_order", True)
         return found
 

@@ -18,10 +18,11 @@ S = TypeVar("S")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Sources: TypeAlias = Mapping[str, Any]
+Inputs: TypeAlias = Mapping[str, Any]
 """The inputs of a pass by name; none of them changes while the pass lasts."""
-Read: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], object]
-"""A question, what it is about, and its answer."""
+Reads: TypeAlias = tuple[Callable[..., Any], int, tuple[Any, ...]]
+"""A question, the number of values that it is about, and one after the other all that it was asked
+about, each with its answer: one tuple for all, since a record has a hundred of them."""
 
 
 class Missing:
@@ -35,6 +36,23 @@ MISSING: Final = Missing()
 UNASKED: Final = object()
 CLOSE_S = 0.001
 """Two moments this close by a monotonic clock count as one."""
+
+
+NOTHING: Final[Mapping[Any, Any]] = {}
+
+
+class Sources(dict[str, Any]):
+    """The inputs of a pass by name, each with a mark: the one of the former pass where the input is
+    the same object. A record keeps the mark, so that it keeps no reading of the swarm."""
+
+    def __init__(self, found: Inputs, former: Sources | None = None) -> None:
+        super().__init__(found)
+        self.marks: Mapping[str, object] = {
+            name: former.marks[name]
+            if former is not None and former.get(name, UNASKED) is one
+            else object()
+            for name, one in found.items()
+        }
 
 
 class Record:
@@ -52,17 +70,17 @@ class Record:
         "now",
     )
 
-    def __init__(self, sources: Sources, now: datetime) -> None:
+    def __init__(self, sources: Inputs, now: datetime) -> None:
         self.now = now
         self.is_lasting = True
         """False once the time itself was read: what was made of it is different in each pass."""
         self._sources = sources
         self._is_closed = False
-        self._by_source: dict[str, tuple[object, tuple[Read, ...]]] = {}
+        self._by_source: dict[str, tuple[object, tuple[Reads, ...]]] = {}
         self._reads: dict[tuple[Any, ...], object] = {}
         self._after: datetime | None = None
         self._before: datetime | None = None
-        self._until_s: dict[str, float] = {}
+        self._until_s: Mapping[str, float] = NOTHING
 
     if TYPE_CHECKING:
 
@@ -87,7 +105,7 @@ class Record:
                 found = self._reads[key] = question(self._sources[source], *about)
             return found
 
-    def holds(self, sources: Sources, now: datetime) -> bool:
+    def holds(self, sources: Inputs, now: datetime) -> bool:
         """Return True if every question has the same answer now. One that can't be asked any more
         has another one."""
         if (self._before is not None and now >= self._before) or (
@@ -97,32 +115,40 @@ class Record:
         try:
             if any(sources[name].now_s >= until_s for name, until_s in self._until_s.items()):
                 return False
-            return all(self._is_as_it_was(name, sources[name]) for name in self._by_source)
+            marks = marks_of(sources)
+            return all(
+                self._is_as_it_was(name, sources[name], marks.get(name)) for name in self._by_source
+            )
         except Exception:  # noqa: BLE001  # whatever it is, the answer is another one
             return False
 
-    def _is_as_it_was(self, name: str, source: object) -> bool:
+    def _is_as_it_was(self, name: str, source: object, mark: object) -> bool:
         """Return True if a source answers each question as it did; one that did is not asked
-        again."""
-        seen, reads = self._by_source[name]
-        if source is seen:
+        again while it has this mark."""
+        seen, groups = self._by_source[name]
+        if mark is not None and mark is seen:
             return True
-        for question, about, answer in reads:
-            found = question(source, *about)
-            if found is not answer and not same(found, answer):
-                return False
-        self._by_source[name] = (source, reads)
+        for question, about, reads in groups:
+            one_by_one = iter(reads)
+            for *asked, answer in zip(*[one_by_one] * (about + 1), strict=True):
+                found = question(source, *asked)
+                if found is not answer and not same(found, answer):
+                    return False
+        self._by_source[name] = (mark, groups)
         return True
 
     def closed(self) -> Record:
         """Return the record as it is kept: it asks nothing any more, and holds no inputs."""
-        by_source: dict[str, list[Read]] = {}
+        groups: dict[str, dict[tuple[Callable[..., Any], int], list[Any]]] = {}
         for (question, source, *about), answer in self._reads.items():
-            by_source.setdefault(source, []).append((question, (*about,), answer))
+            reads = groups.setdefault(source, {}).setdefault((question, len(about)), [])
+            reads += (*about, answer)
+        marks = marks_of(self._sources)
         self._by_source = {
-            name: (self._sources[name], tuple(reads)) for name, reads in by_source.items()
+            name: (marks.get(name), tuple((*kind, tuple(reads)) for kind, reads in of.items()))
+            for name, of in groups.items()
         }
-        self._is_closed, self._sources, self._reads = True, {}, {}
+        self._is_closed, self._sources, self._reads = True, NOTHING, {}
         return self
 
     def read_time(self) -> None:
@@ -148,12 +174,18 @@ class Record:
             self.read_time()
         elif edge_s > now_s:
             until_s = edge_s - CLOSE_S
-            self._until_s[source] = min(self._until_s.get(source, until_s), until_s)
+            until_s = min(self._until_s.get(source, until_s), until_s)
+            self._until_s = {**self._until_s, source: until_s}
 
     def clock_s(self, source: str) -> float:
         """Return the reading of the clock by which a source measures its ages."""
         ages: Ages = self._sources[source]
         return ages.now_s
+
+
+def marks_of(sources: Inputs) -> Mapping[str, object]:
+    """Return the marks of a pass's inputs; none where they have not been marked."""
+    return sources.marks if isinstance(sources, Sources) else NOTHING
 
 
 def same(one: object, other: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -9,7 +10,7 @@ import pytest
 
 from queenright.core.observed import Known
 from queenright.core.observed.recorded.mapping import RecordedMapping, RecordedSet, TimedMapping
-from queenright.core.observed.recorded.record import Record, same
+from queenright.core.observed.recorded.record import Record, Sources, same
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -60,17 +61,53 @@ def test_a_source_that_is_the_same_object_is_not_asked_again() -> None:
         asked.append(key)
         return source[key]
 
-    ports = {"a": 1}
-    record = Record({"ports": ports}, NOW)
+    first = Sources({"ports": {"a": 1}})
+    record = Record(first, NOW)
     assert (record.ask(question, "ports", "a"), record.ask(question, "ports", "a")) == (1, 1)
     record.closed()
     assert asked == ["a"]
-    assert record.holds({"ports": ports}, NOW)
+    assert record.holds(first, NOW)
+    assert record.holds(Sources({**first}, first), NOW)
     assert asked == ["a"]
-    again = {"a": 1}
-    assert record.holds({"ports": again}, NOW)
-    assert record.holds({"ports": again}, NOW)
+    again = Sources({"ports": {"a": 1}}, first)
+    assert record.holds(again, NOW)
+    assert record.holds(again, NOW)
+    assert record.holds(Sources({**again}, again), NOW)
     assert asked == ["a", "a"]
+    assert not record.holds(Sources({"ports": {"a": 2}}, again), NOW)
+
+
+def test_a_record_keeps_no_source() -> None:
+    """Of a thousand answers each could else keep another reading of the swarm."""
+    sources = Sources({"ports": Ports({"a": 1})})
+    ports, record = weakref.ref(sources["ports"]), Record(sources, NOW)
+    assert RecordedMapping[str, int](record, "ports").get("a") == 1
+    record.closed()
+    del sources
+    assert ports() is None
+    later = Sources({"ports": Ports({"a": 1})})
+    ports = weakref.ref(later["ports"])
+    assert record.holds(later, NOW)
+    del later
+    assert ports() is None
+
+
+class Ports(dict[str, int]):
+    """A mapping of which one can see that it is gone."""
+
+
+def test_questions_about_several_values_are_asked_again() -> None:
+    def between(source: Mapping[str, int], one: str, other: str) -> int:
+        return source[other] - source[one]
+
+    record = Record({"ports": {"a": 1, "b": 3, "c": 6}}, NOW)
+    assert record.ask(between, "ports", "a", "b") == 2
+    assert record.ask(between, "ports", "b", "c") == 3
+    assert record.ask(len, "ports") == 3
+    record.closed()
+    assert record.holds({"ports": {"a": 2, "b": 4, "c": 7}}, NOW)
+    assert not record.holds({"ports": {"a": 2, "b": 4, "c": 8}}, NOW)
+    assert not record.holds({"ports": {"a": 2, "b": 4, "c": 7, "d": 1}}, NOW)
 
 
 def test_nothing_is_asked_after_the_answer() -> None:

@@ -67,7 +67,7 @@ def _marks(same: Identity[Document[NotesApp]]) -> Marks:
         | named("label", spec.placement.label, edge)
         | named("secret", *(name for _, name in secrets_of(app)))
         | named("cluster", spec.database.cluster)
-    )
+    ).compact()
 
 
 @lru_cache(maxsize=MOST_DOCUMENTS)
@@ -85,7 +85,7 @@ def _cluster_marks(same: Identity[Document[PostgresCluster]]) -> Marks:
         | named("secret", *secrets, *(role.password_secret for role in spec.roles))
         | named("secret", *vrrp_secrets(cluster))
         | named("cluster", cluster.metadata.name)
-    )
+    ).compact()
 
 
 def _cluster_missing(app: NotesApp, names: Collection[str]) -> Finding | None:

@@ -48,7 +48,7 @@ def marks_of(same: Identity[Document[NotesApp]]) -> Marks:
         | named("role", (spec.database.cluster, spec.database.role))
         | named("password", spec.database.password_secret)
         | named("key", spec.encryption_key.secret)
-    )
+    ).compact()
 
 
 def port_claims(app: NotesApp) -> Iterator[PortClaim]:

@@ -49,9 +49,9 @@ def marks_of(same: Identity[Document[PostgresCluster]]) -> Marks:
         | named("secret", *secrets, *roles, *passwords, *vrrp_secrets(cluster))
         | named("address", *(member.address for member in spec.members))
     )
-    if spec.vip is None:
-        return marks
-    return marks | named("address", spec.vip.address) | named("router", spec.vip.router_id)
+    if spec.vip is not None:
+        marks |= named("address", spec.vip.address) | named("router", spec.vip.router_id)
+    return marks.compact()
 
 
 def _labels(earlier: PostgresCluster, later: PostgresCluster, whose: str) -> Iterator[Finding]:

@@ -51,6 +51,7 @@ from queenright.core.swarm.objects import (
     NodeLabels,
     Secret,
 )
+from queenright.core.swarm.one_object import one_data
 
 
 def addresses_of(cluster: PostgresCluster, nodes: Mapping[str, str]) -> dict[str, str]:
@@ -187,7 +188,7 @@ def node_labels(cluster: PostgresCluster, numbers: Sequence[int] = ()) -> Iterab
 def patroni_config(scope: str, text: str, labels: Mapping[str, str]) -> Config:
     """A member's template, with the digest of what a running member reads again."""
     found = {**labels, LOCAL_DIGEST_LABEL: digest(local_part(text))}
-    return Config(f"{scope}_patroni-{digest(text)}", text.encode(), found)
+    return Config(f"{scope}_patroni-{digest(text)}", one_data(text.encode()), found)
 
 
 def proxy_configs(
@@ -201,6 +202,6 @@ def proxy_configs(
     text = render_haproxy_cfg(cluster, addresses, ways)
     script = render_route_lua(cluster, has_several_ways=len(ways) > 1)
     return (
-        Config(f"{scope}_haproxy-{digest(text)}", text.encode(), labels),
-        Config(f"{scope}_route-{digest(script)}", script.encode(), labels),
+        Config(f"{scope}_haproxy-{digest(text)}", one_data(text.encode()), labels),
+        Config(f"{scope}_route-{digest(script)}", one_data(script.encode()), labels),
     )

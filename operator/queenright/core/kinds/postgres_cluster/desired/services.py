@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 
 from queenright.core.kinds.postgres_cluster.desired.backup import backup_environment, backup_files
 from queenright.core.kinds.postgres_cluster.desired.haproxy_cfg import ROUTE_LUA_FILE
@@ -31,6 +32,7 @@ from queenright.core.swarm.objects import (
     Service,
     UpdatePolicy,
 )
+from queenright.core.swarm.one_object import with_shared_parts
 
 PROXY_LABEL_VALUE = "true"
 
@@ -44,6 +46,8 @@ OR_STARTING = "--or-starting"
 NO_CHECK = HealthCheck(("NONE",), 0.0, 0.0, 0.0, 0)
 """For a job: the member image's own check asks for Patroni, which no job runs, and would end the
 job in a minute."""
+MOST_SHARED = 256
+"""Parts that clusters have in common: most have the same ports and sizes."""
 REPLICATION_TARGET = "pg_replication_pw"
 SUPERUSER_TARGET = "pg_superuser_pw"
 REST_SECRET_TARGET = "pg_rest_pw"  # noqa: S105 (a file's name)
@@ -89,7 +93,7 @@ def member_service(  # noqa: PLR0917
         f"{address}:{spec.ports.raft}" for name, address in addresses.items() if name != member.name
     ]
     name = service_name(scope, member.name)
-    return Service(
+    service = Service(
         name=name,
         image=spec.image,
         labels={**service_labels(scope, "member"), ADDRESS_LABEL: addresses[member.name]},
@@ -135,6 +139,7 @@ def member_service(  # noqa: PLR0917
             restart.condition, restart.delay_s, restart.max_attempts, restart.window_s
         ),
     )
+    return with_shared_parts(service)
 
 
 def mounted_secrets(cluster: PostgresCluster, *, is_restored: bool) -> tuple[FileReference, ...]:
@@ -153,7 +158,7 @@ def proxy_service(cluster: PostgresCluster, haproxy: str, route: str) -> Service
     scope, spec = cluster.metadata.name, cluster.spec
     proxies = spec.proxies
     restart = proxies.restart_policy
-    return Service(
+    service = Service(
         name=service_name(scope, "proxy"),
         image=proxies.image,
         mode="global",
@@ -179,12 +184,15 @@ def proxy_service(cluster: PostgresCluster, haproxy: str, route: str) -> Service
         ),
         update=UpdatePolicy(delay_s=float(proxies.update.delay_s)),
     )
+    return with_shared_parts(service)
 
 
+@lru_cache(maxsize=MOST_SHARED)
 def host_ports(*numbers: int) -> tuple[Port, ...]:
     """Ports published in host mode under their own number (spec: §2.6)."""
     return tuple(sorted(Port(number, number) for number in numbers))
 
 
+@lru_cache(maxsize=MOST_SHARED)
 def scratch(target: str, size_bytes: int) -> Mount:
     return Mount(target, kind="tmpfs", size_bytes=size_bytes, mode=SCRATCH_MODE)
