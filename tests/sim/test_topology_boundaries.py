@@ -101,7 +101,7 @@ async def walk(files: tuple[File, ...], at: int, *, is_power: bool) -> tuple[int
 def chosen(steps: int, name: str) -> list[int]:
     """Return the steps to try."""
     every = range(1, steps + 1)
-    few = max(3, histories() // 40)
+    few = max(3, histories() // 80)
     if is_complete() or few >= steps:
         return [*every]
     return sorted(random.Random(f"{first_seed()} {name}").sample(every, few))
