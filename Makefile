@@ -70,7 +70,7 @@ unit-modules: $(STAMP)
 unit-histories: $(STAMP)
 	$(KEPT) $(BIN)/pytest -q -m "not slow" tests/sim
 
-unit-all: $(STAMP) ## these and the slow ones: every kill, field and mutation, more histories
+unit-all: $(STAMP) ## these and the slow ones: kills, fields, mutations and more histories
 	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal $(UNIT)
 
 # A unit test compares schemas and field reference with the models, as crds-check does.

@@ -1,19 +1,27 @@
 """Every simulated run is watched: no exception may hide in the log, and what is remembered from an
 earlier pass has to be what would be made anew.
 
-The second makes every plan twice. The quick run watches one test in ``JUDGED_ONE_IN`` so, other
-ones for every commit; `make test` and `make sim` watch all."""
+The second makes every plan twice. A quick run watches one test in ``QUICK_ONE_IN`` so and `make
+test` one in ``JUDGED_ONE_IN``, other ones for every commit; `make sim` watches all."""
 
-import zlib
 from collections.abc import Iterator
 
 import pytest
 
 from tests.sim.broken_passes import broken_passes
 from tests.sim.remembered_judge import Judged, judged_memory
-from tests.sim.seeds import FAULTS, HISTORIES, SEED, faults, first_seed, histories, is_quick
+from tests.sim.seeds import (
+    FAULTS,
+    HISTORIES,
+    SEED,
+    faults,
+    first_seed,
+    has_turn,
+    histories,
+    is_quick,
+)
 
-JUDGED_ONE_IN = 20
+QUICK_ONE_IN, JUDGED_ONE_IN = 20, 5
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +33,7 @@ def no_pass_breaks() -> Iterator[None]:
 
 def is_judged(name: str) -> bool:
     """Return True if this run compares what is remembered in the test of this name."""
-    return not is_quick() or (zlib.crc32(name.encode()) + first_seed()) % JUDGED_ONE_IN == 0
+    return has_turn(name, QUICK_ONE_IN if is_quick() else JUDGED_ONE_IN)
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ content: the same files have the same histories, whoever made a commit of them.
 say how many histories, and how many faults and edits each has. With ``QUEENRIGHT_SIM_FORECASTS=N``
 one history in N ends with an edit that is forecast; by default none does, because a forecast is no
 promise: of some hundreds one differs from what then happens.
+
+A sweep over every case of something takes a part of them in a run, other ones for every commit. It
+takes all where ``QUEENRIGHT_SIM_HISTORIES`` is 10,000 or more.
 """
 
 from __future__ import annotations
@@ -13,9 +16,14 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import zlib
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 SEED, HISTORIES, FAULTS, FORECASTS = (
     "QUEENRIGHT_SIM_SEED",
@@ -25,6 +33,8 @@ SEED, HISTORIES, FAULTS, FORECASTS = (
 )
 FEW_HISTORIES = 150
 """In `make check`; `make test` and `make sim` have more."""
+ALL_FROM = 10_000
+"""So many histories or more, as `make sim` has: no sweep leaves anything out."""
 FEW_FAULTS = 12
 SPREAD = 10**8
 
@@ -75,6 +85,25 @@ def histories_of(few: int, one_in: int) -> int:
 def is_quick() -> bool:
     """Return True for a run with no more histories than `make check` has."""
     return histories() <= FEW_HISTORIES
+
+
+def is_complete() -> bool:
+    """Return True for a run whose sweeps leave nothing out."""
+    return histories() >= ALL_FROM
+
+
+def has_turn(name: str, one_in: int) -> bool:
+    """Return True if this commit has the turn of the case of this name, which one in so many
+    commits has; always in a complete run."""
+    return is_complete() or (zlib.crc32(name.encode()) + first_seed()) % one_in == 0
+
+
+def turns(cases: Sequence[T], one_in: int, name: str) -> list[T]:
+    """Return each so-manieth case, from another first one for every commit and for every name; all
+    cases in a complete run."""
+    if is_complete():
+        return [*cases]
+    return [*cases[(zlib.crc32(name.encode()) + first_seed()) % one_in :: one_in]]
 
 
 def faults() -> int:

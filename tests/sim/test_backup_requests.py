@@ -16,6 +16,7 @@ from queenright.core.kinds.ruleset import RULESET, Ruleset
 from tests.fakes.virtual_loop import run_virtual
 from tests.sim.history import LEISURELY
 from tests.sim.mutations import seeing
+from tests.sim.seeds import turns
 from tests.sim.test_base_backups import JOB, REPOSITORY, Scene, scheduled
 from tests.support.builders import FILE, NODE_OF, manifest
 
@@ -87,7 +88,7 @@ def left_beside(scene: Scene) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", turns(range(12), 3, "backup requests"))
 def test_every_request_is_answered_or_gone_and_nothing_is_left(seed: int) -> None:
     """In `make check` the other tests here have its steps, each by itself."""
     scene = run_virtual(lambda: history(seed))

@@ -12,6 +12,7 @@ from queenright.core.kinds.ruleset import RULESET
 from tests.fakes.virtual_loop import run_virtual
 from tests.sim.drill_scene import DRILL, RARE, SPARE, DrillScene, drilled
 from tests.sim.history import LEISURELY
+from tests.sim.seeds import turns
 from tests.support.builders import FILE, NODE_OF, manifest
 
 
@@ -137,7 +138,7 @@ async def history(seed: int) -> DrillScene:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", turns(range(12), 3, "drills"))
 def test_every_request_is_answered_and_nothing_is_left(seed: int) -> None:
     """In `make check` the tests above have its steps, each by itself."""
     scene = run_virtual(lambda: history(seed))

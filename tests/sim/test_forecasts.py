@@ -1,35 +1,48 @@
 """Forecasts against what then happens: edits of a cluster at rest, and of its members.
 
-The cases are always the same, unless a seed is given. Random histories are judged as well where
-``QUEENRIGHT_SIM_FORECASTS`` asks for it (``history``).
+The cases are always of the same seeds, unless one is given; of these a run takes a part, and
+`make sim` all (``turns``). Random histories are judged as well where ``QUEENRIGHT_SIM_FORECASTS``
+asks for it (``history``).
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
 
 import anyio
 import pytest
 
+from queenright.core.forecast.effects import after
+from queenright.core.forecast.model import Effect
 from queenright.core.kinds.registry import KINDS
 from queenright.core.swarm.objects import Secret
 from tests.fakes.replicas import Replicas
+from tests.fakes.stage import StandingStill
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
+from tests.sim.broken_passes import broken_passes
 from tests.sim.documents import IMAGES, LASTING_TEXTS
 from tests.sim.forecast_judge import compare, forecast_of, judged_edit, until_quiet
 from tests.sim.forecast_mutations import MUTATIONS, ForecastMutation
 from tests.sim.history import LEISURELY, prepared_world
 from tests.sim.one_edit import APP_IMAGES, APP_RICH, OWNERS_SECRETS, draw_valid
-from tests.sim.schema_edits import Edit, fields_of
-from tests.sim.seeds import given_seed, histories_of
+from tests.sim.remembered_judge import found_so_far
+from tests.sim.schema_edits import fields_of
+from tests.sim.seeds import given_seed, histories_of, is_quick, turns
 from tests.sim.topology_world import first_of, text_of, topology_world
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
 from tests.support.builders import FILE
 
 EDITS = histories_of(2, 10)
+CASES = [*range(EDITS)] if is_quick() else turns(range(EDITS), 3, "forecasts")
 SHARDS = 4
 FIELD_ONE_IN = 3
+"""One field in so many of every kind's schema is judged at all."""
+FIELD_TURNS = 3
+"""A run takes one in so many of those."""
 PRESENT, NEXT = sorted(APP_DIGESTS)
 NEXT_VERSION = APP_RICH.replace(PRESENT, NEXT)
 
@@ -42,6 +55,29 @@ async def at_rest(world: World, text: str) -> None:
     await until_quiet(world)
 
 
+def begun(begin: Callable[[], Coroutine[Any, Any, World]]) -> StandingStill[World]:
+    """Return a scene from which several edits go on, each by itself."""
+    with broken_passes() as broken:
+        scene = StandingStill(begin)
+    assert not broken, broken[0]
+    return scene
+
+
+def edited(
+    scene: StandingStill[World], text: str, effect: Effect = after, file: str = FILE
+) -> list[str]:
+    """Return where the forecast of an edit of the scene is wrong."""
+
+    async def go_on(world: World) -> list[str]:
+        with broken_passes() as broken:  # what a fork hears does not leave it
+            found = await judged_edit(world, text, effect, file)
+        assert not broken, broken[0]
+        assert not found_so_far()
+        return found
+
+    return scene.go_on(go_on)
+
+
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_an_edit_comes_to_what_was_forecast(shard: int) -> None:
     async def main(seed: int) -> list[str]:
@@ -50,7 +86,7 @@ def test_an_edit_comes_to_what_was_forecast(shard: int) -> None:
         await at_rest(world, first)
         return [f"seed {seed}: {text}" for text in await judged_edit(world, then)]
 
-    for number in range(shard, EDITS, SHARDS):
+    for number in CASES[shard::SHARDS]:
         found = run_virtual(lambda number=number: main(given_seed() + number))  # type: ignore[misc]
         assert not found, found
 
@@ -112,24 +148,15 @@ def test_what_stops_a_forecast_stops_the_operator() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_worse_model_is_caught(mutation: ForecastMutation) -> None:
-    async def main() -> list[str]:
+def test_a_worse_model_is_caught_where_the_model_itself_passes(mutation: ForecastMutation) -> None:
+    async def begin() -> World:
         world = prepared_world(1)
         await at_rest(world, mutation.before)
-        return await judged_edit(world, mutation.text, mutation.effect)
+        return world
 
-    assert run_virtual(main) != []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_the_model_itself_passes_where_a_worse_one_is_caught(mutation: ForecastMutation) -> None:
-    async def main() -> list[str]:
-        world = prepared_world(1)
-        await at_rest(world, mutation.before)
-        return await judged_edit(world, mutation.text)
-
-    assert run_virtual(main) == []
+    scene = begun(begin)
+    assert edited(scene, mutation.text, mutation.effect) != []
+    assert edited(scene, mutation.text) == []
 
 
 @pytest.mark.parametrize(
@@ -159,26 +186,30 @@ def test_an_application_comes_to_what_was_forecast(before: str, after: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_an_edit_of_any_field_comes_to_what_was_forecast(shard: int) -> None:
-    """One field in ``FIELD_ONE_IN`` of every kind's schema; others for another commit."""
     seed = given_seed()
 
-    async def main(text: str, edit: Edit) -> list[str]:
+    async def begin(file: str, text: str) -> World:
         world = World(seed)
         world.startable = frozenset(IMAGES) | APP_IMAGES.keys()
         world.swarm.images |= IMAGES | APP_IMAGES
-        world.manifests.files[edit.file] = text
-        if edit.file == APP_FILE:
+        world.manifests.files[file] = text
+        if file == APP_FILE:
             Replicas(world, random.Random(seed))
         for name in OWNERS_SECRETS:
             world.store.create_secret(Secret(name))
         world.start_operator(tempo=LEISURELY)
         await world.until_whole()
         await until_quiet(world)
-        return await judged_edit(world, edit.text, file=edit.file)
+        return world
 
+    scenes: dict[tuple[str, str], StandingStill[World]] = {}
     every = [(kind, one) for kind in KINDS for one in fields_of(kind)]
-    for kind, one in every[seed % FIELD_ONE_IN :: FIELD_ONE_IN][shard::SHARDS]:
+    judged = turns(every[seed % FIELD_ONE_IN :: FIELD_ONE_IN], FIELD_TURNS, "fields")
+    for kind, one in judged[shard::SHARDS]:
         drawn = draw_valid(kind, one, random.Random(f"{seed}/{kind}/{one}"))
         if drawn is not None:
-            found = run_virtual(lambda drawn=drawn: main(*drawn))  # type: ignore[misc]
-            assert not found, f"{drawn[1]}: {found}"
+            text, edit = drawn
+            if (edit.file, text) not in scenes:
+                scenes[edit.file, text] = begun(partial(begin, edit.file, text))
+            found = edited(scenes[edit.file, text], edit.text, file=edit.file)
+            assert not found, f"{edit}: {found}"

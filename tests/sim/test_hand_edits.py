@@ -20,7 +20,7 @@ from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.app_world import AppWorld
 from tests.sim.hand_edits import damaged_settings, damaged_state, edit_by_hand
-from tests.sim.seeds import histories
+from tests.sim.seeds import histories, turns
 from tests.support.app_builders import app_manifest, behind, behind_it, documents, served
 from tests.support.builders import NOW, desired, document, plan_for, swarm_of, three_nodes
 from tests.support.changed import live, with_config_labels
@@ -137,7 +137,7 @@ def live_labels() -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*range(8), *EXTREME])
+@pytest.mark.parametrize("seed", [*turns(range(8), 3, "by hand"), *EXTREME])
 def test_the_operator_goes_on_whatever_people_do_by_hand(seed: int) -> None:
     """Beside the damaged cluster an application; what is damaged is put back by the operator or
     held, and no pass breaks (``no_pass_breaks`` hears of each fault)."""

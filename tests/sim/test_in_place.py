@@ -28,6 +28,7 @@ from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL, Service
 from tests.fakes.virtual_loop import run_virtual
 from tests.sim.history import LEISURELY
+from tests.sim.seeds import turns
 from tests.sim.test_base_backups import REPOSITORY, Scene
 from tests.support.builders import FILE, MEMBERS, NODE_OF, manifest
 
@@ -171,7 +172,8 @@ async def disrupted(seed: int) -> Scene:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=[pytest.mark.slow] if n >= 2 else []) for n in range(20)]
+    "seed",
+    [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in turns(range(2, 20), 3, "in place"))],
 )
 def test_it_ends_well_whatever_ends_in_between(seed: int) -> None:
     scene = run_virtual(lambda: disrupted(seed))

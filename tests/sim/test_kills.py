@@ -1,5 +1,7 @@
 """The operator is killed (SIGKILL) at every boundary of every call, each one in turn, while the
-cluster is first deployed; the next one always brings it to the same end."""
+cluster is first deployed; the next one always brings it to the same end.
+
+A run takes one boundary in so many, others for every commit; `make sim` takes all (``turns``)."""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, Una
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
+from tests.sim.seeds import turns
 from tests.support.builders import desired
 
 pytestmark = pytest.mark.slow
@@ -23,6 +26,13 @@ EVERY_OBJECT = {
     *(f"config/{config.name}" for config in desired().configs),
     *(f"service/{service.name}" for service in desired().services),
 }
+KILLED_ONE_IN, FAILED_ONE_IN = 4, 3
+
+
+def covers_every_object(places: list[str]) -> bool:
+    """Return True if the boundaries are those of a whole deployment."""
+    made = {f"create-{name}" for name in EVERY_OBJECT}
+    return made | {f"{name} was done" for name in made} <= {*places}
 
 
 @dataclass
@@ -33,10 +43,12 @@ class Killer:
     count: int = 0
     until_whole: int = 0
     place: str = ""
+    places: list[str] = field(default_factory=list)
     reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def __call__(self, what: str) -> None:
         self.count += 1
+        self.places.append(what)
         if self.count == self.at:
             self.place = what
             self.reached.set()
@@ -70,36 +82,38 @@ def test_a_kill_at_any_boundary_changes_nothing_of_the_end() -> None:
     unhurt = Killer()
 
     run_virtual(lambda: deploy(unhurt))
-    places = set()
-    for at in range(1, unhurt.until_whole + 1):
+    places = unhurt.places[: unhurt.until_whole]
+    assert covers_every_object(places)
+    for at in turns(range(1, len(places) + 1), KILLED_ONE_IN, "kills"):
+        killer = Killer(at)
+        run_virtual(lambda killer=killer: deploy(killer))  # type: ignore[misc]
+        assert killer.place == places[at - 1], f"boundary {at} was not reached"
 
-        async def main(at: int = at) -> str:
-            killer = Killer(at)
-            await deploy(killer)
-            return killer.place
 
-        places.add(run_virtual(main))
-    for name in EVERY_OBJECT:
-        assert {f"create-{name}", f"create-{name} was done"} <= places
+CALLS = 59
+"""The number of boundaries at which a call fails: those of a deployment, and a few more."""
 
 
 @dataclass
 class Breaker:
-    """Fails the nth call at its boundary: before its effect, or after, when the answer is lost."""
+    """Fails the nth call at its boundary (0: never): before its effect, or after, when the answer
+    is lost."""
 
     at: int
     error: SwarmError
     count: int = 0
     place: str = ""
+    places: list[str] = field(default_factory=list)
 
     async def __call__(self, what: str) -> None:
         self.count += 1
+        self.places.append(what)
         if self.count == self.at:
             self.place = what
             raise self.error
 
 
-async def deploy_in_spite_of(breaker: Breaker) -> str:
+async def deploy_in_spite_of(breaker: Breaker) -> None:
     world = World()
     invariants = Invariants(world)
     world.swarm.boundary = breaker
@@ -110,7 +124,6 @@ async def deploy_in_spite_of(breaker: Breaker) -> str:
     assert set(world.swarm.created.values()) == {1}, breaker
     assert invariants.violations == [], breaker
     assert world.patroni_model.wrong_password == [], breaker
-    return breaker.place
 
 
 @pytest.mark.parametrize(
@@ -119,11 +132,14 @@ async def deploy_in_spite_of(breaker: Breaker) -> str:
     ids=["unavailable", "conflict", "rejected"],
 )
 def test_a_call_that_fails_anywhere_changes_nothing_of_the_end(error: SwarmError) -> None:
-    places = set()
-    for at in range(1, 60):
-        places.add(run_virtual(lambda at=at: deploy_in_spite_of(Breaker(at, error))))  # type: ignore[misc]
-    for name in EVERY_OBJECT:
-        assert {f"create-{name}", f"create-{name} was done"} <= places
+    unhurt = Breaker(0, error)
+    run_virtual(lambda: deploy_in_spite_of(unhurt))
+    places = unhurt.places[:CALLS]
+    assert covers_every_object(places)
+    for at in turns(range(1, CALLS + 1), FAILED_ONE_IN, str(error)):
+        breaker = Breaker(at, error)
+        run_virtual(lambda breaker=breaker: deploy_in_spite_of(breaker))  # type: ignore[misc]
+        assert breaker.place == places[at - 1], f"call {at} was not reached"
 
 
 def test_kills_one_after_another() -> None:

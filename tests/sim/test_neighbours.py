@@ -12,7 +12,7 @@ from tests.sim.neighbour import SIDE, SIDE_FILE, Neighbour, neighbour_script, wi
 from tests.sim.seeds import faults, first_seed, histories_of
 from tests.support.builders import FILE
 
-FIRST, HISTORIES, FAULTS = first_seed(), histories_of(2, 12), faults()
+FIRST, HISTORIES, FAULTS = first_seed(), histories_of(2, 20), faults()
 SHARDS = 20
 
 

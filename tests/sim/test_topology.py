@@ -17,7 +17,7 @@ from tests.sim.topology_judge import TopologyJudge
 from tests.sim.topology_mutations import MUTATIONS, Bent
 from tests.sim.topology_world import WORKERS, first_of, topology_world, write_members
 
-SEEDS = range(first_seed(), first_seed() + histories_of(2, 10))
+SEEDS = range(first_seed(), first_seed() + histories_of(2, 16))
 
 
 USUAL = {"3 to 5 to 3", "the leader moves", "replaceAfter"}

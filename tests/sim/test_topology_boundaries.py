@@ -19,7 +19,7 @@ from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.history import LEISURELY
 from tests.sim.invariants import Invariants
-from tests.sim.seeds import first_seed, histories
+from tests.sim.seeds import first_seed, histories, is_complete
 from tests.sim.topology_history import SETTLES_S, WALKS, File, settle, text_for
 from tests.sim.topology_history import Told as Found
 from tests.sim.topology_judge import TopologyJudge
@@ -28,7 +28,6 @@ from tests.sim.topology_world import WORKERS, subject_of, topology_world, write_
 pytestmark = pytest.mark.slow
 
 KILLED = ("3 to 5 to 3", "a move", "the leader moves", "another name")
-ALL_FROM = 10_000
 REACHED_S = 1500.0
 AWAY_S = 25.0
 """The time of a node without power: longer than the lock lives."""
@@ -102,8 +101,8 @@ async def walk(files: tuple[File, ...], at: int, *, is_power: bool) -> tuple[int
 def chosen(steps: int, name: str) -> list[int]:
     """Return the steps to try."""
     every = range(1, steps + 1)
-    few = max(3, histories() // 40)
-    if histories() >= ALL_FROM or few >= steps:
+    few = max(3, histories() // 80)
+    if is_complete() or few >= steps:
         return [*every]
     return sorted(random.Random(f"{first_seed()} {name}").sample(every, few))
 

@@ -26,7 +26,7 @@ REST_S = 6.0
 NEVER_S = 1e6
 SOON_S = 4.0
 """Two looks of the watcher at a member, and a part."""
-FIRST, HISTORIES = first_seed(), histories_of(2, 12)
+FIRST, HISTORIES = first_seed(), histories_of(2, 20)
 
 
 @pytest.fixture(autouse=True)
