@@ -240,9 +240,7 @@ class FakeSwarm:
             raise ConflictError(f"service {service_id} not found")
         tasks = [task for task in self.store.tasks.values() if task.service_id == service_id]
         for task in tasks:
-            if not task.node_id:
-                raise UnavailableError(f"service logs: task {task.id} has not been scheduled")
-            if not self.gives_logs(task.node_id):
+            if task.node_id and not self.gives_logs(task.node_id):
                 raise UnavailableError(
                     f"service logs: the swarm gets none from node {task.node_id} (it is away, or "
                     "its log stream was lost in an outage); if it is ready, restart Docker's "

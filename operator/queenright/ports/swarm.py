@@ -82,8 +82,8 @@ class Swarm(Protocol):
     async def service_output(self, service_id: str, lines: int) -> str:
         """Return the last lines that a service's tasks wrote, standard error among them.
 
-        UnavailableError where lines may be missing: those of a task that has no node yet, or whose
-        node is away, or that the swarm can't get from a node since an outage.
+        UnavailableError where lines may be missing: a task's node is away, or the swarm can't get
+        its lines since an outage.
         """
         ...
 
