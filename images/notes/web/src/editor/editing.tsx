@@ -125,7 +125,9 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
     session.readInput = () => readInput(made);
     setView(made);
     made.focus();
+    const colours = import("../screens/reading/highlight").then((found) => found.colourCode());
     return () => {
+      void colours.then((end) => end()).catch(() => undefined);
       session.show = session.readInput = undefined;
       made.destroy();
     };

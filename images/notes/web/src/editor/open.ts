@@ -253,7 +253,7 @@ setInterval(() => {
 export function close(session: Session): void {
   session.show = undefined;
   moved(session.page);
-  editing.value = "";
+  if (editing.value === session.page) editing.value = "";
   isLinking.value = false;
   showEdited(session.page, session.liveView);
   if (isDone(session)) end(session);
