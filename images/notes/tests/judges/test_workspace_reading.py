@@ -13,7 +13,7 @@ from tests.replica import ADMIN, PASSWORD
 from tests.uploads import attach
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 43
+SCENARIOS = 38
 #: A page with files and a larger picture in four looks; a changed page, a template, a shared text.
 CHECKED = 11
 CODE = '```py\ndef add(a):  # why\n    return a + "two # words"\n```\n\n```\nplain 7\n```\n'

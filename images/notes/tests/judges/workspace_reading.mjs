@@ -125,7 +125,7 @@ async function since() {
   await page.goto(`${base}/w/p/${ids.plan}`);
   const link = page.getByRole('link', { name: /^Changed by .* since you last read it$/ });
   await link.waitFor();
-  holds('the reader is told who changed the page', /Ada|Admin/.test(await link.innerText()));
+  holds('the reader sees who changed the page', /Ada|Admin/.test(await link.innerText()));
   const marked = await page.locator('.prose [data-new]').allInnerTexts();
   holds('what is new is marked, and nothing else', marked.join() === 'Second, by Ada.');
   await accessible(page, 'a page that was changed');
@@ -137,7 +137,7 @@ async function since() {
   await page.reload();
   await page.locator('.prose').waitFor();
   await page.waitForTimeout(3000);
-  holds('it is told once', await link.count() === 0);
+  holds('it stands there once', await link.count() === 0);
   await context.close();
 }
 

@@ -121,6 +121,8 @@ export const words: Words = {
   move: "Verschieben…",
   exportPage: "Exportieren",
   print: "Drucken oder als PDF sichern",
+  copyMarkdown: "Als Markdown kopieren",
+  markdownCopied: "Der Text ist als Markdown kopiert.",
   copyLink: "Link kopieren",
   linkCopied: "Der Link ist kopiert.",
   openPlain: "Als einfache Seite öffnen",

@@ -118,6 +118,8 @@ export const en = {
   move: "Move to…",
   exportPage: "Export",
   print: "Print or save as PDF",
+  copyMarkdown: "Copy as Markdown",
+  markdownCopied: "The text is copied as Markdown.",
   copyLink: "Copy the link",
   linkCopied: "The link is copied.",
   openPlain: "Open as a plain page",
