@@ -103,7 +103,7 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
             {w.changed(when(node.updated_at))}
           </time>
           {storedAt !== undefined && <span class="chip">{w.offlineSince(when(storedAt))}</span>}
-          <Extras key={node.id} node={node} />
+          <Extras key={node.id} node={node} isStored={storedAt !== undefined} />
         </div>
         {doubted.value.has(node.id) && mayWrite(node.role) && (
           <p class="refused" role="status">
@@ -125,7 +125,7 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
 }
 
 /** What comes to the text later: nobody waits for it. */
-function Extras({ node }: { node: PageNode }) {
+function Extras(given: { node: PageNode; isStored: boolean }) {
   const [part, setPart] = useState<typeof import("./reading/extras")>();
   useEffect(() => {
     let isGone = false;
@@ -136,7 +136,7 @@ function Extras({ node }: { node: PageNode }) {
       isGone = true;
     };
   }, []);
-  return part ? <part.Extras node={node} /> : null;
+  return part ? <part.Extras {...given} /> : null;
 }
 
 /** The page's text. */

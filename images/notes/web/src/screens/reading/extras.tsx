@@ -8,13 +8,18 @@ import { usePictures, Zoom } from "./zoom";
 
 export { ready };
 
-export function Extras({ node }: { node: PageNode }) {
+interface Props {
+  node: PageNode;
+  isStored: boolean;
+}
+
+export function Extras({ node, isStored }: Props) {
   const [picture, setPicture] = useState<HTMLImageElement>();
   useEffect(colourCode, []);
   usePictures(node.doc, setPicture);
   return (
     <>
-      <ChangedSince node={node} />
+      <ChangedSince node={node} isStored={isStored} />
       {picture && <Zoom picture={picture} close={() => setPicture(undefined)} />}
     </>
   );

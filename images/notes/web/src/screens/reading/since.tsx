@@ -49,11 +49,18 @@ function mark(node: PageNode, old: Doc): void {
     root.children[at]?.toggleAttribute("data-new", !known.has(JSON.stringify(block)));
 }
 
-export function ChangedSince({ node }: { node: PageNode }) {
+interface Props {
+  node: PageNode;
+  /** True for a stored copy: the server's answer may be newer. */
+  isStored: boolean;
+}
+
+export function ChangedSince({ node, isStored }: Props) {
   const [since, setSince] = useState<Since>();
   const [first, setFirst] = useState<number>();
   // What was read before this visit; what comes while one reads is seen as it comes.
   useEffect(() => {
+    if (isStored) return undefined;
     let isGone = false;
     void value<number>(nameOf(node.id), userId()).then((read) => {
       if (isGone) return;
@@ -67,7 +74,7 @@ export function ChangedSince({ node }: { node: PageNode }) {
     return () => {
       isGone = true;
     };
-  }, [node.id]);
+  }, [node.id, isStored]);
   useEffect(() => {
     if (first === undefined) return undefined;
     const timer = setTimeout(() => {
