@@ -135,13 +135,16 @@ _ALLOWED = {
     "pre": {"tabindex"}, "li": {"id", "class"}, "section": {"aria-label"}, "sup": {"id"},
     "span": {"title", "role", "aria-label"}, "ol": {"start"}, "ul": {"class"},
     "div": {"class", "tabindex"}, "th": {"scope", "class"}, "td": {"class"},
+    "code": {"class"}, "figure": {"class"}, "figcaption": set[str](), "details": set[str](),
+    "summary": set[str](), "iframe": {"src", "title", "loading"},
     **{f"h{level}": {"id"} for level in range(2, 7)},
+    **{tag: {"src", "aria-label", "controls", "preload"} for tag in ("video", "audio")},
 }  # fmt: skip
+_PLAYERS = {"video", "audio", "iframe"}
 
 
 _BARE = {
     "p",
-    "code",
     "hr",
     "br",
     "strong",
@@ -161,6 +164,8 @@ class _Judge(HTMLParser):
         assert tag in _ALLOWED or tag in _BARE, tag
         assert {name for name, _ in attrs} <= _ALLOWED.get(tag, set()), attrs
         for name, value in attrs:
+            if name == "src" and tag in _PLAYERS:
+                assert (value or "").startswith("/api/v1/attachments/"), attrs
             if name in {"href", "src"}:
                 head = re.split("[/?#]", value or "")[0].lower()
                 assert ":" not in head or head.startswith(("http:", "https:", "mailto:", "tel:"))

@@ -65,6 +65,10 @@ def test_the_workspace_can_be_installed(anybody: Client) -> None:
     assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
     for icon in manifest["icons"]:
         assert anybody.get(icon["src"]).status_code == 200
+    for shortcut in manifest["shortcuts"]:
+        assert anybody.get(shortcut["url"]).status_code == 200
+    assert manifest["share_target"]["action"] == "/w"
+    assert manifest["share_target"]["method"] == "GET"
     assert web_manifest("A long name of a site")["short_name"] == "A long name"
 
 

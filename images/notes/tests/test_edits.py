@@ -130,3 +130,12 @@ def test_hostile_edits_change_nothing(admin: Client, person: Person) -> None:
     assert editor.send(taken).status_code == 409
     admin.ok("DELETE", editor.url)
     admin.problem(404, "POST", f"{editor.url}/edits", json=editor.body(typed("x")))
+
+
+def test_a_copy_of_a_page_has_what_was_written_a_moment_ago(admin: Client) -> None:
+    home = space(admin)
+    editor = Editor(admin, page(admin, home, doc=HELLO))
+    editor.write(typed("oh "))
+    node = editor.url.rpartition("/")[2]
+    made = admin.ok("GET", f"/api/v1/nodes/{page(admin, home, 'Copy', template_id=node)}")
+    assert made["doc"]["content"][0]["content"][0]["text"] == "oh hello"

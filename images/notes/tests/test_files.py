@@ -68,6 +68,7 @@ def test_a_text_says_how_it_is_encoded(admin: Client, home: str, data: bytes, ch
         ("image/svg+xml", "sandbox"),
         ("image/png", "sandbox"),
         ("text/html", "sandbox"),
+        ("application/pdf", "frame-src 'self'"),
     ],
 )
 def test_a_files_policy_lets_it_be_shown_and_nothing_run(
@@ -78,6 +79,9 @@ def test_a_files_policy_lets_it_be_shown_and_nothing_run(
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'")
     assert policy.endswith(allowed)
+    # A page of this site shows a PDF in a frame, nobody else anything.
+    framed = "'self'" if kind == "application/pdf" else "'none'"
+    assert f"; frame-ancestors {framed};" in policy
     assert "script" not in policy
     assert headers["x-content-type-options"] == "nosniff"
 

@@ -27,6 +27,12 @@ OWN = {
     "footnotes": "a[^n] b[^m] c[^n]\n\n[^m]: M.\n\n[^n]: N.\n\n    More.\n",
     "links": "[p](/p/01234567-89ab-cdef-0123-456789abcdef#x) [s](sms:1) ![alt](/a.png 'T') ![x](ftp://a)\n",
     "mentions": "[@Ada **L**](mention:01234567-89ab-cdef-0123-456789abcdef) or [@Bob](Mention:)\n",
+    "files": "[a.webm](/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef)\n\n"
+    "[b.MP3](/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef)\n\n"
+    "[c<.pdf](/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef?download=true)\n\n"
+    "[d.mp4](https://evil.example/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef)\n\n"
+    "see [e.mp4](/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef)\n\n"
+    "[f.zip](/api/v1/attachments/01234567-89ab-cdef-0123-456789abcdef)\n",
     "html": "<div>\n<b>x</b>\n</div>\n\na <x-y> b\\\nc\nd\n\n> q\n\n---\n",
 }
 

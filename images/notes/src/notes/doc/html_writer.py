@@ -24,6 +24,12 @@ _ID = r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?=[#?]|$)
 _PAGE = re.compile(r"^/p/" + _ID)
 _FILE = re.compile(r"^/api/v1/attachments/" + _ID)
 _IN_LINES = {"text", "hardBreak", "softBreak", "image", "htmlInline", "footnoteReference"}
+#: The endings of the files that a page shows in their place, and the element that shows them.
+SHOWN = (
+    dict.fromkeys(("mp4", "m4v", "mov", "ogv", "webm"), "video")
+    | dict.fromkeys(("aac", "flac", "m4a", "mp3", "oga", "ogg", "opus", "wav"), "audio")
+    | {"pdf": "pdf"}
+)
 PAGES = "/p/"
 FILES = "/api/v1/attachments/"
 
@@ -77,7 +83,7 @@ class _Writer:
         attrs: dict[str, Any] = node.get("attrs", {})
         content: list[Json] = node.get("content", [])
         if kind == "paragraph":
-            return f"<p>{self._line(content)}</p>\n"
+            return self._file(content) or f"<p>{self._line(content)}</p>\n"
         if kind == "heading":
             # The page's title is the h1.
             level = min(6, attrs["level"] + 1)
@@ -86,7 +92,9 @@ class _Writer:
             return "<hr>\n"
         if kind in {"codeBlock", "htmlBlock"}:
             text = escape(content[0]["text"]) if content else ""
-            return f'<pre tabindex="0"><code>{text}\n</code></pre>\n'
+            name = attrs.get("language")
+            language = f' class="language-{escape(name)}"' if name else ""
+            return f'<pre tabindex="0"><code{language}>{text}\n</code></pre>\n'
         if kind in {"listItem", "taskItem"}:
             return self._item(node)
         if kind in {"tableHeader", "tableCell"}:
@@ -101,6 +109,24 @@ class _Writer:
             return f'<div class="wide" tabindex="0"><table>\n{inner}</table></div>\n'
         tag = _BLOCK_TAGS[kind]
         return f"<{tag}>{inner}</{tag}>\n"
+
+    def _file(self, content: list[Json]) -> str:
+        """A paragraph that only links to a film, a sound or a PDF of this site: its player."""
+        name = content[0].get("text", "") if len(content) == 1 else ""
+        kind = SHOWN.get(name.rpartition(".")[2].lower())
+        marks: list[Json] = content[0].get("marks", []) if kind else []
+        href = next((one["attrs"]["href"] for one in marks if one["type"] == "link"), "")
+        if not _FILE.match(href) or "?" in href:
+            return ""
+        source, label = f'src="{self._local(href)}"', escape(name)
+        shown = (
+            f'<details><summary>PDF</summary><iframe {source} title="{label}" loading="lazy">'
+            "</iframe></details>"
+            if kind == "pdf"
+            else f'<{kind} {source} aria-label="{label}" controls preload="metadata"></{kind}>'
+        )
+        said = self._line(content)
+        return f'<figure class="file">{shown}<figcaption>{said}</figcaption></figure>\n'
 
     def _item(self, node: Json) -> str:
         checked = node.get("attrs", {}).get("checked")

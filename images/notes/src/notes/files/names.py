@@ -54,13 +54,15 @@ def policy(kind: str) -> str:
     """The content security policy of a file that is opened directly.
 
     A browser shows a film in a page that it generates, which must be allowed to load it, and a PDF
-    in a viewer that does not work in a sandbox. Neither runs scripts of this site.
+    in a viewer that does not work in a sandbox. Neither runs scripts of this site. Pages of this
+    site show a PDF in a frame; no other file is ever shown in one.
     """
-    if kind.startswith(("audio/", "video/")):
-        return f"{_POLICY}; media-src 'self'"
     if kind == "application/pdf":
-        return f"{_POLICY}; object-src 'self'; frame-src 'self'"
-    return f"{_POLICY}; sandbox"
+        return f"{_POLICY}; frame-ancestors 'self'; object-src 'self'; frame-src 'self'"
+    closed = f"{_POLICY}; frame-ancestors 'none'"
+    if kind.startswith(("audio/", "video/")):
+        return f"{closed}; media-src 'self'"
+    return f"{closed}; sandbox"
 
 
 def charset(head: bytes, *, is_whole: bool) -> str:

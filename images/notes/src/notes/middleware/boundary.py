@@ -31,7 +31,7 @@ EXCEPTIONS = {"/healthz", "/readyz", "/internal/tls-ask"}  # spec: notes-app §7
 POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none';"
     " img-src 'self' data:; media-src 'self'; connect-src 'self'; manifest-src 'self';"
-    " worker-src 'self'; font-src 'self'"
+    " worker-src 'self'; font-src 'self'; frame-src 'self'"
 )
 
 

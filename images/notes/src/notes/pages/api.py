@@ -108,6 +108,9 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
     if body.template_id is not None:
         if doc is not None or body.markdown is not None:
             raise Problem(422, "A template brings its own content.", field="template_id")
+        await get_node(call, body.template_id)
+        # The copy has what was written a moment ago, too.
+        await call.app.edits.save(body.template_id)
         template = await get_node(call, body.template_id)
         doc = bytes(template.doc)
     if content.is_large(doc, body.markdown):

@@ -34,7 +34,8 @@ POLICY: Final = (
     "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none';"
     " script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:;"
     " connect-src 'self'; manifest-src 'self'; worker-src 'self'; font-src 'self';"
-    " require-trusted-types-for 'script'; trusted-types ProseMirrorClipboard notes"
+    " frame-src 'self'; require-trusted-types-for 'script';"
+    " trusted-types ProseMirrorClipboard notes"
 )
 
 
@@ -186,5 +187,14 @@ def web_manifest(name: str) -> dict[str, Any]:
         "background_color": "#ffffff",
         "theme_color": "#ffffff",
         "icons": images,
-        "shortcuts": [{"name": "Search", "url": f"{SHELL}/search"}],
+        "shortcuts": [
+            {"name": "Search", "url": f"{SHELL}/search"},
+            {"name": "New page", "url": f"{SHELL}?new=page"},
+        ],
+        # Other applications of the device share text with the workspace: it becomes a page.
+        "share_target": {
+            "action": SHELL,
+            "method": "GET",
+            "params": {"title": "title", "text": "text", "url": "url"},
+        },
     }

@@ -42,6 +42,7 @@ export interface PageNode {
   title: string;
   version: number;
   role: RoleName;
+  is_template: boolean;
   doc: Doc;
   updated_at: string;
   trashed_at: string | null;

@@ -101,6 +101,13 @@ export async function copyLink(): Promise<void> {
   notice.value = words.value.linkCopied;
 }
 
+/** Copies the text of the page that is shown, as Markdown. */
+export async function copyMarkdown(): Promise<void> {
+  const answer = await fetch(`/api/v1/nodes/${page()?.id}/markdown`).catch(() => undefined);
+  if (answer?.ok) await navigator.clipboard.writeText(await answer.text());
+  notice.value = answer?.ok ? words.value.markdownCopied : words.value.notReached;
+}
+
 /** Moves the page that is shown to the trash, and opens the trash of its space: it can be taken back. */
 export async function moveToTrash(): Promise<void> {
   const node = page();
@@ -174,6 +181,13 @@ export function commands(): Command[] {
       run: openComments,
     },
     { id: "copy", title: w.copyLink, icon: "link", isPossible: isPage, run: () => void copyLink() },
+    {
+      id: "copy markdown",
+      title: w.copyMarkdown,
+      icon: "link",
+      isPossible: isPage,
+      run: () => void copyMarkdown(),
+    },
     {
       id: "history",
       title: w.history,

@@ -3,20 +3,19 @@ import { type FunctionComponent, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { listen } from "../api/client";
 import { AccountScreen, AdminScreen } from "../screens/admin/lazy";
-import { Beside, BesideDialogs } from "../screens/beside/lazy";
+import { Beside, Dialogs } from "../screens/beside/lazy";
 import { HomeScreen, SpaceScreen } from "../screens/home";
 import { Lazy } from "../screens/lazy";
 import { Message } from "../screens/message";
 import { PageScreen } from "../screens/page";
 import { SearchScreen } from "../screens/search";
-import { SettingsScreen } from "../screens/settings";
 import { Sidebar } from "../screens/sidebar";
 import { TopBar } from "../screens/topbar";
 import { hasLost } from "./comments";
 import { dialog } from "./commands";
 import { onKey } from "./keys";
 import { isDrawerOpen, isNarrow } from "./layout";
-import { Dialogs, Notice } from "./dialogs";
+import { Notice } from "./dialogs";
 import { reached, sendDrafts, signInPath, startLive } from "./live";
 import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
@@ -24,7 +23,7 @@ import { startPresence } from "./presence";
 import { route, startRouter } from "./router";
 import { historyPath, importPath } from "./routes";
 import { hide, refresh, start } from "./session";
-import { notice, phase } from "./store";
+import { phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
 import { words } from "./words";
 
@@ -39,6 +38,7 @@ const PARTS = {
   jobs: () => import("../screens/transfer/jobs"),
   notifications: () => import("../screens/told/list"),
   setup: () => import("../screens/setup/setup"),
+  settings: () => import("../screens/settings"),
 };
 
 function Screen() {
@@ -54,7 +54,7 @@ function Screen() {
     case "search":
       return <SearchScreen query={shown.query} />;
     case "settings":
-      return <SettingsScreen />;
+      return <Lazy open={PARTS.settings} />;
     case "share":
     case "trash":
     case "manage":
@@ -92,21 +92,6 @@ function Screen() {
     case "nowhere":
       return <Message title={w.notFound} action={{ title: w.home, path: "/w" }} />;
   }
-}
-
-/** The dialog that creates a space; its script is loaded when it is first opened. */
-function NewSpace() {
-  const [part, setPart] = useState<{ Screen: FunctionComponent }>();
-  useEffect(() => {
-    import("../screens/space/new_space").then(
-      (found) => found.ready().then(() => setPart(found)),
-      () => {
-        notice.value = words.value.notReached;
-        dialog.value = "";
-      },
-    );
-  }, []);
-  return part ? <part.Screen /> : null;
 }
 
 function UpdateBar() {
@@ -213,9 +198,7 @@ function App() {
     <>
       <Workspace />
       {dialog.value === "palette" && <Palette />}
-      {dialog.value === "new space" && <NewSpace />}
       <Dialogs />
-      <BesideDialogs />
       <Notice />
     </>
   );
@@ -229,6 +212,10 @@ startPresence();
 addEventListener("keydown", onKey);
 const root = document.getElementById("app");
 if (root) render(<App />, root);
-void start().then(sendDrafts);
+void start().then(() => {
+  if (/[?&](new|title|text|url)=/.test(location.search))
+    void import("./shared").then(({ takeShared }) => takeShared());
+  return sendDrafts();
+});
 // Storing the shell must not compete with the first page.
 setTimeout(() => void startUpdates().catch(() => undefined), 1500);

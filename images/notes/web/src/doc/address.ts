@@ -19,6 +19,16 @@ export const pageOf = (url: string): string | undefined => PAGE.exec(url)?.[1];
 /** The id of the file of this site that the address leads to. */
 export const fileOf = (url: string): string | undefined => FILE.exec(url)?.[1];
 
+const SHOWN = [
+  ["video", /\.(mp4|m4v|mov|ogv|webm)$/i],
+  ["audio", /\.(aac|flac|m4a|mp3|oga|ogg|opus|wav)$/i],
+  ["pdf", /\.pdf$/i],
+] as const;
+
+/** What shows a file of this name in its place; undefined for a link alone. */
+export const shownAs = (name: string): (typeof SHOWN)[number][0] | undefined =>
+  SHOWN.find(([, ending]) => ending.test(name))?.[0];
+
 /** A heading's text as an anchor: letters, digits, `-` and `_`, in lower case. */
 export function slug(text: string): string {
   return text

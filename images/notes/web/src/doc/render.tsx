@@ -4,7 +4,7 @@
  * its scheme is harmless.
  */
 import type { ComponentChildren, VNode } from "preact";
-import { isLive, isMention, pageOf } from "./address";
+import { fileOf, isLive, isMention, pageOf, shownAs } from "./address";
 import { Picture } from "./picture";
 import { Anchors } from "./text";
 import type { Doc, DocNode } from "./types";
@@ -20,9 +20,17 @@ const TAGS = {
   code: "code",
 } as const;
 
+/** What the text around a document's own words says. */
+export const SAID = {
+  footnotes: "Footnotes",
+  backToText: "back to the text",
+  isDone: "done",
+  isOpen: "open",
+};
+
 /** The elements of a document; links to pages get the prefix `pages`. */
-export function render(doc: Doc, pages = "/p/"): VNode {
-  return new Writer(doc, pages).all();
+export function render(doc: Doc, pages = "/p/", said = SAID): VNode {
+  return new Writer(doc, pages, said).all();
 }
 
 class Writer {
@@ -32,6 +40,7 @@ class Writer {
   constructor(
     readonly doc: Doc,
     readonly pages: string,
+    readonly said: typeof SAID,
   ) {}
 
   all(): VNode {
@@ -49,13 +58,13 @@ class Writer {
     return (
       <>
         {body}
-        <section aria-label="Footnotes">
+        <section aria-label={this.said.footnotes}>
           <hr />
           <ol>
             {items.map(({ label, inner }) => (
               <li key={label} id={`fn:${label}`}>
                 {inner}
-                <a href={`#fnref:${label}`} aria-label="back to the text">
+                <a href={`#fnref:${label}`} aria-label={this.said.backToText}>
                   ↩
                 </a>
               </li>
@@ -80,7 +89,7 @@ class Writer {
   private block(node: DocNode, key: number): VNode {
     switch (node.type) {
       case "paragraph":
-        return <p key={key}>{this.line(node)}</p>;
+        return this.file(node, key) ?? <p key={key}>{this.line(node)}</p>;
       case "heading": {
         // The page's title is the h1.
         const Tag = `h${Math.min(6, Number(node.attrs?.level ?? 1) + 1)}` as "h2";
@@ -97,7 +106,9 @@ class Writer {
       case "htmlBlock":
         return (
           <pre key={key} tabIndex={0}>
-            <code>{`${node.content?.[0]?.text ?? ""}\n`}</code>
+            <code {...(node.attrs?.language ? { class: `language-${node.attrs.language}` } : {})}>
+              {`${node.content?.[0]?.text ?? ""}\n`}
+            </code>
           </pre>
         );
       case "listItem":
@@ -137,12 +148,34 @@ class Writer {
     }
   }
 
+  /** A paragraph that is the link to a film, a sound or a PDF of this site, with its player. */
+  private file(node: DocNode, key: number): VNode | undefined {
+    const [link, ...others] = node.content ?? [];
+    const name = link?.text ?? "";
+    const Kind = others.length ? undefined : shownAs(name);
+    const src = link?.marks?.find((one) => one.type === "link")?.attrs?.href ?? "";
+    if (!Kind || !fileOf(src) || src.includes("?")) return undefined;
+    return (
+      <figure key={key} class="file">
+        {Kind === "pdf" ? (
+          <details>
+            <summary>PDF</summary>
+            <iframe src={src} title={name} loading="lazy" />
+          </details>
+        ) : (
+          <Kind src={src} aria-label={name} controls preload="metadata" />
+        )}
+        <figcaption>{this.line(node)}</figcaption>
+      </figure>
+    );
+  }
+
   private item(node: DocNode, key: number): VNode {
     const checked = node.attrs?.checked;
     if (checked === undefined || checked === null) return <li key={key}>{this.inner(node)}</li>;
     return (
       <li key={key} class="task">
-        <span role="img" aria-label={checked ? "done" : "open"}>
+        <span role="img" aria-label={checked ? this.said.isDone : this.said.isOpen}>
           {checked ? "☑" : "☐"}
         </span>{" "}
         {this.inner(node)}

@@ -5,7 +5,7 @@ import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
-import { readInput, takeInput } from "./input";
+import { readInput, takeInput, whenComposed } from "./input";
 import { mentionOf } from "./mention";
 import { changes, close, isLinking, open } from "./open";
 import { Doubts } from "./doubts";
@@ -123,10 +123,13 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
       setCount((before) => before + 1);
     };
     session.readInput = () => readInput(made);
+    session.composed = () => whenComposed(made);
     setView(made);
     made.focus();
+    const colours = import("../screens/reading/highlight").then((found) => found.colourCode());
     return () => {
-      session.show = session.readInput = undefined;
+      void colours.then((end) => end()).catch(() => undefined);
+      session.show = session.readInput = session.composed = undefined;
       made.destroy();
     };
   }, [session]);

@@ -22,3 +22,24 @@ export function takeInput(view: EditorView, event: Event): boolean {
   if (!view.composing && !(event as KeyboardEvent).isComposing) readInput(view);
   return false;
 }
+
+/** A composition that goes on for longer keeps nothing of others back. */
+const COMPOSING_MS = 5000;
+/** So long after its end the view has read what was composed. */
+const READ_MS = 60;
+
+/** Resolves when no letters are being composed, at the latest after some seconds. */
+export async function whenComposed(view: EditorView): Promise<void> {
+  if (!view.composing) return;
+  await new Promise<void>((done) => {
+    const end = (): void => {
+      view.dom.removeEventListener("compositionend", soon);
+      done();
+    };
+    const soon = (): void => {
+      setTimeout(end, READ_MS);
+    };
+    view.dom.addEventListener("compositionend", soon);
+    setTimeout(end, COMPOSING_MS);
+  });
+}

@@ -19,6 +19,8 @@ import { keymap } from "prosemirror-keymap";
 import type { MarkType, NodeType } from "prosemirror-model";
 import { liftListItem, sinkListItem, splitListItem, wrapInList } from "prosemirror-schema-list";
 import type { Command, EditorState, Plugin } from "prosemirror-state";
+import { linkTyped } from "./linked";
+import { moveBlocks } from "./move";
 import { schema } from "./schema";
 import { enterCell, nextCell, previousCell } from "./table";
 
@@ -148,6 +150,7 @@ const rules = inputRules({
     marked(/(?:^|[^*])\*([^*\s](?:[^*]*[^*\s])?)\*$/, "italic"),
     marked(/(?:^|[^~])~~([^~\s](?:[^~]*[^~\s])?)~~$/, "strike"),
     marked(/(?:^|[^`])`([^`]+)`$/, "code"),
+    new InputRule(/https?:\/\/\S+ $/i, linkTyped),
   ],
 });
 
@@ -172,6 +175,8 @@ export function keys(save: Command, link: Command): Plugin[] {
       Enter: chainCommands(enterCell, anyItem(splitListItem)),
       Tab: chainCommands(nextCell, anyItem(sinkListItem), inCode),
       "Shift-Tab": chainCommands(previousCell, anyItem(liftListItem)),
+      "Alt-ArrowUp": moveBlocks(-1),
+      "Alt-ArrowDown": moveBlocks(1),
       "Mod-Alt-0": setBlockType(node("paragraph")),
       "Mod-Alt-1": heading(1),
       "Mod-Alt-2": heading(2),

@@ -22,6 +22,7 @@ import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
+import { links } from "./linked";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { mentions } from "./mention";
@@ -98,6 +99,7 @@ const plugins = (page: string, seq: number, session: () => Session | undefined) 
   mentions(page),
   carets(seq, () => moved(page)),
   uploads(session),
+  links(),
   ...keys(
     () => {
       session()?.start();
@@ -253,7 +255,7 @@ setInterval(() => {
 export function close(session: Session): void {
   session.show = undefined;
   moved(session.page);
-  editing.value = "";
+  if (editing.value === session.page) editing.value = "";
   isLinking.value = false;
   showEdited(session.page, session.liveView);
   if (isDone(session)) end(session);

@@ -43,6 +43,8 @@ export class Session extends Followed<SessionOutside> {
   show: ((tr: Transaction) => void) | undefined;
   /** Takes in what the browser has done and not yet told: a click, a key. */
   readInput: (() => void) | undefined;
+  /** Resolves when no letters are being composed, or after a while: until then what others write waits. */
+  composed: (() => Promise<void>) | undefined;
   #most = MOST_STEPS;
   #running: Promise<void> | undefined;
   #heard: Promise<void> = Promise.resolve();
@@ -137,7 +139,9 @@ export class Session extends Followed<SessionOutside> {
         // An answer is never late: an edit older than the one before the question means that the server has lost it.
         const isLate = asked <= seq && seq < this.seq && this.ids.includes(id);
         const isKnown = this.id === id || isLate;
-        if (!this.#isStopped && !this.sending && !isKnown) await this.catchUp();
+        if (this.#isStopped || this.sending || isKnown) return;
+        await this.composed?.();
+        if (!this.#isStopped && !this.sending) await this.catchUp();
       })
       .catch(() => undefined);
     return this.#heard;
@@ -223,6 +227,7 @@ export class Session extends Followed<SessionOutside> {
       const missed = error.current as Edits | undefined;
       if (error.status === 409 && missed) {
         const { base_seq: seq, base_id: id } = sending.batch;
+        await this.composed?.();
         await this.take(missed, { seq, id });
         return true;
       }

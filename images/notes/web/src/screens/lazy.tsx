@@ -8,7 +8,7 @@ import { Skeleton } from "./page";
 /** What a chunk has: the screen, and its catalogue, which is loaded before it is drawn. */
 export interface Part<P> {
   Screen: FunctionComponent<P>;
-  ready: () => Promise<void>;
+  ready?: () => Promise<void>;
 }
 
 type Props<P> = { open: () => Promise<Part<P>> } & P;
@@ -21,7 +21,7 @@ export function Lazy<P extends object>({ open, ...given }: Props<P>) {
     setFailed("");
     open()
       .then(async (found) => {
-        await found.ready();
+        await found.ready?.();
         setPart(found);
       })
       .catch((error) => setFailed(String(error)));

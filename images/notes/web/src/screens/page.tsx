@@ -51,8 +51,9 @@ export function PageScreen({ id }: { id: string }) {
   }
 }
 
-const stopEditing = (): void => {
-  editing.value = "";
+/** Another page may be edited already. */
+const stopEditing = (id: string): void => {
+  if (editing.value === id) editing.value = "";
 };
 
 /** The editor, which is fetched when it is needed first. */
@@ -61,14 +62,14 @@ function EditScreen({ node }: { node: PageNode }) {
   useEffect(() => {
     import("../editor/editing").then(setPart, (error) => {
       notice.value = words.value.notOpened(String(error));
-      stopEditing();
+      stopEditing(node.id);
     });
-    return stopEditing;
+    return () => stopEditing(node.id);
   }, [node.id]);
   if (!part) return <Skeleton />;
   return (
     <div class="reading">
-      <part.Editing node={node} done={stopEditing} />
+      <part.Editing node={node} done={() => stopEditing(node.id)} />
     </div>
   );
 }
@@ -97,12 +98,13 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
         <h1 id="title" tabIndex={-1} dir="auto">
           {node.title}
         </h1>
-        <p class="faint meta">
+        <div class="faint meta">
           <time dateTime={node.updated_at} title={new Date(node.updated_at).toLocaleString()}>
             {w.changed(when(node.updated_at))}
           </time>
           {storedAt !== undefined && <span class="chip">{w.offlineSince(when(storedAt))}</span>}
-        </p>
+          <Extras key={node.id} node={node} isStored={storedAt !== undefined} />
+        </div>
         {doubted.value.has(node.id) && mayWrite(node.role) && (
           <p class="refused" role="status">
             {w.doubtfulHere}{" "}
@@ -122,9 +124,25 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
   );
 }
 
+/** What comes to the text later: nobody waits for it. */
+function Extras(given: { node: PageNode; isStored: boolean }) {
+  const [part, setPart] = useState<typeof import("./reading/extras")>();
+  useEffect(() => {
+    let isGone = false;
+    import("./reading/extras")
+      .then((found) => found.ready().then(() => isGone || setPart(found)))
+      .catch(() => undefined);
+    return () => {
+      isGone = true;
+    };
+  }, []);
+  return part ? <part.Extras {...given} /> : null;
+}
+
 /** The page's text. */
 function PageBody({ node }: { node: PageNode }) {
-  const body = useMemo(() => render(node.doc, "/w/p/"), [node.doc]);
+  const w = words.value;
+  const body = useMemo(() => render(node.doc, "/w/p/", w), [node.doc, w]);
   const isEmpty = node.doc.content.every(
     (block) => block.type === "paragraph" && !block.content?.length,
   );

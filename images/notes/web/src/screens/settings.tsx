@@ -42,7 +42,7 @@ function Stored() {
   );
 }
 
-export function SettingsScreen() {
+export function Screen() {
   const w = words.value;
   const current = preferences.value;
   useLayoutEffect(() => {

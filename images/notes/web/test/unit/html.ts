@@ -21,7 +21,9 @@ export function html(node: unknown): string {
     return `<img src="${quoted(src)}" alt="${quoted(alt)}"${title ? ` title="${quoted(title)}"` : ""} loading="lazy">`;
   }
   const written = Object.entries(attributes)
-    .map(([name, value]) => ` ${NAMES[name] ?? name}="${quoted(String(value))}"`)
+    .map(([name, value]) =>
+      value === true ? ` ${name}` : ` ${NAMES[name] ?? name}="${quoted(String(value))}"`,
+    )
     .join("");
   return VOID.has(String(type))
     ? `<${type}${written}>`

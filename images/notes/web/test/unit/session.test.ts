@@ -119,6 +119,26 @@ test("a change from elsewhere begins from what the browser has done and not told
   assert.deepEqual([text(server.doc), text(a.state.doc)], ["late one|two!", "late one|two!"]);
 });
 
+test("what others write waits while letters are composed, told by the log or by a refusal", async () => {
+  const server = new Server(docWith("one"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(b, 1, "theirs ");
+  await settled(b);
+  let end = (): void => undefined;
+  const waits = new Promise<void>((done) => {
+    end = done;
+  });
+  a.composed = () => waits;
+  const heard = a.hear(server.seq, server.id);
+  type(a, a.state.doc.content.size - 1, " ni");
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((done) => setImmediate(done));
+  assert.equal(text(a.state.doc), "one ni");
+  end();
+  await heard;
+  await settled(a);
+  assert.deepEqual([text(a.state.doc), text(server.doc)], ["theirs one ni", "theirs one ni"]);
+});
+
 test("a draft is continued after a reload, whether its last request was stored or not", async () => {
   for (const fault of ["before", "after"] as const) {
     const server = new Server(docWith("one"));

@@ -5,7 +5,7 @@ import { load } from "../../api/signed_in";
 import { mayWrite, type PageNode } from "../../api/types";
 import { go } from "../../app/router";
 import { historyPath, pagePath } from "../../app/routes";
-import { when } from "../../app/words";
+import { when, words } from "../../app/words";
 import { render } from "../../doc/render";
 import type { Doc } from "../../doc/types";
 import { Difference } from "./difference";
@@ -101,7 +101,7 @@ function Versions({ id, found, present }: ListProps) {
 function Text({ id, version }: { id: string; version: number }) {
   const path = `/api/v1/nodes/${id}/revisions/${version}`;
   const { answer, detail } = useAnswer<{ title: string; doc: Doc }>(path);
-  const body = useMemo(() => answer && render(answer.doc, "/w/p/"), [answer]);
+  const body = useMemo(() => answer && render(answer.doc, "/w/p/", words.value), [answer]);
   if (!answer) return <p class="faint">{detail}</p>;
   return (
     <article class="old-text" aria-labelledby="old-title">

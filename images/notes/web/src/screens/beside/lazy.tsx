@@ -50,16 +50,23 @@ export function Beside() {
 
 interface DialogPart {
   Screen: FunctionComponent<{ node: PageNode }>;
-  ready: () => Promise<void>;
+  ready?: () => Promise<void>;
 }
 
-const DIALOGS: Record<string, () => Promise<DialogPart>> = {
+const OF_PAGE: Record<string, () => Promise<DialogPart>> = {
   permissions: () => import("./permissions"),
   move: () => import("./move"),
 };
+const DIALOGS: Record<string, () => Promise<DialogPart>> = {
+  ...OF_PAGE,
+  keys: () => import("../asked/keys"),
+  "new page": () => import("../asked/new_page"),
+  "new space": () => import("../space/new_space"),
+  "sign out": () => import("../asked/sign_out"),
+};
 
-/** The dialogs about the page that the screen is about. */
-export function BesideDialogs() {
+/** The dialog that is open, fetched when it is opened; some are about the page of the screen. */
+export function Dialogs() {
   const [part, setPart] = useState<{ name: string; found: DialogPart }>();
   const name = dialog.value;
   const open = DIALOGS[name];
@@ -70,7 +77,7 @@ export function BesideDialogs() {
       if (!open) return;
       try {
         const found = await open();
-        await found.ready();
+        await found.ready?.();
         if (!isGone) setPart({ name, found });
       } catch (error) {
         dialog.value = "";
@@ -82,6 +89,7 @@ export function BesideDialogs() {
       isGone = true;
     };
   }, [name]);
-  if (!open || !node || part?.name !== name) return null;
-  return <part.found.Screen key={node.id} node={node} />;
+  const isOfPage = name in OF_PAGE;
+  if (!open || part?.name !== name || (isOfPage && !node)) return null;
+  return <part.found.Screen key={isOfPage && node?.id} node={node as PageNode} />;
 }

@@ -1,0 +1,21 @@
+"""Moves blocks by keys in Chromium, makes links of addresses, and copies a page as Markdown."""
+
+import json
+
+import pytest
+
+from tests.judges.programs import front, node
+from tests.judges.two_people import Start, two_people
+
+pytestmark = pytest.mark.judge
+SCENARIOS = 4
+
+
+@pytest.mark.timeout(300)
+def test_blocks_move_and_addresses_are_links(own_replica: Start) -> None:
+    pages = {"blocks": ("Blocks", "one\n\ntwo\n\nthree\n")}
+    one, other, given = two_people(own_replica, pages)
+    with front(one) as first, front(other) as second:
+        done = node("workspace_typing.mjs", first, second, json.dumps(given), timeout_s=250)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("holds: ") == SCENARIOS, done.stdout

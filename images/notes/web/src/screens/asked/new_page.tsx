@@ -1,0 +1,130 @@
+/** The dialog that makes a page: empty, from a template, or of what another application has shared. */
+import { useState } from "preact/hooks";
+import { request } from "../../api/client";
+import { mayWrite, type PageNode } from "../../api/types";
+import { dialog, newPageBelow, page } from "../../app/commands";
+import { Head, Modal } from "../../app/dialogs";
+import { editing } from "../../app/editing";
+import { go } from "../../app/router";
+import { pagePath } from "../../app/routes";
+import { shared } from "../../app/shared";
+import { currentSpace, spaces, trees } from "../../app/store";
+import { words } from "../../app/words";
+import { asked, ready } from "./words";
+
+export { ready };
+
+/** What a page of the space may begin with: its templates, and the page that is shown. */
+function useSources(space: string): { id: string; text: string }[] {
+  const a = asked.value;
+  const shown = page();
+  const nodes = trees.value.get(space)?.nodes ?? [];
+  const found = nodes
+    .filter((node) => node.is_template)
+    .map((node) => ({ id: node.id, text: a.template(node.title) }));
+  if (shown && !shown.is_template) found.push({ id: shown.id, text: a.copyOf(shown.title) });
+  return found;
+}
+
+export function Screen() {
+  const w = words.value;
+  const a = asked.value;
+  const below = newPageBelow.value;
+  const [given] = useState(shared.value);
+  const [error, setError] = useState("");
+  const possible = spaces.value.filter((one) => mayWrite(one.role));
+  const first = possible.find((one) => one.id === currentSpace.value?.id) ?? possible[0];
+  const [chosen, setChosen] = useState("");
+  const space = below ? (currentSpace.value?.id ?? "") : chosen || (first?.id ?? "");
+  const sources = useSources(space);
+  const make = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const [source, text] = [fields.get("source"), fields.get("text")];
+    const body = {
+      title: fields.get("title"),
+      parent_id: below,
+      is_template: fields.has("template"),
+      ...(source ? { template_id: source } : {}),
+      ...(text ? { markdown: text } : {}),
+    };
+    try {
+      const made = await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
+      dialog.value = "";
+      shared.value = undefined;
+      go(pagePath(made.id));
+      // What was shared or copied is read first.
+      if (!text && !source) editing.value = made.id;
+    } catch (failed) {
+      setError(failed instanceof Error && failed.message ? failed.message : w.failed);
+    }
+  };
+  const title = below ? w.newPageHere : w.newPage;
+  return (
+    <Modal label={title}>
+      <Head title={title} />
+      {!space && <p role="alert">{a.noSpace}</p>}
+      <form onSubmit={(event) => void make(event)}>
+        <label class="field">
+          {w.title}
+          <input
+            name="title"
+            required
+            maxLength={300}
+            autocomplete="off"
+            autofocus
+            dir="auto"
+            defaultValue={given?.title ?? ""}
+          />
+        </label>
+        {given ? (
+          <label class="field">
+            {a.sharedText}
+            <textarea name="text" rows={6} dir="auto" defaultValue={given.text} />
+          </label>
+        ) : (
+          sources.length > 0 && (
+            <label class="field">
+              {a.from}
+              <select name="source">
+                <option value="">{a.empty}</option>
+                {sources.map((one) => (
+                  <option key={one.id} value={one.id}>
+                    {one.text}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )
+        )}
+        {!below && possible.length > 1 && (
+          <label class="field">
+            {a.inSpace}
+            <select value={space} onChange={(event) => setChosen(event.currentTarget.value)}>
+              {possible.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {!given && (
+          <label class="check">
+            <input type="checkbox" name="template" />
+            <span>
+              {a.isTemplate}
+              <small>{a.isTemplateText}</small>
+            </span>
+          </label>
+        )}
+        {error && <p role="alert">{error}</p>}
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={!space}>
+            {w.create}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

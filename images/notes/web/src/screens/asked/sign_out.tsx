@@ -1,0 +1,70 @@
+/** The dialog that signs out: what is not sent is sent first, kept, or deleted. */
+import { useEffect, useState } from "preact/hooks";
+import { dialog } from "../../app/commands";
+import { Head, Modal } from "../../app/dialogs";
+import { sendDrafts } from "../../app/live";
+import { signOut } from "../../app/session";
+import { me } from "../../app/store";
+import { words } from "../../app/words";
+import { unsentPages } from "../../sync/drafts";
+import { storedPages } from "../../sync/offline";
+
+const [SEND_MS, SEND_ROUNDS] = [300, 100];
+
+export function Screen() {
+  const w = words.value;
+  const [stored, setStored] = useState(0);
+  const [unsent, setUnsent] = useState(0);
+  const [error, setError] = useState("");
+  const [isSending, setSending] = useState(false);
+  useEffect(() => {
+    void unsentPages(me.value?.id ?? "").then((found) => setUnsent(found.size));
+    void storedPages(me.value?.id ?? "").then((pages) => setStored(pages.length));
+  }, []);
+  const leave = async (isClearing: boolean): Promise<void> => {
+    try {
+      await signOut(isClearing);
+      dialog.value = "";
+    } catch {
+      setError(w.offlineText);
+    }
+  };
+  const send = async (): Promise<void> => {
+    setError("");
+    setSending(true);
+    const id = me.value?.id ?? "";
+    await sendDrafts().catch(() => undefined);
+    let left = await unsentPages(id);
+    for (let round = 0; left.size && round < SEND_ROUNDS && me.value?.id === id; round += 1) {
+      await new Promise((done) => setTimeout(done, SEND_MS));
+      left = await unsentPages(id);
+    }
+    setSending(false);
+    setUnsent(left.size);
+    if (left.size) setError(w.stillUnsent);
+    else if (me.value?.id === id) await leave(false);
+  };
+  return (
+    <Modal label={w.signOut}>
+      <Head title={w.signOutAsk} />
+      {stored > 0 && <p>{w.signOutStored(stored)}</p>}
+      {unsent > 0 && <p role="alert">{w.unsentPages(unsent)}</p>}
+      {error && <p role="alert">{error}</p>}
+      <div class="buttons">
+        {(stored > 0 || unsent > 0) && (
+          <button type="button" onClick={() => void leave(true)}>
+            {w.signOutClear}
+          </button>
+        )}
+        <button type="button" class={unsent > 0 ? "" : "primary"} onClick={() => void leave(false)}>
+          {unsent > 0 ? w.signOutKeep : w.signOut}
+        </button>
+        {unsent > 0 && (
+          <button type="button" class="primary" disabled={isSending} onClick={() => void send()}>
+            {w.signOutSend}
+          </button>
+        )}
+      </div>
+    </Modal>
+  );
+}
