@@ -131,7 +131,7 @@ async function since() {
   await accessible(page, 'a page that was changed');
   await link.click();
   await page.getByRole('heading', { level: 1, name: /^Version/ }).waitFor();
-  holds('it leads to the difference', await page.locator('ins, del').count() > 0);
+  holds('it leads to the difference', await until(async () => await page.locator('ins, del').count() > 0));
   await page.goto(`${base}/w/p/${ids.plan}`);
   await until(async () => await readVersion(page) === version + 1);
   await page.reload();
@@ -160,7 +160,7 @@ async function newPages() {
   await page.getByLabel('Keep it as a template').check();
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Form of minutes' }).waitFor();
-  holds('a template is made of a page', await page.locator('.prose', { hasText: 'At once.' }).count() === 1);
+  holds('a template is made of a page', await until(async () => await page.locator('.prose', { hasText: 'At once.' }).count() === 1));
   await page.getByRole('treeitem', { name: 'Form of minutes, Template' }).waitFor();
   await page.keyboard.press('n');
   await page.getByLabel('Title').fill('Minutes of May');
@@ -177,11 +177,11 @@ async function newPages() {
   await accessible(page, 'a shared text');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Found' }).waitFor();
-  holds('and becomes a page', await page.locator('.prose strong', { hasText: 'reading' }).count() === 1
-    && await page.locator('.prose a[href="https://a.example/x"]').count() === 1);
+  holds('and becomes a page', await until(async () => await page.locator('.prose strong', { hasText: 'reading' }).count() === 1
+    && await page.locator('.prose a[href="https://a.example/x"]').count() === 1));
   await page.goto(`${base}/w?new=page`);
   await page.getByLabel('Title').waitFor();
-  holds('the shortcut of the icon makes a page', await shared.count() === 0 && page.url() === `${base}/w`);
+  holds('the shortcut of the icon makes a page', await until(async () => await shared.count() === 0 && page.url() === `${base}/w`));
   await context.close();
 }
 

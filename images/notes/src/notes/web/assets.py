@@ -195,6 +195,7 @@ def web_manifest(name: str) -> dict[str, Any]:
         "share_target": {
             "action": SHELL,
             "method": "GET",
+            "enctype": "application/x-www-form-urlencoded",
             "params": {"title": "title", "text": "text", "url": "url"},
         },
     }
