@@ -56,7 +56,7 @@ def may_have_words(path: Path) -> bool:
 def test_a_docstring_begins_with_what_the_code_does_or_returns() -> None:
     questions = [
         f"{named(path)}:{line}: {text.split(chr(10))[0]}"
-        for path in checked()
+        for path in (*checked(), *python_files("images"))
         for line, text in facts(path).docstrings
         if re.split(r"\W", text.strip(), maxsplit=1)[0].lower() in QUESTIONS
     ]

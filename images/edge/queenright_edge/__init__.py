@@ -1,1 +1,1 @@
-"""What the edge image adds to Caddy and HAProxy: it keeps them together, and knows who is ready."""
+"""The edge image's own part: it keeps Caddy and HAProxy together, and knows who is ready."""

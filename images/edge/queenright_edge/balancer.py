@@ -22,7 +22,7 @@ class BalancerError(Exception):
 
 
 class Balancer:
-    """Who has which place."""
+    """The places, and who has which."""
 
     def __init__(self, control: Path) -> None:
         self._control = control

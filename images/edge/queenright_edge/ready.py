@@ -16,7 +16,7 @@ SILENT_MOST = 2
 
 
 class Answer(Enum):
-    """What asking a replica's readiness came to."""
+    """The result of asking a replica's readiness."""
 
     READY = "ready"
     NOT_READY = "not ready"
@@ -25,7 +25,7 @@ class Answer(Enum):
 
 
 class State(Enum):
-    """What is known of a replica."""
+    """The state in which a replica is known to be."""
 
     UNASKED = "unasked"
     READY = "ready"
@@ -50,7 +50,7 @@ def listed_now(known: Mapping[str, Replica], listed: Collection[str] | None) -> 
 def judged(
     known: Mapping[str, Replica], addresses: Collection[str], answers: Mapping[str, Answer]
 ) -> dict[str, Replica]:
-    """What is known of each address after these answers."""
+    """Return each address's replica as it is known after these answers."""
     return {
         address: _after(known.get(address, Replica()), answers.get(address))
         for address in sorted(addresses)
@@ -74,9 +74,9 @@ def _after(replica: Replica, answer: Answer | None) -> Replica:
 
 
 def serving(replicas: Mapping[str, Replica]) -> tuple[str, ...]:
-    """Who gets requests: the ready ones. Where nobody is ready, those that are alive, as they can
-    still say what is wrong; where nobody is, one that is down, so that requests wait at its door
-    for a while instead of failing at once. Never one that has not been asked."""
+    """Return those that get requests: the ready ones. Where nobody is ready, those that are alive,
+    as they can still say what is wrong; where nobody is, one that is down, so that requests wait
+    for it a while instead of failing at once. Never one that has not been asked."""
     for state in (State.READY, State.ALIVE):
         if found := [a for a, replica in sorted(replicas.items()) if replica.state is state]:
             return tuple(found)

@@ -34,7 +34,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says."""
+    """The settings of the environment."""
 
     service: str
     port: int

@@ -1,1 +1,1 @@
-"""What the member image adds to PostgreSQL and Patroni: start, health check, create-db."""
+"""The member image's own part beside PostgreSQL and Patroni: start, health check, create-db."""

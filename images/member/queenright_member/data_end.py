@@ -125,8 +125,8 @@ def bytes_of(position: str) -> int:
 
 
 def run(program: str, *words: str, fails: bool = False) -> str:
-    """What a program of PostgreSQL's prints on both channels; UnknownEndError where it can't be
-    run, takes too long, or ends with an error though it is not expected to."""
+    """Return what a program of PostgreSQL's prints on both channels; UnknownEndError where it can't
+    be run, takes too long, or ends with an error though it is not expected to."""
     try:
         done = subprocess.run(
             [program, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False

@@ -18,7 +18,7 @@ from .rewind import TORN
 
 TAG = "queenright_finding"
 RESTORE_TAG = "queenright_restore"
-"""Why the last try to restore the cluster came to nothing."""
+"""The cause for which the last try to restore the cluster failed."""
 NO_ROOM = "no-room"
 NO_VERSION_FILE = "no-version-file"
 NO_CONTROL_FILE = "no-control-file"

@@ -37,7 +37,7 @@ SUPERUSER, PASSWORD_FILE = "postgres", "pg_superuser_pw"
 CLOCKS_DIFFER = timedelta(minutes=5)
 SOCKETS = "/var/run/postgresql"
 WORDS = ("id", "begin", "end", "begin_wal", "end_wal", "bytes")
-"""What is told of a backup that was made."""
+"""The lines about a backup that was made."""
 ARCHIVE_SIZE = "20GB"
 """The size at which Barman begins another archive. The parts of an upload depend on it: of
 those Barman keeps five in temporary files, with this 5 MB each, by its own default 20."""

@@ -28,7 +28,7 @@ TIMEOUT_S = 120.0
 FETCHED, NOT_FETCHED = 0, 1
 _SEGMENT_NAME = re.compile(r"[0-9A-F]{24}")
 _PAGE = struct.Struct("=HHIQ")
-"""What a page of the WAL begins with: a mark, switches, the timeline, and its position."""
+"""The beginning of a page of the WAL: a mark, switches, the timeline, and its position."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ FAILED = Path("/tmp/wal-archive.failed")
 """The cause of the last try, while it failed; the operator reads it through PostgreSQL."""
 LONGEST_CAUSE = 300
 TRIES, AGAIN_S = 30, 10.0
-"""How often, and with which pauses, a file of a restored cluster's parent is asked for."""
+"""The tries, and the pauses between them, for a file of a restored cluster's parent."""
 
 
 def archive_main() -> NoReturn:
