@@ -63,9 +63,9 @@ def test_nobody_leads_where_nobody_listens() -> None:
         port = server.getsockname()[1]
     places = [("127.0.0.1", port), ("::1", port), ("", 0), ("not an address.invalid", 1)]
     began_s = time.monotonic()
-    assert LeaderProbe(5).round(places) == frozenset()
-    assert LeaderProbe(5).round([]) == frozenset()
-    assert time.monotonic() - began_s < 5
+    assert LeaderProbe(40).round(places) == frozenset()
+    assert LeaderProbe(40).round([]) == frozenset()
+    assert time.monotonic() - began_s < 20
 
 
 @pytest.mark.parametrize(
@@ -89,5 +89,5 @@ def test_an_answer_that_comes_too_late_does_not_count() -> None:
     """Each byte of it comes in time, and all of them take ten seconds."""
     with saying(*(bytes([one]) for one in b"HTTP/1.0 200 OK"), apart_s=0.7) as place:
         began_s = time.monotonic()
-        assert LeaderProbe(LIMIT_S).round([place]) == frozenset()
+        assert LeaderProbe(1.0).round([place]) == frozenset()
         assert time.monotonic() - began_s < 8
