@@ -82,7 +82,7 @@ def test_nobody_leads_where_nobody_listens() -> None:
 )
 def test_only_an_answer_of_200_counts(chunks: tuple[bytes, ...], *, leads: bool) -> None:
     with saying(*chunks, apart_s=0.02) as place:
-        assert LeaderProbe(2).round([place]) == ({place} if leads else frozenset())
+        assert LeaderProbe(20).round([place]) == ({place} if leads else frozenset())
 
 
 def test_an_answer_that_comes_too_late_does_not_count() -> None:
