@@ -49,7 +49,7 @@ class Question(Generic[Answer]):
 
 
 class UnheardError(CommandError):
-    """A job has ended well, and its lines are not to be had."""
+    """A job has ended, and its lines are not to be had."""
 
 
 async def answer_of(

@@ -25,7 +25,6 @@ LIST_LASTS = timedelta(minutes=10)
 """Age at which a job that lists is nobody's any more: a command waits for less."""
 LINES = 10_000
 """Lines of a list that are read."""
-NOBODY: Mapping[str, str] = {}
 _COUNT = re.compile(r"^listed ([0-9]{1,6}) base backups$", re.MULTILINE)
 
 
@@ -108,7 +107,7 @@ def format_stamp(at: datetime | None) -> str | None:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
 
 
-def member_to_ask(state: ClusterState, silent: Mapping[str, str] = NOBODY) -> Service | str:
+def member_to_ask(state: ClusterState, silent: Mapping[str, str]) -> Service | str:
     """The service, as it runs, of a member beside which a job can ask the repository, a replica by
     preference; or why there is none. ``silent`` has the services beside which a job was not heard,
     with the cause."""

@@ -52,7 +52,7 @@ def state_of(observed: Observed, text: str = WITH) -> ClusterState:
 
 def listing(observed: Observed) -> Service:
     state = state_of(observed)
-    beside, plan = member_to_ask(state), state.desired.base_backups
+    beside, plan = member_to_ask(state, {}), state.desired.base_backups
     assert isinstance(beside, Service)
     assert plan is not None
     return list_job(plan, "main", beside)
@@ -121,7 +121,7 @@ def test_the_job_is_beside_a_replica_and_has_no_password_of_the_database() -> No
 
 def test_without_a_member_that_runs_or_a_repository_there_is_none() -> None:
     observed = with_swarm(three_nodes(text=WITH), tasks=())
-    found = member_to_ask(state_of(observed))
+    found = member_to_ask(state_of(observed), {})
     assert found == "member-2 does not run; member-3 does not run; member-1 does not run"
 
 
