@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from queenright.core.actions import LabelNode
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.swarm.objects import (
     Config,
     Network,
@@ -24,21 +25,42 @@ async def test_a_network_is_read_back_equal(swarm: Swarm, name: str, labels: Lab
     assert live.value == wanted
 
 
-async def test_node_labels_are_set_and_removed_by_version(swarm: Swarm, name: str) -> None:
+async def test_a_nodes_label_is_set_and_removed_if_it_is_as_observed(
+    swarm: Swarm, name: str
+) -> None:
     node = (await swarm.observe()).node("node1")
     assert node is not None
-    action = LabelNode(node.name, node.id, node.version, {name: "x"}, reason="a test")
+    action = relabelled_node(node, {name: "x"}, "a test")
     await swarm.label_node(action)
     after = (await swarm.observe()).node("node1")
     assert after is not None
     assert after.labels == {**node.labels, name: "x"}
     with pytest.raises(ConflictError):
         await swarm.label_node(action)
-    undo = LabelNode(node.name, node.id, after.version, {name: None}, reason="a test")
-    await swarm.label_node(undo)
+    await swarm.label_node(relabelled_node(after, {name: None}, "a test"))
     last = (await swarm.observe()).node("node1")
     assert last is not None
     assert last.labels == node.labels
+
+
+async def test_labels_of_many_clusters_are_set_on_a_node_that_was_observed_once(
+    swarm: Swarm, name: str
+) -> None:
+    node = (await swarm.observe()).node("node1")
+    assert node is not None
+    ours = {f"{name}-{number}": "x" for number in range(3)}
+    for key, value in ours.items():
+        await swarm.label_node(relabelled_node(node, {key: value}, "a test"))
+    after = (await swarm.observe()).node("node1")
+    assert after is not None
+    assert after.labels == {**node.labels, **ours}
+    await swarm.label_node(relabelled_node(after, dict.fromkeys(ours), "a test"))
+
+
+async def test_labels_are_not_set_on_a_node_that_has_gone(swarm: Swarm, name: str) -> None:
+    action = LabelNode("node9", "nosuchnode", {name: None}, {name: "x"}, reason="a test")
+    with pytest.raises(ConflictError):
+        await swarm.label_node(action)
 
 
 async def test_a_look_costs_the_same_whatever_there_is(

@@ -170,13 +170,10 @@ class FakeSwarm:
     # Writes
 
     async def label_node(self, action: LabelNode) -> None:
-        self._carries(action.node_id, action.version, action.key)
-        await self._write(
-            "label-node",
-            action.node,
-            action,
-            lambda: self.store.label_node(action.node_id, action.version, action.labels),
-        )
+        def effect() -> None:
+            self.store.relabel_node(action.node_id, action.before, action.labels)
+
+        await self._write("label-node", action.node, action, effect)
 
     async def create_network(self, network: Network) -> None:
         await self._create("network", network, self.store.create_network)

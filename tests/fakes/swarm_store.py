@@ -95,6 +95,15 @@ class SwarmStore:
         merged: dict[str, str | None] = {**node.labels, **labels}
         self.set_node(node_id, labels={k: v for k, v in merged.items() if v is not None})
 
+    def relabel_node(
+        self, node_id: str, before: Mapping[str, str | None], labels: Mapping[str, str | None]
+    ) -> None:
+        """Label a node of any version, if these labels have the values of ``before``."""
+        node = self.nodes.get(node_id)
+        if node is None or any(node.labels.get(key) != value for key, value in before.items()):
+            raise ConflictError(f"node {node_id} has changed since it was observed")
+        self.label_node(node_id, node.version, labels)
+
     # Services
 
     def service_named(self, name: str) -> LiveService | None:

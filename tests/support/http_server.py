@@ -21,6 +21,7 @@ class Answering:
     answer: Callable[[str, str], Answer]
     port: int = 0
     asked: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
     sent: list[tuple[str, bytes]] = field(default_factory=list)
     """Each request's Authorization and body."""
 
@@ -36,6 +37,7 @@ def answering(answer: Callable[[str, str], Answer]) -> Iterator[Answering]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
+            here.queries.append(urlsplit(self.path).query)
             here.asked.append(f"{self.command} {path}")
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             here.sent.append((self.headers.get("Authorization") or "", body))

@@ -33,7 +33,7 @@ from queenright.adapters.docker.lists import (
     is_task_of,
     unlisted_networks,
 )
-from queenright.adapters.docker.nodes import decode_engine, one_node_a_name
+from queenright.adapters.docker.nodes import decode_engine, one_node_a_name, relabelled_spec
 from queenright.adapters.docker.service_logs import lines_of
 from queenright.core.actions import LabelNode
 from queenright.core.observed import (
@@ -54,6 +54,8 @@ T = TypeVar("T")
 
 CONCURRENT_CALLS = 8
 SECRET_BYTES = 32
+LABEL_TRIES = 5
+"""Against other writers of the same node, of which each makes one try fail."""
 
 
 class DockerSwarm:
@@ -72,7 +74,6 @@ class DockerSwarm:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._predefined: dict[str, str] = {}
-        self._nodes: dict[str, Json] = {}
         self._reader = Reader()
         self._services: dict[str, Json] = {}
         self.api_calls = 0
@@ -122,7 +123,6 @@ class DockerSwarm:
             beside=names,
         )
         nodes = read("node", found["nodes"], decode.decode_node, always)
-        self._nodes = by_id(found["nodes"])
         self._services = by_id(raw_services)
         self._ids = {
             "networks": {live.value.name: live.id for live in networks},
@@ -162,17 +162,17 @@ class DockerSwarm:
                 yield text
 
     async def label_node(self, action: LabelNode) -> None:
-        if action.node_id not in self._nodes:
-            raise ConflictError(f"{action.node} has changed since it was observed")
-        spec = dict(self._nodes[action.node_id].get("Spec") or {})
-        labels = dict(spec.get("Labels") or {})
-        for key, value in action.labels.items():
-            if value is None:
-                labels.pop(key, None)
+        for left in reversed(range(LABEL_TRIES)):
+            raw = await self._call(methodcaller("inspect_node", action.node_id))
+            spec = relabelled_spec(raw, action)
+            version = raw["Version"]["Index"]
+            try:
+                await self._write(methodcaller("update_node", action.node_id, version, spec))
+            except ConflictError:
+                if not left:
+                    raise
             else:
-                labels[key] = value
-        spec["Labels"] = labels
-        await self._write(lambda sdk: sdk.update_node(action.node_id, action.version, spec))
+                return
 
     async def create_network(self, network: Network) -> None:
         pools = [docker.types.IPAMPool(subnet=network.subnet)] if network.subnet else []

@@ -1,13 +1,13 @@
 """Actions over Docker Swarm, as values: nodes, networks, secrets, configs and services.
 
-Invariant: an action that changes an object names the version that was observed, and no action
-removes a secret or a volume.
+Invariant: an action that changes an object names the version that was observed (of a node: the
+values of its labels), and no action removes a secret or a volume.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from queenright.core.actions.action import Action
@@ -17,12 +17,16 @@ from queenright.core.swarm.objects import Config, Network, Secret, Service
 
 @dataclass(frozen=True, slots=True)
 class LabelNode(Action):
-    """Set (or, with None, remove) labels on a node; other labels stay as they are."""
+    """Set (or, with None, remove) labels on a node; other labels stay as they are.
+
+    ``before`` are the observed values of the same labels, None for one that is not there. A node's
+    version also changes when it comes and goes, and with each other cluster's labels on it.
+    """
 
     node: str
     node_id: str
-    version: int
-    labels: Mapping[str, str | None] = field(default_factory=dict)
+    before: Mapping[str, str | None]
+    labels: Mapping[str, str | None]
 
     @property
     def key(self) -> str:

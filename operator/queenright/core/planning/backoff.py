@@ -16,6 +16,7 @@ from queenright.core.actions import (
     AlterRole,
     AnyAction,
     LabelConfig,
+    LabelNode,
     NoteMembers,
     PatchSettings,
     UpdateService,
@@ -41,6 +42,8 @@ def attempt_key(action: AnyAction) -> str:
             return f"{action.key}@{digest(service)}"
         case LabelConfig(config=config) | NoteMembers(config=config):
             return f"{action.key}@{digest(config)}"
+        case LabelNode(labels=labels):  # of one cluster among those on the node
+            return f"{action.key}@{digest(labels)}"
         case AlterRole(role=role, fields=fields):
             return f"{action.key}@{digest(role, fields)}"
         case AlterDatabase(database=database, fields=fields):

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from queenright.core.actions import AnyAction, FieldChange, LabelConfig, LabelNode
-from queenright.core.observed import Live, Node, SwarmState
+from queenright.core.actions import AnyAction, LabelConfig
+from queenright.core.observed import Live, SwarmState
 from queenright.core.planning.ages import CLOCKS_DIFFER
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import answered_once
-from queenright.core.swarm.diff import ABSENT
 from queenright.core.swarm.label_values import read_moment
 from queenright.core.swarm.objects import RETIRING_LABEL, Config
 
@@ -89,15 +89,5 @@ def remove_labels(keys: str, swarm: SwarmState, claimed: ClaimedLabels) -> Itera
             key for key in keys.split(",") if key in node.labels and (node.name, key) not in claimed
         ]
         if present:
-            yield unlabel(node, present)
-
-
-def unlabel(node: Node, keys: list[str]) -> AnyAction:
-    return LabelNode(
-        node.name,
-        node.id,
-        node.version,
-        dict.fromkeys(keys),
-        reason="the cluster that these labels placed is removed",
-        changes=tuple(FieldChange(f"labels[{key}]", node.labels[key], ABSENT) for key in keys),
-    )
+            why = "the cluster that these labels placed is removed"
+            yield relabelled_node(node, dict.fromkeys(present), why)

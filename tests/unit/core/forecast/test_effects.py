@@ -38,6 +38,7 @@ from queenright.core.actions import (
     UpdateService,
 )
 from queenright.core.observed import Known, MemberStatus, Unknown
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.postgres.catalog import DesiredDatabase, DesiredRole
 from queenright.core.swarm.objects import Config, Network, Secret
 from tests.support.builders import NOW
@@ -63,9 +64,7 @@ def label_node() -> None:
     """The label goes, and the proxy's task with it."""
     node = swarm(begun()).node("node3")
     assert node is not None
-    seen = done(
-        LabelNode(reason="r", node="node3", node_id=node.id, version=1, labels={"pg-ha-node": None})
-    )
+    seen = done(relabelled_node(node, {"pg-ha-node": None}, "r"))
     changed_node = swarm(seen).node("node3")
     assert changed_node is not None
     assert "pg-ha-node" not in changed_node.labels

@@ -11,6 +11,7 @@ import pytest
 from queenright.core.actions import AdjustService, LabelConfig, PatchSettings, UpdateService
 from queenright.core.observed import Attempt, Observed
 from queenright.core.planning.backoff import attempt_key, delay_s
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.swarm.objects import BOOTSTRAPPED_LABEL
 from tests.golden.messages import assert_words
 from tests.support.builders import (
@@ -46,6 +47,13 @@ def test_the_delay_doubles_up_to_five_minutes_within_a_fifth(count: int, plain: 
     assert all(0.79 * plain < delay < 1.21 * plain for delay in delays)
     assert len(delays) > 10, "keys do not wait in step"
     assert delay_s("key", count) == delay_s("key", count)
+
+
+def test_labels_of_two_clusters_on_a_node_are_counted_apart() -> None:
+    node = three_nodes().swarm.value.nodes[0]  # type: ignore[union-attr]
+    main, side = (relabelled_node(node, {key: "x"}, "a test") for key in ("main", "side"))
+    assert main.key == side.key
+    assert attempt_key(main) != attempt_key(side)
 
 
 def test_nothing_tried_nothing_waited() -> None:

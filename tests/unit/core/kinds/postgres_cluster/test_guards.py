@@ -7,7 +7,6 @@ from typing import Any
 
 from queenright.core.actions import (
     AdjustService,
-    LabelNode,
     RemoveConfig,
     RemoveNetwork,
     RemoveService,
@@ -16,6 +15,7 @@ from queenright.core.actions import (
 )
 from queenright.core.kinds.ruleset import GUARDS, first_refusal
 from queenright.core.observed import Observed
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import DELETION_POLICY_LABEL
 from tests.golden.messages import assert_words
@@ -70,8 +70,8 @@ def test_the_leader_is_safe_from_every_kind_of_action() -> None:
     found = live(three_nodes(), LEADER)
     node = swarm_of(three_nodes()).nodes[1]
     restart = RestartService(found.id, found.version, found.value, 1, reason="a test")
-    unlabel = LabelNode(node.name, node.id, 1, {"pg-node": None}, reason="a test")
-    relabel = LabelNode(node.name, node.id, 1, {"pg-node": "2"}, reason="a test")
+    unlabel = relabelled_node(node, {"pg-node": None}, "a test")
+    relabel = relabelled_node(node, {"pg-node": "2"}, "a test")
     fewer = (adjust(LEADER, replicas=0), update(LEADER, replicas=0))
     for action in (update(LEADER), restart, unlabel, relabel, *fewer):
         assert refusal(three_nodes(), action) == "leader-is-safe"
@@ -80,7 +80,7 @@ def test_the_leader_is_safe_from_every_kind_of_action() -> None:
 def test_what_stops_no_task_is_refused_on_nobody() -> None:
     node = swarm_of(three_nodes()).nodes[1]
     found = live(three_nodes(), LEADER).value
-    label = LabelNode(node.name, node.id, 1, {"pg-node": "1", "rack": "a"}, reason="a test")
+    label = relabelled_node(node, {"pg-node": "1", "rack": "a"}, "a test")
     for action in (adjust(LEADER, labels={}), update(LEADER, update=found.rollback), label):
         assert refusal(three_nodes(), action) == ""
     ended = task(LEADER, "node2", slot=1, state="failed")
@@ -166,7 +166,7 @@ def test_a_removal_takes_an_owners_word_and_a_minute_without_the_document() -> N
         RemoveService("id", REPLICA, reason="a test"),
         RemoveNetwork("id", "main_patroni", reason="a test"),
         RemoveConfig("id", "unused", reason="a test"),
-        LabelNode(node.name, node.id, 1, {"other": None}, reason="a test"),
+        relabelled_node(node, {"other": None}, "a test"),
     ):
         assert refusal(given_up("retain"), action, digest="") == "absence-is-certain"
         assert refusal(given_up(absent_s=59), action, digest="") == "absence-is-certain"
@@ -176,14 +176,14 @@ def test_a_removal_takes_an_owners_word_and_a_minute_without_the_document() -> N
 
 def test_nobody_stops_anothers_tasks_by_a_label() -> None:
     node = swarm_of(three_nodes()).nodes[2]
-    unlabel = LabelNode(node.name, node.id, 1, {"pg-node": None}, reason="a test")
+    unlabel = relabelled_node(node, {"pg-node": None}, "a test")
     other = Plan("notes", "d", (unlabel,))
     found = first_refusal(other, three_nodes())
     assert found is not None
     assert found.guard == "labels-place-ones-own"
     assert_words(found)
     assert first_refusal(other, with_tasks(three_nodes(), REPLICA)) is None
-    spare = LabelNode(node.name, node.id, 1, {"web": "true"}, reason="a test")
+    spare = relabelled_node(node, {"web": "true"}, "a test")
     assert first_refusal(Plan("notes", "d", (spare,)), three_nodes()) is None
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from queenright.core.actions import AnyAction, FieldChange, LabelNode
+from queenright.core.actions import AnyAction
 from queenright.core.kinds.notes_app.state import AppState
 from queenright.core.observed import LiveService, Node
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.planning.plan import Hold
-from queenright.core.swarm.diff import ABSENT
 
 
 def plan_nodes(state: AppState) -> Iterator[AnyAction | Hold]:
@@ -22,7 +22,8 @@ def plan_nodes(state: AppState) -> Iterator[AnyAction | Hold]:
         labels = wanted.get(node.name, {})
         missing = {key: value for key, value in labels.items() if node.labels.get(key) != value}
         if missing:
-            yield label(node, missing, f"the file places tasks on {node.name} by these labels")
+            why = f"the file places tasks on {node.name} by these labels"
+            yield relabelled_node(node, missing, why)
         for key in sorted(state.label_keys & node.labels.keys() - labels.keys()):
             if (node.name, key) not in state.claimed:
                 yield from take_away(state, node, key)
@@ -42,7 +43,7 @@ def take_away(state: AppState, node: Node, key: str) -> Iterator[AnyAction | Hol
     placed = placed_by(state, node, key)
     why = f"the file does not name {node.name}"
     if placed is None:
-        yield label(node, {key: None}, why)
+        yield relabelled_node(node, {key: None}, why)
     elif key not in state.desired_label_keys:
         yield Hold(
             name, f"node {node.name}: label {key} stays (it still places {placed.value.name})"
@@ -53,7 +54,7 @@ def take_away(state: AppState, node: Node, key: str) -> Iterator[AnyAction | Hol
             f"node {node.name}: label {key} stays (it places {placed.value.name}, and {obstacle})",
         )
     else:
-        yield label(node, {key: None}, why, placed.value.name)
+        yield relabelled_node(node, {key: None}, why, placed.value.name)
 
 
 def placed_by(state: AppState, node: Node, key: str) -> LiveService | None:
@@ -64,18 +65,3 @@ def placed_by(state: AppState, node: Node, key: str) -> LiveService | None:
         if constraint in live.value.constraints and any(t.node_id == node.id for t in tasks):
             return live
     return None
-
-
-def label(node: Node, labels: dict[str, str | None], why: str, disrupts: str = "") -> LabelNode:
-    return LabelNode(
-        node.name,
-        node.id,
-        node.version,
-        labels,
-        reason=why,
-        changes=tuple(
-            FieldChange(f"labels[{key}]", node.labels.get(key, ABSENT), value or ABSENT)
-            for key, value in sorted(labels.items())
-        ),
-        disrupts=disrupts,
-    )

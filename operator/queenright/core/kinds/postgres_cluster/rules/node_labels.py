@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from queenright.core.actions import AnyAction, FieldChange, LabelNode
+from queenright.core.actions import AnyAction
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Node
+from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.planning.plan import Hold
-from queenright.core.swarm.diff import ABSENT
 
 
 def plan_nodes(state: ClusterState) -> Iterator[AnyAction | Hold]:
@@ -44,18 +44,12 @@ def plan_nodes(state: ClusterState) -> Iterator[AnyAction | Hold]:
             )
             continue
         loses_proxy = desired.proxy_label in different and different[desired.proxy_label] is None
-        yield LabelNode(
-            node.name,
-            node.id,
-            node.version,
+        yield relabelled_node(
+            node,
             different,
-            reason=f"the file places tasks on {node.name} by these labels"
+            f"the file places tasks on {node.name} by these labels"
             if labels
             else f"the file does not name {node.name}",
-            changes=tuple(
-                FieldChange(f"labels[{key}]", node.labels.get(key, ABSENT), value or ABSENT)
-                for key, value in sorted(different.items())
-            ),
             disrupts=placed.service.name
             if placed
             else desired.proxy.name
