@@ -78,6 +78,7 @@ class MemberContainers:
         instance = self.instances.pop(task.id, None)
         if instance is None:
             return
+        self._name_again(instance)
         self.last_unwell_s[instance.service] = self.now_s
         agreed = self.consensus(instance.cluster)
         holds = agreed.leader == instance.name and instance.name in agreed.raft.able
@@ -143,6 +144,20 @@ class MemberContainers:
                 other.name = f"{made.name}@{other.node_id}"
                 if other.vote is not None:
                     other.vote.name = other.name
+
+    def _name_again(self, ended: Instance) -> None:
+        """Give its own name back to a container that is alone again: the other of two that Swarm
+        started for one service, which both had this name."""
+        name = ended.name.partition("@")[0]
+        same = [
+            one
+            for one in self.instances.values()
+            if one.cluster == ended.cluster and one.name.partition("@")[0] == name
+        ]
+        if len(same) == 1 and same[0].service == ended.service:
+            same[0].name = name
+            if same[0].vote is not None:
+                same[0].vote.name = name
 
     def secrets_of(self, instance: Instance) -> tuple[int, ...]:
         """The passwords that the data is made with."""
