@@ -40,10 +40,11 @@ from queenright.core.audit.chain import Record
 from queenright.core.kinds.ruleset import GUARDS
 from queenright.core.planning.guards import guard_name
 from queenright.engine.document_store import DocumentStore
-from queenright.engine.lease import LeaseKeeper, Tenure
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.loop import Loop
 from queenright.engine.pages import SightPages
 from queenright.engine.sight import Sight
+from queenright.engine.tenure import Tenure
 from queenright.engine.trail_memory import TrailMemory
 from queenright.ports import Ports
 from queenright.ports.lease import allowed, forbidden

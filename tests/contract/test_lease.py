@@ -93,3 +93,11 @@ async def test_an_empty_lease_is_read_back(managers: Managers) -> None:
 async def test_a_silent_manager_is_no_absent_lease(managers: Managers) -> None:
     with pytest.raises(UnavailableError):
         await managers.cut_off.read()
+
+
+async def test_the_lab_s_only_manager_leads_raft(managers: Managers) -> None:
+    if isinstance(managers.first, FakeLease):
+        managers.first.leads = True
+    assert await managers.first.leads_raft()
+    with pytest.raises(UnavailableError):
+        await managers.cut_off.leads_raft()

@@ -24,6 +24,9 @@ from tests.lab.node import Node
 OPERATOR = "queenright_operator"
 MANAGERS = ("node1", "node2", "node3")
 STACK = (ROOT / "manifests/operator-stack-standby.yaml").read_text()
+APART_FROM_NODE3 = STACK.replace(
+    "- node.role == manager", "- node.role == manager\n          - node.hostname != node3"
+)
 TRAIL = "data/volumes/queenright_state/_data/audit.jsonl"
 
 

@@ -40,6 +40,8 @@ class FakeLease:
     slowest_s: float = CALL_S
     answer_lost: float = 0.0
     is_cut_off: bool = False
+    leads: bool = False
+    """This operator's manager leads Raft."""
     boundary: Callable[[], Awaitable[None]] = nothing
 
     async def read(self) -> StoredLease | None:
@@ -59,6 +61,10 @@ class FakeLease:
         await self._travel()
         self.store.label_config(stored.config_id, stored.version, self._config(lease))
         await self._answer()
+
+    async def leads_raft(self) -> bool:
+        await self._travel()
+        return self.leads
 
     def _config(self, lease: Lease) -> Config:
         return Config(self.name, LEASE_TEXT, labels_of(lease))

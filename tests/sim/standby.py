@@ -14,11 +14,20 @@ from dataclasses import dataclass, field, replace
 
 from queenright.core.actions import AnyAction, CreateNetwork, RestartService
 from queenright.core.audit.record import Trigger
-from queenright.core.planning.lease import LEASE_CONFIG, Lease, lease_of
+from queenright.core.planning.lease import (
+    KEPT_S,
+    LEASE_CONFIG,
+    OFFER_AFTER_S,
+    PLACE_LOOK_S,
+    RENEW_S,
+    Lease,
+    lease_of,
+)
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import Network, Service
 from queenright.engine.execute import execute
-from queenright.engine.lease import LeaseKeeper, Tenure
+from queenright.engine.lease import LeaseKeeper
+from queenright.engine.tenure import Tenure
 from tests.fakes.fake_lease import FakeLease
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.files import FakeAudit
@@ -27,9 +36,11 @@ from tests.fakes.world import World
 
 DRIFT = 0.06
 """The most by which an operator's clock is too fast or too slow."""
-HISTORY_S = 150.0
+HISTORY_S = 200.0
 BEGINS_WITHIN_S = 10.0
 """The bound of docs/guide.md, in which another operator acts."""
+MOVES_WITHIN_S = PLACE_LOOK_S + OFFER_AFTER_S + RENEW_S + KEPT_S + 1.0
+"""The time after which the acting operator is on another node than the one that leads Raft."""
 LATE_S = 1.5
 """The time for reading the truth of a start that was just in time, and for a slow clock."""
 DISTURBED = "service"
@@ -115,6 +126,8 @@ class Operator:
         """Look, then act as the plan says, again and again."""
         number = 0
         while True:
+            if self.keeper.is_asked:
+                await self.keeper.hand_over()
             permission = self.keeper.permission()
             state = await self.swarm.observe()
             await asyncio.sleep(self.rng.uniform(0.05, 1.0))
@@ -187,9 +200,12 @@ class History:
             self.start()
         watch = asyncio.get_running_loop().create_task(self.watch())
         while now_s() < HISTORY_S:
-            await asyncio.sleep(self.rng.uniform(0.2, 9.0))
+            await asyncio.sleep(self.rng.choice([self.rng.uniform(0.2, 9.0)] * 19 + [45.0]))
             await self.rng.choice(
-                [self.freeze, self.freeze, self.cut, self.cut_all, self.kill, self.stop, self.slow]
+                [
+                    *(self.freeze, self.freeze, self.cut, self.cut_all),
+                    *(self.kill, self.stop, self.slow, self.elect, self.elect),
+                ]
             )()
         await self.rest()
         watch.cancel()
@@ -211,6 +227,20 @@ class History:
         acting = [one.name for one in self.running if one.keeper.tenure.holds()]
         if len(acting) != 1:
             self.judge.faults.append(f"{now_s():.2f}: {acting} act when all is mended")
+        await self.move_away()
+
+    async def move_away(self) -> None:
+        """The acting operator's node leads Raft: another one acts before long."""
+        leader = self.anyone()
+        self.lead(leader)
+        await asyncio.sleep(MOVES_WITHIN_S * (1 + DRIFT))
+        acting = [one.name for one in self.running if one.keeper.tenure.holds()]
+        if len(acting) != 1 or leader.name in acting:
+            self.judge.faults.append(f"{now_s():.2f}: {acting} act, {leader.name} leads Raft")
+
+    def lead(self, leader: Operator | None) -> None:
+        for one in self.running:
+            one.lease.leads = one is leader
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -223,6 +253,10 @@ class History:
         one = self.anyone()
         one.runs.clear()
         asyncio.get_running_loop().call_later(self.rng.uniform(0.5, 25.0), one.runs.set)
+
+    async def elect(self) -> None:
+        """Another node leads Raft, perhaps one without an operator."""
+        self.lead(self.rng.choice([*self.running, self.anyone(), None]))
 
     async def cut(self) -> None:
         self._cut(self.anyone(), self.rng.uniform(0.5, 20.0))

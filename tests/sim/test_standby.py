@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from queenright.core.planning import lease as rules
 from queenright.core.planning.lease import LEASE_S, RENEW_S, Lease, StoredLease
-from queenright.engine.lease import LeasePermission, Tenure
+from queenright.engine.tenure import LeasePermission, Tenure
 from tests.fakes.fake_lease import FakeLease
 from tests.sim.standby import History, Operator
 
@@ -92,6 +93,25 @@ def believe_a_frozen_process_gone(one: Operator) -> None:
     one.keeper.has_ended = lambda _: not one.runs.is_set() or one.rng.random() < 0.01
 
 
+def go_on_after_it_gave_the_lease_away(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Tenure, "end", lambda _: None)
+
+
+def take_at_the_own_request(patch: pytest.MonkeyPatch) -> None:
+    original = rules.decide
+
+    def decide(seen: StoredLease | None, own: Lease, *ages: Any, **known: Any) -> rules.Step:
+        step = original(seen, own, *ages, **known)
+        is_asking = seen is not None and seen.lease.wanted == own.process
+        return rules.Step.TAKE if step is rules.Step.STAND_BY and is_asking else step
+
+    patch.setattr("queenright.engine.lease.decide", decide)
+
+
+def never_offer(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("queenright.engine.lease.offers", lambda *_: False)
+
+
 DEFECTS = (
     Defect("the holder counts from the answer", count_from_the_answer),
     Defect("the taker waits without the margin", wait_without_margin),
@@ -99,6 +119,9 @@ DEFECTS = (
     Defect("the check before each action is left out", check_once_a_pass),
     Defect("a write does not carry the version", change=write_over),
     Defect("a silent process counts as ended", change=believe_a_frozen_process_gone),
+    Defect("one that gave the lease away goes on", go_on_after_it_gave_the_lease_away),
+    Defect("the one that asks does not wait for the lease", take_at_the_own_request),
+    Defect("nobody offers the lease", never_offer),
 )
 
 

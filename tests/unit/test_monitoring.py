@@ -20,8 +20,9 @@ from queenright.core.planning.faults import DocumentKey, Fault
 from queenright.core.planning.lease import Lease
 from queenright.core.planning.plan import Refusal
 from queenright.engine.faults import Faults
-from queenright.engine.lease import LeaseKeeper, Tenure
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.planning import PlannedPass
+from queenright.engine.tenure import Tenure
 from tests.fakes.fake_lease import FakeLease
 from tests.fakes.files import FakeAudit
 from tests.fakes.swarm_store import SwarmStore

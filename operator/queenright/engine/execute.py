@@ -49,7 +49,7 @@ from queenright.core.audit.record import Conflict, Done, Failed, Outcome, Trigge
 from queenright.core.planning.faults import fault_of
 from queenright.core.planning.plan import Plan
 from queenright.engine.execute_sql import perform_over_sql
-from queenright.engine.lease import ALWAYS, Permission
+from queenright.engine.tenure import ALWAYS, Permission
 from queenright.ports import Ports
 from queenright.ports.errors import ConflictError, RejectedError, UnavailableError
 from queenright.ports.raft_membership import RaftMembership

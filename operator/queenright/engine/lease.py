@@ -1,8 +1,8 @@
 """Keep the lease: renew it, wait for it, give it up; and tell a pass if it may act.
 
-Invariants: the right to act is counted from before the renewal was sent, by a clock that also
-counts while the machine sleeps; it begins only after the audit trail has the record of the take; it
-is asked again right before each action; an operator that can't reach the managers loses it by time.
+Invariants: the right to act begins only after the audit trail has the record of the take; it is
+asked again right before each action; an operator that can't reach the managers loses it by time; it
+is handed over between two passes alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from queenright.core.audit.record import Trigger
 from queenright.core.planning.lease import (
     LEASE_S,
     LOOK_S,
+    OFFERED,
     RENEW_S,
     WAIT_S,
     Ages,
@@ -24,8 +25,10 @@ from queenright.core.planning.lease import (
     Step,
     StoredLease,
     decide,
-    may_act,
+    offers,
 )
+from queenright.engine.raft_place import RaftPlace
+from queenright.engine.tenure import LeasePermission, Permission, Tenure
 from queenright.ports.audit import Audit
 from queenright.ports.errors import ConflictError, PortError
 from queenright.ports.lease import LeaseStore
@@ -33,64 +36,9 @@ from queenright.ports.lease import LeaseStore
 log = structlog.get_logger()
 
 GIVEN_UP = "given up at the operator's end"
+HANDED_OVER = "handed over, since this node leads the managers' Raft"
 AT_ONCE_S = 0.02
 """The wait after a lost race, and the shortest of all."""
-
-
-@dataclass
-class Tenure:
-    """An operator's right to act, as the clock ``now_s`` has it."""
-
-    now_s: Callable[[], float]
-    renewed_s: float | None = None
-    """The time just before the last successful renewal was sent; None without a lease."""
-    number: int = 0
-    """A different one for each time without interruption."""
-
-    @property
-    def age_s(self) -> float | None:
-        return None if self.renewed_s is None else self.now_s() - self.renewed_s
-
-    def holds(self) -> bool:
-        return may_act(self.age_s)
-
-    def renew(self, sent_s: float) -> None:
-        if not self.holds():
-            self.number += 1
-        self.renewed_s = sent_s
-
-    def end(self) -> None:
-        self.renewed_s = None
-
-
-class Permission:
-    """One pass's right to act: over when the lease was lost since the pass began, even if the
-    operator has it again, because the observation is from before."""
-
-    def holds(self) -> bool:
-        """Return True if an action may begin now."""
-        return True
-
-    async def confirmed(self) -> bool:
-        """Return True if the managers confirm it now, for an action that disrupts."""
-        return True
-
-
-ALWAYS = Permission()
-"""The permission of an operator without a lease: of commands and tests."""
-
-
-class LeasePermission(Permission):
-    def __init__(self, keeper: LeaseKeeper) -> None:
-        self._keeper = keeper
-        self._number = keeper.tenure.number if keeper.tenure.holds() else 0
-
-    def holds(self) -> bool:
-        tenure = self._keeper.tenure
-        return tenure.holds() and tenure.number == self._number
-
-    async def confirmed(self) -> bool:
-        return self.holds() and await self._keeper.renew() and self.holds()
 
 
 @dataclass
@@ -104,6 +52,7 @@ class LeaseKeeper:
     tenure: Tenure
     has_ended: Callable[[Lease], bool]
     changed: Callable[[Trigger], None] = lambda _: None
+    place: RaftPlace = field(init=False)
     looked: anyio.Event = field(default_factory=anyio.Event)
     """Set after the first look, whatever came of it."""
     seen: StoredLease | None = None
@@ -115,8 +64,23 @@ class LeaseKeeper:
     _told: str = ""
     _trouble: str = ""
 
+    def __post_init__(self) -> None:
+        self.place = RaftPlace(self.store, self.tenure.now_s)
+
     def permission(self) -> Permission:
-        return LeasePermission(self)
+        return LeasePermission(self.tenure, self.renew)
+
+    @property
+    def is_asked(self) -> bool:
+        """Return True if another operator asks for the lease that this one offers."""
+        return self._offers and self.seen is not None and bool(self._wanted_of(self.seen.lease))
+
+    @property
+    def _offers(self) -> bool:
+        return offers(self.place.leads_s, self.tenure.acts_s)
+
+    def _wanted_of(self, lease: Lease) -> str:
+        return lease.wanted if lease.process == self.own.process else ""
 
     def as_line(self) -> dict[str, object]:
         """Return the fields of the log's line `operator`."""
@@ -127,6 +91,7 @@ class LeaseKeeper:
         """Keep the lease until cancelled. After a fault of the operator's own it runs out."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch)
+            group.start_soon(self.place.run)
             await self._keep()
 
     async def _watch(self) -> None:
@@ -152,6 +117,8 @@ class LeaseKeeper:
             pause_s = await self._step(RENEW_S)
         self.looked.set()
         self._note_change()
+        if self.is_asked:
+            self.changed(Trigger("start", "another operator asks for the lease"))
         return pause_s
 
     async def renew(self) -> bool:
@@ -166,21 +133,37 @@ class LeaseKeeper:
         """Give the lease up, so that another operator may begin at once. A failure is no fault: the
         others wait then."""
         async with self._lock:
-            self._is_over, is_held = True, self.tenure.holds()
-            self.tenure.end()
-            if not is_held:
-                return
-            self.audit.lease(acting=False, why=GIVEN_UP, host=self.own.host)
-            try:
-                seen = await self.store.read()
-                if seen is not None and seen.lease.process == self.own.process:
-                    given_up = Lease(host=self.own.host, chain=self.audit.end, term=seen.lease.term)
-                    await self.store.replace(seen, given_up)
-                    log.info("lease", acting=False, why=GIVEN_UP)
-            except PortError as error:
-                log.warning(
-                    "lease", acting=False, error=str(error), why="not given up; it runs out"
+            self._is_over = True
+            await self._give_up(GIVEN_UP)
+
+    async def hand_over(self) -> None:
+        """Give the lease to the operator that asks for it, if one does. Called between two passes:
+        no action is under way. After a failure this operator goes on."""
+        async with self._lock:
+            if self.is_asked:
+                await self._give_up(HANDED_OVER)
+        self._note_change()
+
+    async def _give_up(self, why: str) -> None:
+        is_held = self.tenure.holds()
+        self.tenure.end()
+        if not is_held:
+            return
+        self._was_acting = False
+        self.audit.lease(acting=False, why=why, host=self.own.host)
+        try:
+            seen = await self.store.read()
+            if seen is not None and seen.lease.process == self.own.process:
+                given_up = Lease(
+                    host=self.own.host,
+                    chain=self.audit.end,
+                    term=seen.lease.term,
+                    wanted=seen.lease.wanted,
                 )
+                await self.store.replace(seen, given_up)
+                log.info("lease", acting=False, why=why)
+        except PortError as error:
+            log.warning("lease", acting=False, error=str(error), why="not given up; it runs out")
 
     async def _step(self, renew_s: float) -> float:
         """Read the lease, decide, and write it if that is the step."""
@@ -193,10 +176,18 @@ class LeaseKeeper:
             ages = Ages(self.tenure.age_s, self._unchanged_s())
             ended = seen is not None and self._has_ended(seen.lease)
             step = decide(
-                seen, self.own, ages, is_first_look=is_first, has_ended=ended, renew_s=renew_s
+                seen,
+                self.own,
+                ages,
+                is_first_look=is_first,
+                has_ended=ended,
+                renew_s=renew_s,
+                may_ask=self.place.leads_s is None,
             )
             if step is Step.STOP:
                 self.tenure.end()
+            elif step is Step.ASK and seen is not None:
+                await self.store.replace(seen, replace(seen.lease, wanted=self.own.process))
             elif step in (Step.TAKE, Step.RENEW):
                 await self._write(step, seen)
         except ConflictError:
@@ -231,7 +222,9 @@ class LeaseKeeper:
         before the operator may act."""
         former = seen.lease if seen else Lease()
         term = former.next_term if step is Step.TAKE else former.term
-        lease = replace(self.own, chain=self.audit.end, term=term)
+        offered = OFFERED if step is Step.RENEW and self._offers else ""
+        wanted = self._wanted_of(former) if offered else ""
+        lease = replace(self.own, chain=self.audit.end, term=term, offered=offered, wanted=wanted)
         sent_s = self.tenure.now_s()
         if seen is None:
             await self.store.create(lease)
@@ -255,7 +248,7 @@ class LeaseKeeper:
         return f"the former operator has not renewed it for {WAIT_S:g} s"
 
     def _pause_s(self, step: Step) -> float:
-        if step is Step.STAND_BY:
+        if step in (Step.STAND_BY, Step.ASK):
             return max(AT_ONCE_S, min(LOOK_S, WAIT_S - self._unchanged_s()))
         age_s = self.tenure.age_s
         return AT_ONCE_S if age_s is None else max(AT_ONCE_S, RENEW_S - age_s)

@@ -23,7 +23,7 @@ from queenright.engine.document_store import DocumentStore
 from queenright.engine.followed import Followed
 from queenright.engine.full_passes import FullPasses
 from queenright.engine.interruption import Interruption
-from queenright.engine.lease import ALWAYS, LeaseKeeper, Permission
+from queenright.engine.lease import LeaseKeeper
 from queenright.engine.limited import NotAskedError
 from queenright.engine.observe_readiness import watch_replicas
 from queenright.engine.part import MOST_CHANGED, Changes, owners_of, reconcile_part
@@ -31,6 +31,7 @@ from queenright.engine.pass_lines import tell_part, tell_pass
 from queenright.engine.reconcile import NOTHING, LoopState, PassResult, Terms, reconcile
 from queenright.engine.sight import Sight
 from queenright.engine.state_lines import StateLines
+from queenright.engine.tenure import ALWAYS, Permission
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import watch_files, watch_members, watch_swarm
 from queenright.ports import Ports
@@ -107,7 +108,9 @@ class Loop:
             await self._follow_lease()
             while not self._stopping:
                 wait_s = max(SHORTEST_WAIT_S, self._full.due_in_s())
-                await self._passes(await self._wakeup.wait(wait_s))
+                trigger = await self._wakeup.wait(wait_s)
+                await self._hand_over()
+                await self._passes(trigger)
             await self._end()
             group.cancel_scope.cancel()
 
@@ -117,6 +120,12 @@ class Loop:
             self._lease.changed = self._wakeup.notify
             with anyio.move_on_after(FIRST_LOOK_S):
                 await self._lease.looked.wait()
+
+    async def _hand_over(self) -> None:
+        """Give the lease to the operator that asks for it, if one does; this one stands by then."""
+        if self._lease is not None and self._lease.is_asked:
+            self._followed.end_canaries()
+            await self._lease.hand_over()
 
     async def _end(self) -> None:
         """Write nothing more, then give the lease up."""

@@ -24,13 +24,13 @@ from queenright.engine.faults import Faults
 from queenright.engine.give_way import between_documents, give_way
 from queenright.engine.held import HeldSteps
 from queenright.engine.interruption import Interruption
-from queenright.engine.lease import ALWAYS, Permission
 from queenright.engine.limited import NotAskedError
 from queenright.engine.observe import observe_fresh
 from queenright.engine.planning import PlannedObject, PlannedPass, plan_all
 from queenright.engine.remembered import Inputs, Remembered
 from queenright.engine.retries import Attempts
 from queenright.engine.sightings import Sightings
+from queenright.engine.tenure import ALWAYS, Permission
 from queenright.ports import Ports
 
 STRICT_LOOKS = 2

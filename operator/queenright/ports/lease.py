@@ -25,6 +25,11 @@ class LeaseStore(Protocol):
         """Write the lease over ``stored``. ConflictError if that is not the newest version."""
         ...
 
+    async def leads_raft(self) -> bool:
+        """Return True if the engine that is asked leads the managers' Raft. The call delays no
+        other one."""
+        ...
+
 
 def allowed() -> bool:
     """Return True: for commands and tests, which act without a lease."""

@@ -22,7 +22,7 @@ import anyio
 
 from queenright.adapters.logging import configure_logging
 from queenright.adapters.system_clock import boot_time_s
-from queenright.engine.lease import Tenure
+from queenright.engine.tenure import Tenure
 from queenright.settings import read_settings
 from queenright.wiring import keep_lease, open_ports, run_loop
 

@@ -14,9 +14,11 @@ import pytest
 
 from tests.e2e.swarm_facts import container_of, eventually
 from tests.e2e.two_operators import (
+    APART_FROM_NODE3,
     MANAGERS,
     OPERATOR,
     acting_apart_from_the_leader,
+    are_warm,
     at_s,
     deploy,
     first_action,
@@ -24,6 +26,7 @@ from tests.e2e.two_operators import (
     lease,
     now_s,
     operators,
+    raft_leader,
     records,
     takes,
 )
@@ -120,6 +123,43 @@ def test_the_other_acts_when_the_node_of_the_acting_one_fails(managers: list[Nod
     stops_in_time(acting, began_s, at_s(takes(others)[-1]))
     acting.heal()
     eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
+    judge(nodes)
+
+
+@pytest.fixture
+def by_the_leader(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[Node]]:
+    """The lab with three managers, and operators on node1, which leads Raft, and on node2."""
+    image = publish(lab.registry, ["operator"], lab.settings)["operator"]
+    nodes = [lab.node(name) for name in MANAGERS]
+    try:
+        deploy(lab, tmp_path, image, stack=APART_FROM_NODE3)
+        eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
+        yield nodes
+    finally:
+        for node in nodes:
+            if node.is_powered():
+                node.mend()
+        lab.reset()
+
+
+def test_the_lease_leaves_the_node_that_leads_raft(by_the_leader: list[Node]) -> None:
+    """So the power cut of the acting operator's node never takes the managers' leader along."""
+    nodes = by_the_leader
+    leader = next(node for node in nodes if node.name == raft_leader(nodes[0]))
+    if lease(nodes[0])["host"] != leader.name:
+        other = next(node for node in operators(nodes) if node is not leader)
+        other.docker("kill", "--signal", "TERM", container_of(other, OPERATOR))
+        eventually(lambda: lease(nodes[0])["host"] == leader.name, "the leader's to act", 30)
+        eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
+    eventually(lambda: lease(nodes[0])["host"] not in ("", leader.name), "the other to act", 90)
+    print(f"handed over by {leader.name}")
+    given = [one for one in records(nodes) if one["phase"] == "lease" and not one["acting"]]
+    assert "leads the managers' Raft" in given[-1]["why"]
+    acting = next(node for node in nodes if node.name == lease(nodes[0])["host"])
+    eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
+    began_s = now_s()
+    acting.power_cut()
+    measured([node for node in nodes if node is not acting], began_s, "power cut")
     judge(nodes)
 
 

@@ -15,7 +15,8 @@ from queenright.core.planning.plan import Plan
 from queenright.core.postgres.connection_uri import UrlTemplate
 from queenright.core.swarm.objects import Network, Secret, Service
 from queenright.engine.execute import execute
-from queenright.engine.lease import LeaseKeeper, Permission, Tenure
+from queenright.engine.lease import LeaseKeeper
+from queenright.engine.tenure import Permission, Tenure
 from queenright.ports.secrets import Password
 from tests.fakes.fake_lease import FakeLease
 from tests.fakes.files import FakeAudit

@@ -39,6 +39,7 @@ class DockerLease:
         """``environment`` as the SDK reads it; ``name`` is the config's."""
         self._client = DockerClient(environment, min(timeout_s, LONGEST_S))
         self._limiter = anyio.CapacityLimiter(1)
+        self._beside = anyio.CapacityLimiter(1)
         self._name = name
 
     async def read(self) -> StoredLease | None:
@@ -59,6 +60,15 @@ class DockerLease:
         }
         path = f"/configs/{stored.config_id}/update"
         await self._in_thread(lambda: self._client.post(path, stored.version, spec))
+
+    async def leads_raft(self) -> bool:
+        def found(sdk: Any) -> bool:
+            own: Json = sdk.inspect_node(sdk.info()["Swarm"]["NodeID"])
+            return bool((own.get("ManagerStatus") or {}).get("Leader"))
+
+        return await anyio.to_thread.run_sync(
+            lambda: self._client.call(found), limiter=self._beside
+        )
 
     async def aclose(self) -> None:
         self._client.close()

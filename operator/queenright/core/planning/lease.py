@@ -1,7 +1,9 @@
 """The lease: which of several operators acts, and when another one may begin.
 
 Pure: decides from the lease as the managers have it, and from ages by the operator's own monotonic
-clock. Invariant: an operator stops ``LEASE_S`` after it sent its last successful renewal; another
+clock. An operator whose node leads the managers' Raft offers the lease: if that node is lost, the
+managers write nothing until they have elected another leader, which takes them 10 s and more.
+Invariant: an operator stops ``LEASE_S`` after it sent its last successful renewal; another
 one begins ``WAIT_S`` after it first saw that renewal, or when the former one has provably ended. No
 times of two machines are compared.
 """
@@ -23,6 +25,14 @@ MARGIN_S = 1.5
 WAIT_S = LEASE_S + MARGIN_S
 LOOK_S = 0.25
 """The time between two looks of an operator that stands by."""
+PLACE_LOOK_S = 10.0
+"""The time between two looks of the one that acts at who leads the managers' Raft."""
+OFFER_AFTER_S = 30.0
+"""The time for which an operator acts, and its node leads Raft, before it offers the lease: whoever
+begins to act begins its waits anew."""
+KEPT_S = 2.0
+"""The time for which a lease that was given up is kept for the operator that asked for it."""
+OFFERED = "yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,10 @@ class Lease:
     chain: str = ""
     term: str = "0"
     """The number of times that the lease has been taken."""
+    offered: str = ""
+    """``OFFERED`` while the holder would rather have another operator act."""
+    wanted: str = ""
+    """The process that asks for the offered lease, and then has it kept."""
 
     @property
     def next_term(self) -> str:
@@ -70,6 +84,7 @@ class Step(Enum):
     RENEW = "renew"
     TAKE = "take"
     STAND_BY = "stand by"
+    ASK = "ask"
     STOP = "stop"
 
 
@@ -92,11 +107,13 @@ def decide(
     is_first_look: bool = False,
     has_ended: bool = False,
     renew_s: float = RENEW_S,
+    may_ask: bool = False,
 ) -> Step:
     """Return the next step, after the lease has been read; None if the swarm has none.
 
     ``is_first_look``: this process has never seen a lease, nor its absence, before.
-    ``has_ended``: the holder is provably no running process any more."""
+    ``has_ended``: the holder is provably no running process any more.
+    ``may_ask``: this operator may have a lease that is offered."""
     if seen is None:
         may_create = is_first_look or may_act(ages.renewed_s) or ages.unchanged_s >= WAIT_S
         return Step.TAKE if may_create else Step.STAND_BY
@@ -105,8 +122,20 @@ def decide(
         return Step.RENEW if is_due else Step.ACT
     if ages.renewed_s is not None:
         return Step.STOP
-    is_free = not seen.lease.process or has_ended
-    return Step.TAKE if is_free or ages.unchanged_s >= WAIT_S else Step.STAND_BY
+    is_kept = seen.lease.wanted not in ("", own.process) and ages.unchanged_s < KEPT_S
+    is_free = has_ended or (not seen.lease.process and not is_kept)
+    if is_free or ages.unchanged_s >= WAIT_S:
+        return Step.TAKE
+    is_open = seen.lease.offered == OFFERED and not seen.lease.wanted
+    # a silent holder may be gone: the others count from the version, which a request changes
+    is_renewed = ages.unchanged_s < RENEW_S
+    return Step.ASK if may_ask and is_open and is_renewed else Step.STAND_BY
+
+
+def offers(leads_s: float | None, acts_s: float | None) -> bool:
+    """Return True if an operator offers its lease, by how long its node has led the managers' Raft,
+    and how long it has acted; None where it does not."""
+    return None not in (leads_s, acts_s) and min(leads_s or 0.0, acts_s or 0.0) >= OFFER_AFTER_S
 
 
 def may_act(renewed_s: float | None) -> bool:

@@ -114,3 +114,26 @@ async def test_its_renewals_wake_nobody() -> None:
     client = Events("one", LEASE_CONFIG, "two")
     texts = [text async for text in docker_events(client)]
     assert [text.split()[1] for text in texts] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("status", "leads"),
+    [
+        ({"Leader": True, "Reachability": "reachable"}, True),
+        ({"Reachability": "x"}, False),
+        (None, False),
+    ],
+)
+async def test_the_node_s_own_entry_says_if_it_leads_raft(
+    status: Json | None, *, leads: bool
+) -> None:
+    def answer(_: str, path: str) -> Answer:
+        if path.endswith("/info"):
+            return 200, {"Swarm": {"NodeID": "own"}}
+        assert path.endswith(("/nodes/own", "/version"))
+        return 200, {"ID": "own", "ManagerStatus": status}
+
+    with answering(answer) as there:
+        store = DockerLease(there.environment, 5)
+        assert await store.leads_raft() is leads
+        await store.aclose()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from queenright.core.planning.lease import (
+    KEPT_S,
     LEASE_S,
     MARGIN_S,
+    OFFER_AFTER_S,
+    OFFERED,
     RENEW_S,
     WAIT_S,
     Ages,
@@ -17,6 +20,7 @@ from queenright.core.planning.lease import (
     labels_of,
     lease_of,
     may_act,
+    offers,
     shares_lock,
 )
 
@@ -52,6 +56,49 @@ def test_the_next_step(
     seen: StoredLease | None, renewed_s: float | None, unchanged_s: float, step: Step
 ) -> None:
     assert decide(seen, OWN, Ages(renewed_s, unchanged_s)) is step
+
+
+WANTED = StoredLease("c", 5, Lease(host="node2", wanted="third"))
+OFFER = StoredLease("c", 5, Lease(process="other", host="node2", offered=OFFERED))
+ASKED = StoredLease("c", 5, Lease(process="other", offered=OFFERED, wanted="third"))
+
+
+@pytest.mark.parametrize(
+    ("seen", "unchanged_s", "may_ask", "step"),
+    [
+        (OFFER, 0.0, True, Step.ASK),
+        (OFFER, 0.0, False, Step.STAND_BY),
+        (OFFER, RENEW_S, True, Step.STAND_BY),  # its holder may be gone
+        (OFFER, WAIT_S, True, Step.TAKE),
+        (ASKED, 0.0, True, Step.STAND_BY),  # for somebody else
+        (OTHERS, 0.0, True, Step.STAND_BY),
+        (WANTED, 0.0, True, Step.STAND_BY),
+        (WANTED, KEPT_S, True, Step.TAKE),
+        (StoredLease("c", 5, Lease(host="node2", wanted="own")), 0.0, True, Step.TAKE),
+        (StoredLease("c", 5, Lease(process="other", wanted="own")), 0.0, True, Step.STAND_BY),
+    ],
+)
+def test_an_offered_lease_is_asked_for_and_kept_for_the_one_that_asked(
+    seen: StoredLease, unchanged_s: float, *, may_ask: bool, step: Step
+) -> None:
+    assert decide(seen, OWN, Ages(None, unchanged_s), may_ask=may_ask) is step
+
+
+@pytest.mark.parametrize(
+    ("leads_s", "acts_s", "offered"),
+    [
+        (None, None, False),
+        (None, 999.0, False),
+        (999.0, None, False),
+        (OFFER_AFTER_S, OFFER_AFTER_S - 1, False),
+        (OFFER_AFTER_S - 1, OFFER_AFTER_S, False),
+        (OFFER_AFTER_S, OFFER_AFTER_S, True),
+    ],
+)
+def test_a_lease_is_offered_where_raft_is_led(
+    leads_s: float | None, acts_s: float | None, *, offered: bool
+) -> None:
+    assert offers(leads_s, acts_s) is offered
 
 
 def test_the_first_operator_of_a_swarm_waits_for_nobody() -> None:
