@@ -219,8 +219,11 @@ def may_write(leader: Instance, agreed: Consensus) -> bool:
 
 def acknowledge(agreed: Consensus, leader: Instance, members: list[Instance]) -> None:
     """Commits that the named replicas have are acknowledged. They are promised to last while the
-    key is there, for as long as the mode stays the same."""
+    key is there, for as long as the mode stays the same. Not promised: what a new leader
+    acknowledges alone, in quorum mode, before its first key (docs/safety.md, Accepted risks)."""
     if not is_active(agreed):
+        return
+    if not leader.confirmed_by.count and agreed.sync.leader != leader.name:
         return
     named, location = leader.confirmed_by, leader.volume.location
     if named.count:

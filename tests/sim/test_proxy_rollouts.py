@@ -76,6 +76,37 @@ def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("skew_s", [0.0, 7200.0, -7200.0])
+def test_an_operator_that_has_just_started_waits_whatever_its_clock_says(skew_s: float) -> None:
+    """By a clock two hours ahead, a proxy that swarm has just stopped is long on its way: nothing more
+    is expected of it."""
+
+    async def main() -> tuple[Invariants, int]:
+        world = World()
+        invariants = Invariants(world)
+        world.orchestrator.starts_s = lambda task: 8.0 if task.template.name == PROXY else 0.0
+        operator = world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(20)
+        world.manifests.write(FILE, manifest_with(400))
+        await anyio.sleep(3)
+        await operator.stop()
+        world.clock.skew_s = skew_s
+        world.manifests.write(FILE, manifest_with(300))
+        world.start_operator()
+        most = 0
+        for _ in range(1200):
+            await anyio.sleep(0.1)
+            most = max(most, away(world))
+        assert away(world) == 0
+        return invariants, most
+
+    invariants, most = run_virtual(main)
+    assert invariants.violations == []
+    assert most == 1
+
+
+@pytest.mark.slow
 def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_rollout, "rollout_in_the_way", lambda *_: None)
     found = [run_virtual(partial(edit_twice, pause_s)) for pause_s in (2.0, 4.0, 7.0)]

@@ -204,9 +204,14 @@ def resume(world: World, rng: random.Random) -> str:
 
 
 def switch_over(world: World, rng: random.Random) -> str:
-    instances = [i for i in world.patroni_model.of_cluster("main") if i.is_streaming]
+    leader, reach = world.leader(), world.orchestrator.reach
+    assert leader is not None, "no leader"
+    instances = [
+        one
+        for one in world.patroni_model.of_cluster("main")
+        if one.is_streaming and reach.linked(leader.node_id, one.node_id)
+    ]
     assert instances, "no candidate"
-    assert world.leader() is not None, "no leader"
     chosen = rng.choice(instances)
     world.patroni_model.switch_over("main", chosen.name)
     return f"patronictl switchover to {chosen.name}"

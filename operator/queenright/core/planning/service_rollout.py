@@ -21,7 +21,7 @@ from queenright.core.actions import (
 from queenright.core.observed import LiveService, Node, Task
 from queenright.core.observed.constraints import meets
 from queenright.core.observed.task_states import ALIVE_STATES
-from queenright.core.planning.ages import likely_age
+from queenright.core.planning.ages import certain_age, likely_age
 from queenright.core.planning.images import (
     newest_service,
     pin_image,
@@ -132,7 +132,7 @@ def rollout_in_the_way(state: ServiceContext, live: LiveService) -> tuple[str, t
     delay = timedelta(seconds=service.update.delay_s)
     for task in filter(swarm.runs, tasks):
         same = [other for other in tasks if place_of(service, other) == place_of(service, task)]
-        age, node = task_age(state, task), swarm.node_by_id(task.node_id)
+        age, node = certain_task_age(state, task), swarm.node_by_id(task.node_id)
         if any(other.error and task_age(state, other) < ON_ITS_WAY for other in same):
             continue
         if all(other in same for other in swarm.running_tasks(live.id)):
@@ -144,7 +144,7 @@ def rollout_in_the_way(state: ServiceContext, live: LiveService) -> tuple[str, t
             continue
         if age < delay / 2:
             return f"{its} has just started, and swarm would stop another one", delay / 2 - age
-        if delay - SOON <= age < delay + SETTLES:
+        if any(delay - SOON <= one < delay + SETTLES for one in (age, task_age(state, task))):
             return "swarm is about to stop the next task for the last update", SETTLES
     return None
 
@@ -251,6 +251,10 @@ def why_not_running(
 def task_age(state: ServiceContext, task: Task) -> timedelta:
     """Return the time for which the task has been in its state."""
     return likely_age(task.at, state.now, state.seen_s_ago.get(task.id))
+
+
+def certain_task_age(state: ServiceContext, task: Task) -> timedelta:
+    return certain_age(task.at, state.now, state.seen_s_ago.get(task.id))
 
 
 def is_ending(state: ServiceContext, task: Task) -> bool:

@@ -2,7 +2,8 @@
 
 Decides from the manifest, Patroni's settings, and the answers of every member and its Raft node.
 Invariants: nothing is written unless every member's Raft node reports a quorum (a write without one
-hangs, and may be applied later); a pause that the operator did not set is never lifted; a pin is
+hangs, and may be applied later), but for a member that waits with a lost Raft log, which keeps no
+pause from being lifted; a pause that the operator did not set is never lifted; a pin is
 removed only from a leader that proves its lock.
 """
 
@@ -15,6 +16,7 @@ from typing import Any, Literal
 
 from queenright.core.actions import PatchSettings, Switchover
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.maintenance.quorum import voters_for, why_not_affirmed
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import (
     PAUSE_KEY,
     ROUTE_KEY,
@@ -230,7 +232,7 @@ def obstacles(state: ClusterState, write: Write) -> Iterator[Obstacle]:
             yield Obstacle(
                 f"{member.name} runs as primary without the leader lock", wants_attention=True
             )
-    if no_quorum := why_not_affirmed(state, state.desired.members):
+    if no_quorum := why_not_affirmed(state, voters_for(state, write.aspect)):
         yield Obstacle(no_quorum)
     if write.aspect == "pause" and write.concern == "maintenance":
         yield from (Obstacle(reason) for reason in state.unwell())
@@ -241,30 +243,6 @@ def obstacles(state: ClusterState, write: Write) -> Iterator[Obstacle]:
         yield Obstacle(moving)
     if write.aspect == "unpin":
         yield from unpin_obstacles(state)
-
-
-def why_not_affirmed(state: ClusterState, members: tuple[DesiredMember, ...]) -> str | None:
-    """Reason why these members' Raft nodes are not known to have a quorum; None if they are.
-
-    Each has to report a quorum and to reach the others.
-    """
-    addresses = {m.name: f"{m.address}:{state.access(m).raft_port}" for m in members}
-    for member in members:
-        status = state.raft_of(member)
-        if status is None:
-            return f"the Raft node of {member.name} does not answer"
-        if not status.has_quorum:
-            return f"the Raft node of {member.name} has no quorum"
-        for other, address in addresses.items():
-            if other != member.name and address not in status.reachable:
-                return f"the Raft node of {member.name} does not reach {other} ({address})"
-    if len(members) < len(state.desired.members):
-        return None
-    for member in members:
-        if (status := state.raft_of(member)) and status.unreachable:
-            stray = ", ".join(sorted(status.unreachable))
-            return f"the Raft node of {member.name} does not reach {stray}"
-    return None
 
 
 def why_moving(state: ClusterState) -> str | None:

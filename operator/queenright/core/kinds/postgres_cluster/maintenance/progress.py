@@ -21,9 +21,9 @@ from queenright.core.kinds.postgres_cluster.maintenance.pause import (
     pin_of,
     staying_members,
     wants_pin,
-    why_not_affirmed,
     why_not_write,
 )
+from queenright.core.kinds.postgres_cluster.maintenance.quorum import why_not_affirmed
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY, Route
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Unknown
