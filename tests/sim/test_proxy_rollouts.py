@@ -78,8 +78,8 @@ def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) 
 @pytest.mark.slow
 @pytest.mark.parametrize("skew_s", [0.0, 7200.0, -7200.0])
 def test_an_operator_that_has_just_started_waits_whatever_its_clock_says(skew_s: float) -> None:
-    """By a clock two hours ahead, a proxy that swarm has just stopped is long on its way: nothing more
-    is expected of it."""
+    """By a clock two hours ahead, a proxy that swarm has just stopped is long on its way, and no
+    more is expected of it."""
 
     async def main() -> tuple[Invariants, int]:
         world = World()
