@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from queenright.core.actions import AnyAction
+from queenright.core.audit.record import shown_changes
 from queenright.core.page.chart import lag_chart
 from queenright.core.page.frame import framed, left_out, section, shortened
 from queenright.core.page.html import Html, table, tag, within
@@ -26,6 +28,8 @@ MOST_LAGS_BYTES = 5_000
 MOST_MOVES_BYTES = 3_000
 MOST_RECORDS_BYTES = 5_000
 LONGEST_PART = 200
+MOST_CHANGES = 5
+"""The changes shown of one step; `queenright plan` shows all."""
 
 
 def document_page(detail: Detail, basis: Basis) -> bytes:
@@ -124,14 +128,29 @@ def steps(detail: Detail) -> Iterator[Html]:
         for one in detail.running
     ]
     begun = {one.key for one in detail.running}
-    for action in detail.plan.actions:
-        if action.key not in begun:
-            stops = f"; it restarts {action.disrupts}" if action.disrupts else ""
-            text = f" to do: {shortened(action.reason)}{shortened(stops, LONGEST_PART)}"
-            rows.append(tag("li", tag("code", shortened(action.key, LONGEST_PART)), text))
+    rows += [step_to_do(action) for action in detail.plan.actions if action.key not in begun]
     if rows:
         shown, left = within(rows, MOST_STEPS_BYTES)
         yield section("Steps", tag("ol", *shown), *left_out(left, "queenright plan shows them"))
+
+
+def step_to_do(action: AnyAction) -> Html:
+    """Return a planned step with its reason, what it restarts, and the first of its changes."""
+    stops = f"; it restarts {action.disrupts}" if action.disrupts else ""
+    text = f" to do: {shortened(action.reason)}{shortened(stops, LONGEST_PART)}"
+    changes = shown_changes(action.changes[:MOST_CHANGES])
+    rows = [
+        tag("li", shortened(f"{one['path']}: {one['old']} → {one['new']}", LONGEST_PART))
+        for one in changes
+    ]
+    if more := len(action.changes) - len(changes):
+        rows.append(tag("li", f"and {more} more"))
+    return tag(
+        "li",
+        tag("code", shortened(action.key, LONGEST_PART)),
+        text,
+        *((tag("ul", *rows),) if rows else ()),
+    )
 
 
 def holds(title: str, found: Sequence[Hold], name: str, most_bytes: int) -> Iterator[Html]:

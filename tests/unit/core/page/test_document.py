@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from queenright.core.actions import CreateService
+from queenright.core.actions import CreateService, FieldChange
 from queenright.core.page.document import document_page
 from queenright.core.page.frame import MOST_BYTES, asset
 from queenright.core.page.routes import Trail
@@ -68,6 +68,19 @@ def test_a_step_that_was_begun_is_not_shown_as_one_to_do() -> None:
     page = document_page(begun, BASIS).decode()
     assert " begun at noon: it is missing" in page
     assert " to do: it is missing" not in page
+
+
+def test_a_step_to_do_shows_what_it_changes_and_no_secret() -> None:
+    names = ["image", "environment.PGPASSWORD", *(f"labels[{number}]" for number in range(5))]
+    changes = tuple(FieldChange(name, f"old {name}", f"new {name}") for name in names)
+    action = CreateService(service=Service("p", "i"), reason="a test", changes=changes)
+    entry = Entry("cluster", "clusters", "main", "to do", "1 to do")
+    page = document_page(Detail(entry, Plan("main", "", (action,))), BASIS).decode()
+    assert "image: old image → new image" in page
+    assert "labels[2]" in page
+    assert "labels[3]" not in page
+    assert "and 2 more" in page
+    assert "new environment.PGPASSWORD" not in page
 
 
 @pytest.mark.parametrize(
