@@ -1,4 +1,4 @@
-"""Whether the members' Raft nodes are known to have a quorum, for a write to Patroni's settings."""
+"""Tell why the members' Raft nodes are not known to have a quorum, which a write of settings needs."""
 
 from __future__ import annotations
 
