@@ -1,4 +1,4 @@
-"""Tell why the members' Raft nodes are not known to have a quorum, which a write of settings needs."""
+"""Tell why the members' Raft nodes are not known to have the quorum that a write needs."""
 
 from __future__ import annotations
 
