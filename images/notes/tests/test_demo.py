@@ -83,7 +83,7 @@ def test_the_tour_is_deleted_like_any_space(own_replica: Start) -> None:
 def test_the_plain_setup_offers_the_tour_too(own_replica: Start) -> None:
     with own_replica().client() as client:
         assert 'name="demo"' in client.get("/setup").text
-        assert client.post("/setup", data={**FORM, "demo": "fr"}).status_code == 422
+        assert client.post("/setup", data={**FORM, "demo": "../de"}).status_code == 422
         assert client.post("/setup", data={**FORM, "demo": "en"}).status_code == 303
         deadline = time.monotonic() + 20
         while TITLES["en"] not in client.get("/").text:
@@ -96,3 +96,7 @@ def test_without_a_tour_nothing_is_made(own_replica: Start) -> None:
         assert client.post("/setup", data={**FORM, "demo": ""}).status_code == 303
         assert client.ok("GET", "/api/v1/jobs") == []
         assert client.ok("GET", "/api/v1/spaces") == []
+
+
+def test_a_language_without_a_tour_gets_the_english_one() -> None:
+    assert demo_zip("fr") == demo_zip("en") != demo_zip("de")

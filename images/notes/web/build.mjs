@@ -9,10 +9,18 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { png, SVG } from "./icons.mjs";
+import { LANGUAGES } from "./languages.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "../src/notes/web/static");
-const SOURCES = ["src", "package-lock.json", "build.mjs", "icons.mjs", "budgets.json"];
+const SOURCES = [
+  "src",
+  "package-lock.json",
+  "build.mjs",
+  "icons.mjs",
+  "languages.mjs",
+  "budgets.json",
+];
 const OPTIONS = {
   absWorkingDir: HERE,
   bundle: true,
@@ -20,6 +28,7 @@ const OPTIONS = {
   target: ["es2022", "chrome108", "firefox115", "safari16.4"],
   jsx: "automatic",
   jsxImportSource: "preact",
+  define: LANGUAGES,
   minify: true,
   legalComments: "none",
   logLevel: "warning",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { LANGUAGES } from "./languages.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const tool = (name) => join(HERE, "node_modules/.bin", name);
@@ -28,6 +29,7 @@ async function unitTests() {
       outdir: out,
       outExtension: { ".js": ".mjs" },
       bundle: true,
+      define: LANGUAGES,
       format: "esm",
       platform: "node",
       jsx: "automatic",

@@ -8,9 +8,10 @@ import io
 import zipfile
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import Annotated
 from uuid import UUID
 
+import msgspec
 from psycopg.types.json import Jsonb
 
 from notes.db.connect import Conn
@@ -20,8 +21,9 @@ from notes.pages.roles import Role
 from notes.quotas.limits import ROW_BYTES
 from notes.spaces.making import NewSpace, make_space
 
-Language = Literal["en", "de"]
-_NAMES: dict[Language, tuple[str, str]] = {
+Language = Annotated[str, msgspec.Meta(pattern="^[a-z]{2,3}$")]
+"""The code of a language. One that has no tour gets the English one."""
+_NAMES: dict[str, tuple[str, str]] = {
     "en": ("Tour", "How to write, find and share pages. Delete it when you have seen it."),
     "de": (
         "Rundgang",
@@ -34,6 +36,7 @@ _DATE = (2020, 1, 1, 0, 0, 0)
 
 def demo_zip(language: Language) -> bytes:
     """The tour in a language, as a zip that the import understands; the same bytes each time."""
+    language = language if language in _NAMES else "en"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, file in sorted(_files(files("notes.transfer") / "demo" / language, "")):
@@ -54,7 +57,7 @@ async def offer_demo(conn: Conn, viewer: Viewer, language: Language) -> UUID:
 
     Returns the space's id.
     """
-    name, description = _NAMES[language]
+    name, description = _NAMES.get(language, _NAMES["en"])
     space = await make_space(conn, viewer, NewSpace(name.lower(), name, description, Role.EDITOR))
     content = demo_zip(language)
     digest = hashlib.sha256(content).digest()

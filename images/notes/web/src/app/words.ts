@@ -1,24 +1,25 @@
 /** The words of the chosen language; English until another catalogue is loaded. */
 import { signal } from "@preact/signals";
+import { languages, load } from "../words/catalogues";
 import { en, type Words } from "../words/en";
 
 export const words = signal<Words>(en);
 export const locale = signal("en");
-/** The catalogue that is used: "en", "de", or "qps" for the pseudo-language. */
+/** The catalogue that is used: a language, or "qps" for the pseudo-language. */
 export const catalogue = signal("en");
+const FROM_THE_RIGHT = /^(ar|fa|he|qps|ur)$/;
 
 /** Loads the catalogue of the first of the languages that there is one for. */
 export async function useLanguage(wanted: readonly string[]): Promise<void> {
-  const found = wanted
-    .map((tag) => tag.split("-", 1)[0] ?? "")
-    .find((tag) => tag === "en" || tag === "de" || tag === "qps");
-  if (found === "de") words.value = (await import("../words/de")).words;
-  else if (found === "qps") words.value = (await import("../words/pseudo")).words;
-  else words.value = en;
-  catalogue.value = found ?? "en";
-  locale.value = found === "de" ? "de" : "en";
+  const found =
+    wanted
+      .map((tag) => tag.split("-", 1)[0] ?? "")
+      .find((tag) => tag === "qps" || languages.includes(tag)) ?? "en";
+  words.value = await load("app", found, en);
+  catalogue.value = found;
+  locale.value = found === "qps" ? "en" : found;
   document.documentElement.lang = locale.value;
-  document.documentElement.dir = found === "qps" ? "rtl" : "ltr";
+  document.documentElement.dir = FROM_THE_RIGHT.test(found) ? "rtl" : "ltr";
 }
 
 /** The first letters of the first and the last word of a name. */

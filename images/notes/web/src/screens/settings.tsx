@@ -6,6 +6,7 @@ import { adminPath } from "../app/routes";
 import { keepSpace, keptSpaces, mayAdminister, me, notice, site, spaces } from "../app/store";
 import { size, words } from "../app/words";
 import { removePage, storedPages } from "../sync/offline";
+import { languages, nameOf } from "../words/catalogues";
 
 function Stored() {
   const w = words.value;
@@ -74,12 +75,11 @@ export function Screen() {
             onChange={(event) => prefer({ language: event.currentTarget.value })}
           >
             <option value="">{w.languageSystem}</option>
-            <option value="en" lang="en">
-              English
-            </option>
-            <option value="de" lang="de">
-              Deutsch
-            </option>
+            {languages.map((tag) => (
+              <option key={tag} value={tag} lang={tag}>
+                {nameOf(tag)}
+              </option>
+            ))}
           </select>
         </label>
       </section>

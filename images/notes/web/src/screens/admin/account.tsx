@@ -5,13 +5,15 @@ import { arrive } from "../../app/router";
 import { importPath } from "../../app/routes";
 import { me, notice } from "../../app/store";
 import { size, when, words } from "../../app/words";
-import { ready } from "../space/words";
+import { ready as spaceReady } from "../space/words";
 import { Sessions } from "./sessions";
 import { Tokens } from "./tokens";
-import { adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
+import { adminReady, adminWords, Field, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Share, Used } from "./used";
 
-export { ready };
+export const ready = async (): Promise<void> => {
+  await Promise.all([spaceReady(), adminReady()]);
+};
 
 interface Usage {
   bytes: Share;

@@ -3,16 +3,18 @@ import { useLayoutEffect } from "preact/hooks";
 import { arrive } from "../../app/router";
 import { ADMIN_PARTS, type AdminPart, adminPath } from "../../app/routes";
 import { words } from "../../app/words";
-import { ready } from "../space/words";
+import { ready as spaceReady } from "../space/words";
 import { AuditLog } from "./audit";
 import { Domains } from "./domains";
 import { Groups } from "./groups";
 import { Limits } from "./limits";
 import { People } from "./people";
 import { SignOn } from "./sign_on";
-import { adminWords } from "./tools";
+import { adminReady, adminWords } from "./tools";
 
-export { ready };
+export const ready = async (): Promise<void> => {
+  await Promise.all([spaceReady(), adminReady()]);
+};
 
 const DRAWN = {
   people: People,

@@ -4,15 +4,16 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, request, UnreachableError } from "../../api/client";
 import { EndedError, isAnother, isCurrent, load } from "../../api/signed_in";
 import { isOnline, userId } from "../../app/store";
-import { catalogue, words } from "../../app/words";
-import { words as german } from "../../words/admin_de";
+import { wordsOf } from "../../app/part_words";
+import { words } from "../../app/words";
 import { type AdminWords, words as english } from "../../words/admin_en";
-import { pseudo } from "../../words/pseudo";
 
-const catalogues: Record<string, AdminWords> = { de: german, qps: pseudo(english) };
+const admin = wordsOf("admin", english);
 
 /** The words of these screens in the language of the workspace. */
-export const adminWords = (): AdminWords => catalogues[catalogue.value] ?? english;
+export const adminWords = (): AdminWords => admin.words.value;
+/** Resolves when they are loaded. */
+export const adminReady = admin.ready;
 
 /** Changes something on the server. EndedError if this browser is signed in as somebody else. */
 export async function send<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -5,7 +5,8 @@ import { ApiError, get, request } from "../../api/client";
 import { prefer } from "../../app/preferences";
 import { arrive } from "../../app/router";
 import { pagePath } from "../../app/routes";
-import { catalogue, words } from "../../app/words";
+import { locale, words } from "../../app/words";
+import { languages, nameOf } from "../../words/catalogues";
 import type { Job, ReportLine } from "../transfer/job";
 import { isWorking } from "../transfer/job";
 import { ready, remark, transfer } from "../transfer/words";
@@ -111,7 +112,7 @@ export function Screen() {
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [isOver, setOver] = useState(false);
-  const language = catalogue.value === "de" ? "de" : "en";
+  const language = locale.value;
   const [given, setGiven] = useState<Given>({
     site_name: "Notes",
     name: "",
@@ -184,12 +185,11 @@ export function Screen() {
                 value={language}
                 onChange={(event) => prefer({ language: event.currentTarget.value })}
               >
-                <option value="en" lang="en">
-                  English
-                </option>
-                <option value="de" lang="de">
-                  Deutsch
-                </option>
+                {languages.map((tag) => (
+                  <option key={tag} value={tag} lang={tag}>
+                    {nameOf(tag)}
+                  </option>
+                ))}
               </select>
             </label>
             <Field

@@ -1,5 +1,5 @@
 /** German, for the screens around a page: share, history, trash. */
-import type { AroundWords } from "./around_en";
+import type { AroundWords } from "../around_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

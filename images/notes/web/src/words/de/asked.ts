@@ -1,5 +1,5 @@
 /** German, for the dialogs that are fetched when they are opened. */
-import type { AskedWords } from "./asked_en";
+import type { AskedWords } from "../asked_en";
 
 export const words: AskedWords = {
   inSpace: "Bereich",

@@ -1,5 +1,5 @@
 /** German, for a space's settings, limits, domains, sign-on and sessions. */
-import type { ManageWords } from "./manage_en";
+import type { ManageWords } from "../manage_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

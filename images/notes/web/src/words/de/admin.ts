@@ -1,5 +1,5 @@
 /** German words of the account and the administration. */
-import type { AdminWords } from "./admin_en";
+import type { AdminWords } from "../admin_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

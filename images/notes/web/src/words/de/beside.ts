@@ -1,5 +1,5 @@
 /** German, for what is beside a page: comments, permissions, moving. */
-import type { BesideWords } from "./beside_en";
+import type { BesideWords } from "../beside_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

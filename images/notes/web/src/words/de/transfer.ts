@@ -1,5 +1,5 @@
 /** German, for import, export, jobs and the first setup. */
-import type { TransferWords } from "./transfer_en";
+import type { TransferWords } from "../transfer_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

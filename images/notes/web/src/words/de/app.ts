@@ -1,5 +1,5 @@
 /** German. */
-import type { Words } from "./en";
+import type { Words } from "../en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

@@ -1,5 +1,5 @@
 /** German, for the notifications. */
-import type { ToldWords } from "./told_en";
+import type { ToldWords } from "../told_en";
 
 const rules = new Intl.PluralRules("de");
 const count = (n: number, one: string, other: string): string =>

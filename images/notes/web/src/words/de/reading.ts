@@ -1,5 +1,5 @@
 /** German, for what is done with a text that is read. */
-import type { ReadingWords } from "./reading_en";
+import type { ReadingWords } from "../reading_en";
 
 export const words: ReadingWords = {
   enlarge: (name) => (name ? `Bild vergrößern: ${name}` : "Bild vergrößern"),
