@@ -133,6 +133,10 @@ export function PageTree({ label }: { label: string }) {
       aria-label={label}
       ref={root}
       onKeyDown={onKeyDown}
+      onPointerDown={(event) => {
+        const tree = event.currentTarget;
+        void import("./tree_drag").then((drag) => drag.follow(event, tree));
+      }}
       style={{
         paddingBlockStart: `${shown.first * view.row}px`,
         paddingBlockEnd: `${(rows.length - shown.last) * view.row}px`,
