@@ -22,6 +22,7 @@ import { signal } from "@preact/signals";
 import { caretOf, carets, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
+import { handles } from "./handle";
 import { links } from "./linked";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
@@ -117,6 +118,7 @@ const plugins = (page: string, seq: number, session: () => Session | undefined) 
   ),
   dropCursor({ class: "drop-cursor", color: false }),
   gapCursor(),
+  handles(),
   large(),
 ];
 
