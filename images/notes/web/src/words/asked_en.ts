@@ -1,5 +1,9 @@
 /** English, for the dialogs that are fetched when they are opened. */
 
+const rules = new Intl.PluralRules("en");
+const count = (n: number, one: string, other: string): string =>
+  `${n.toLocaleString("en")} ${rules.select(n) === "one" ? one : other}`;
+
 export const en = {
   inSpace: "Space",
   from: "Begin with",
@@ -10,6 +14,15 @@ export const en = {
   isTemplateText: "It is offered for each new page of this space.",
   sharedText: "Text",
   noSpace: "There is no space in which you may write.",
+  unsentPages: (n: number) =>
+    `${count(n, "page has", "pages have")} changes or files that the server does not have yet.`,
+  signOutSend: "Send them, then sign out",
+  signOutKeep: "Sign out and keep them on this device",
+  stillUnsent: "The server did not take all of them yet. Try again, or keep them on this device.",
+  signOutAsk: "Sign out of this browser?",
+  signOutStored: (n: number) =>
+    `${count(n, "page is", "pages are")} stored on this device for offline reading. They stay hidden until you sign in again.`,
+  signOutClear: "Sign out and delete them",
 };
 
 export type AskedWords = typeof en;

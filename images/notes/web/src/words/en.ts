@@ -95,11 +95,6 @@ export const en = {
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
   editorKeys:
     "Type / to insert a block, and @ to mention a person. To leave the text with the keyboard, press Escape, then Tab.",
-  unsentPages: (n: number) =>
-    `${count(n, "page has", "pages have")} changes or files that the server does not have yet.`,
-  signOutSend: "Send them, then sign out",
-  signOutKeep: "Sign out and keep them on this device",
-  stillUnsent: "The server did not take all of them yet. Try again, or keep them on this device.",
   more: "More actions",
   history: "History",
   comments: "Comments",
@@ -148,10 +143,6 @@ export const en = {
   yourAccount: "Your account",
   administration: "Administration",
   signOut: "Sign out",
-  signOutAsk: "Sign out of this browser?",
-  signOutStored: (n: number) =>
-    `${count(n, "page is", "pages are")} stored on this device for offline reading. They stay hidden until you sign in again.`,
-  signOutClear: "Sign out and delete them",
   signIn: "Sign in",
   signedOut: "You are signed out",
   signedOutText: "Sign in to go on. What is stored on this device is hidden until then.",

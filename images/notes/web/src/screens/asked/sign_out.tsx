@@ -8,11 +8,15 @@ import { me } from "../../app/store";
 import { words } from "../../app/words";
 import { unsentPages } from "../../sync/drafts";
 import { storedPages } from "../../sync/offline";
+import { asked, ready } from "./words";
+
+export { ready };
 
 const [SEND_MS, SEND_ROUNDS] = [300, 100];
 
 export function Screen() {
   const w = words.value;
+  const a = asked.value;
   const [stored, setStored] = useState(0);
   const [unsent, setUnsent] = useState(0);
   const [error, setError] = useState("");
@@ -41,27 +45,27 @@ export function Screen() {
     }
     setSending(false);
     setUnsent(left.size);
-    if (left.size) setError(w.stillUnsent);
+    if (left.size) setError(a.stillUnsent);
     else if (me.value?.id === id) await leave(false);
   };
   return (
     <Modal label={w.signOut}>
-      <Head title={w.signOutAsk} />
-      {stored > 0 && <p>{w.signOutStored(stored)}</p>}
-      {unsent > 0 && <p role="alert">{w.unsentPages(unsent)}</p>}
+      <Head title={a.signOutAsk} />
+      {stored > 0 && <p>{a.signOutStored(stored)}</p>}
+      {unsent > 0 && <p role="alert">{a.unsentPages(unsent)}</p>}
       {error && <p role="alert">{error}</p>}
       <div class="buttons">
         {(stored > 0 || unsent > 0) && (
           <button type="button" onClick={() => void leave(true)}>
-            {w.signOutClear}
+            {a.signOutClear}
           </button>
         )}
         <button type="button" class={unsent > 0 ? "" : "primary"} onClick={() => void leave(false)}>
-          {unsent > 0 ? w.signOutKeep : w.signOut}
+          {unsent > 0 ? a.signOutKeep : w.signOut}
         </button>
         {unsent > 0 && (
           <button type="button" class="primary" disabled={isSending} onClick={() => void send()}>
-            {w.signOutSend}
+            {a.signOutSend}
           </button>
         )}
       </div>

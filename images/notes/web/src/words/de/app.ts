@@ -97,12 +97,6 @@ export const words: Words = {
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
   editorKeys:
     "Mit / fügen Sie einen Block ein, mit @ erwähnen Sie jemanden. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",
-  unsentPages: (n) =>
-    `${count(n, "Seite hat", "Seiten haben")} Änderungen oder Dateien, die der Server noch nicht hat.`,
-  signOutSend: "Senden, dann abmelden",
-  signOutKeep: "Abmelden und auf diesem Gerät behalten",
-  stillUnsent:
-    "Der Server hat noch nicht alles angenommen. Versuchen Sie es noch einmal, oder behalten Sie sie auf diesem Gerät.",
   more: "Weitere Aktionen",
   history: "Verlauf",
   comments: "Kommentare",
@@ -151,10 +145,6 @@ export const words: Words = {
   yourAccount: "Ihr Konto",
   administration: "Verwaltung",
   signOut: "Abmelden",
-  signOutAsk: "In diesem Browser abmelden?",
-  signOutStored: (n) =>
-    `${count(n, "Seite ist", "Seiten sind")} zum Lesen ohne Netz auf diesem Gerät gespeichert. Bis zur nächsten Anmeldung sind sie verborgen.`,
-  signOutClear: "Abmelden und löschen",
   signIn: "Anmelden",
   signedOut: "Sie sind abgemeldet",
   signedOutText:

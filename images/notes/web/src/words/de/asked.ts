@@ -1,6 +1,10 @@
 /** German, for the dialogs that are fetched when they are opened. */
 import type { AskedWords } from "../asked_en";
 
+const rules = new Intl.PluralRules("de");
+const count = (n: number, one: string, other: string): string =>
+  `${n.toLocaleString("de")} ${rules.select(n) === "one" ? one : other}`;
+
 export const words: AskedWords = {
   inSpace: "Bereich",
   from: "Anfangen mit",
@@ -11,4 +15,14 @@ export const words: AskedWords = {
   isTemplateText: "Sie wird bei jeder neuen Seite dieses Bereichs angeboten.",
   sharedText: "Text",
   noSpace: "Es gibt keinen Bereich, in dem Sie schreiben dürfen.",
+  unsentPages: (n) =>
+    `${count(n, "Seite hat", "Seiten haben")} Änderungen oder Dateien, die der Server noch nicht hat.`,
+  signOutSend: "Senden, dann abmelden",
+  signOutKeep: "Abmelden und auf diesem Gerät behalten",
+  stillUnsent:
+    "Der Server hat noch nicht alles angenommen. Versuchen Sie es noch einmal, oder behalten Sie sie auf diesem Gerät.",
+  signOutAsk: "In diesem Browser abmelden?",
+  signOutStored: (n) =>
+    `${count(n, "Seite ist", "Seiten sind")} zum Lesen ohne Netz auf diesem Gerät gespeichert. Bis zur nächsten Anmeldung sind sie verborgen.`,
+  signOutClear: "Abmelden und löschen",
 };
