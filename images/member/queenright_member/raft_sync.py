@@ -1,9 +1,10 @@
 """Writes a Raft node's files to the disk every two seconds, beside Patroni.
 
-pysyncobj maps its journal and never syncs it: after a power cut up to half a minute of committed
-entries is gone, on all nodes alike. This is a small process of its own, which imports nothing of
-Patroni's: it ends with Patroni (it waits on Patroni's process descriptor), and Patroni never
-waits for it, nor learns of its end. Invariant: it reads directories and syncs; it writes nothing.
+A net below `raft_durable`, by which what counts is on the disk at once: pysyncobj itself syncs
+nothing, and half a minute of committed entries could be gone. This is a small process of its own,
+which imports nothing of Patroni's: it ends with Patroni (it waits on Patroni's process descriptor),
+and Patroni never waits for it, nor learns of its end. Invariant: it reads directories and syncs; it
+writes nothing.
 """
 
 import os

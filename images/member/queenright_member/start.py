@@ -35,7 +35,7 @@ from .used_timelines import skipping
 
 #: The user that PostgreSQL runs as (spec: database-cluster §2.3).
 UID = GID = 999
-PATRONI = "/opt/patroni/bin/patroni"
+PATRONI = "/usr/local/bin/patroni-durable"
 
 
 def main() -> NoReturn:

@@ -1,10 +1,20 @@
-"""Fixtures of the member image's programs: a directory of secrets, and one of data."""
+"""Fixtures of the member image's programs: directories of secrets and of data, and a disk."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.unit.images.cut_disk import disk_in
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system whose power can be cut."""
+    with disk_in(tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

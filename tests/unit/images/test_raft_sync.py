@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +14,10 @@ import pytest
 from pysyncobj.journal import FileJournal
 
 from images.member.queenright_member.raft_sync import files_in, sync_all
+from tests.unit.images.cut_disk import cut_power, needs_disk, power_on
 
 ROOT = Path(__file__).resolve().parents[3]
-SHUTDOWN, NO_LOG_FLUSH = 0x8004587D, 2  # EXT4_IOC_SHUTDOWN: what was not synced is lost
 PERIOD_S = 0.2
-HAS_EXT4 = "ext4" in Path("/proc/filesystems").read_text() and Path("/dev/loop-control").exists()
 
 
 def test_journal_meta_dump_and_their_directory_are_synced(tmp_path: Path) -> None:
@@ -107,40 +103,7 @@ def test_its_end_is_nothing_to_patroni(patroni: subprocess.Popen[str]) -> None:
     assert patroni.poll() is None
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, whose power can be cut."""
-    image, mounted = tmp_path / "image", tmp_path / "raft"
-    mounted.mkdir()
-    with image.open("wb") as file:
-        file.truncate(32 << 20)
-    subprocess.run(["/sbin/mkfs.ext4", "-q", str(image)], check=True)
-    mount(image, mounted)
-    yield mounted
-    subprocess.run(["umount", str(mounted)], check=False)
-
-
-def mount(image: Path, mounted: Path) -> None:
-    subprocess.run(["mount", "-o", "loop,commit=300", str(image), str(mounted)], check=True)
-
-
-def cut_power(disk: Path) -> None:
-    """Everything that is only in memory is lost, as after a power cut."""
-    descriptor = os.open(disk, os.O_RDONLY)
-    fcntl.ioctl(descriptor, SHUTDOWN, ctypes.c_uint32(NO_LOG_FLUSH))
-    os.close(descriptor)
-
-
-def power_on(disk: Path) -> None:
-    """Mount what the disk has by now, as a copy: a mount namespace that was made meanwhile (a lab's
-    node has one) keeps the file system without power, and its image would be that one again."""
-    subprocess.run(["umount", str(disk)], check=True)
-    image = disk.with_name("image after the cut")
-    shutil.copyfile(disk.with_name("image"), image)
-    mount(image, disk)
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not HAS_EXT4, reason="needs root and ext4 in the kernel")
+@needs_disk
 @pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "as Patroni alone"])
 def test_after_a_power_cut_the_journal_has_what_was_committed(disk: Path, is_synced: bool) -> None:
     path = disk / "a:1.journal"

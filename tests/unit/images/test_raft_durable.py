@@ -1,0 +1,90 @@
+"""The journal is on the disk at once: record before header, dump before what it replaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pysyncobj import journal as unsynced
+
+from images.member.queenright_member.raft_durable import DurableJournal, DurableMeta, make_durable
+from tests.unit.images.cut_disk import cut_power, needs_disk, power_on
+
+TERM, VOTE = 3, "a:1"
+
+
+@pytest.fixture(autouse=True)
+def durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journals are durable ones for a test, as for the process that becomes Patroni."""
+    for name in ("FileJournal", "MetaStorer"):
+        monkeypatch.setattr(unsynced, name, getattr(unsynced, name))
+    make_durable()
+
+
+def entries(path: Path) -> list[tuple[bytes, int, int]]:
+    made = unsynced.createJournal(str(path))
+    return [made[at] for at in range(len(made))]
+
+
+@needs_disk
+def test_after_a_power_cut_nothing_is_lost_of_what_was_written(disk: Path) -> None:
+    path = disk / "a:1.journal"
+    made = unsynced.createJournal(str(path))
+    made.setCurrentTerm(TERM, VOTE)
+    for number in range(1, 200):
+        made.add(b"x" * number, number, TERM)
+    made.deleteEntriesFrom(150)
+    made.add(b"new", 151, TERM + 1)
+    cut_power(disk)
+    del made
+    power_on(disk)
+    found = entries(path)
+    assert [number for _, number, _ in found] == list(range(1, 152))
+    assert found[-1] == (b"new", 151, TERM + 1)
+    again = unsynced.createJournal(str(path))
+    assert (again.getCurrentTerm(), again.getVotedForNodeId()) == (TERM, VOTE)
+
+
+@needs_disk
+def test_after_a_power_cut_a_dump_has_what_the_journal_has_not(disk: Path) -> None:
+    path, dump = disk / "a:1.journal", disk / "a:1.dump"
+    made = unsynced.createJournal(str(path))
+    for number in range(1, 30):
+        made.add(b"x", number, TERM)
+    dump.with_suffix(".tmp").write_bytes(b"all until 20")
+    dump.with_suffix(".tmp").replace(dump)
+    made.deleteEntriesTo(20)
+    cut_power(disk)
+    del made
+    power_on(disk)
+    assert [number for _, number, _ in entries(path)] == list(range(21, 30))
+    assert dump.read_bytes() == b"all until 20"
+
+
+def test_a_record_is_on_the_disk_before_the_header_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each sync of the journal, the header counts no record that was not synced before."""
+    path = tmp_path / "a:1.journal"
+    made = DurableJournal(str(path))
+    synced = [path.read_bytes()]
+
+    def flush() -> None:
+        now = path.read_bytes()
+        counted = int.from_bytes(now[36:40], "little")
+        assert now[40:counted] == synced[-1][40:counted]
+        synced.append(now)
+
+    monkeypatch.setattr(made, "flush", flush)
+    for number in range(1, 40):
+        made.add(b"y" * number, number, TERM)
+    assert len(synced) == 1 + 2 * 39
+
+
+def test_the_library_has_what_is_made_durable() -> None:
+    """A version of the library that names it otherwise would be as before, and say nothing."""
+    (library,) = DurableJournal.__bases__
+    for name in ("_FileJournal__setLastRecordOffset", "clear"):
+        assert name in vars(library)
+        assert name in vars(DurableJournal)
+    assert "storeMeta" in vars(DurableMeta.__bases__[0])
