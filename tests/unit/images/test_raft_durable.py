@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from pathlib import Path
 
 import pytest
 from pysyncobj import journal as unsynced
 
 from images.member.queenright_member.raft_durable import DurableJournal, DurableMeta, make_durable
+from tests.support.raft_nodes import RaftNodes, raft_nodes
 from tests.unit.images.cut_disk import cut_power, needs_disk, power_on
 
 TERM, VOTE = 3, "a:1"
@@ -88,3 +91,36 @@ def test_the_library_has_what_is_made_durable() -> None:
         assert name in vars(library)
         assert name in vars(DurableJournal)
     assert "storeMeta" in vars(DurableMeta.__bases__[0])
+
+
+@pytest.mark.slow
+def test_nodes_that_lost_different_ends_of_their_logs_would_differ_from_then_on() -> None:
+    """The danger, with real nodes: two of three have lost what all had committed and applied."""
+    with raft_nodes() as nodes:
+        first, second, late = nodes.addresses
+        nodes.until_all_know()
+        nodes.tell(first, "put 1 begun")
+        nodes.until_all_know()
+        for own in (first, second):
+            shutil.copytree(nodes.directory(own), lost(nodes, own))
+        nodes.tell(first, "put 9 old")
+        nodes.until_all_know()
+        time.sleep(1.5)  # its commit index is written once a second
+        for own in nodes.addresses:
+            nodes.kill(own)
+        for own in (first, second):
+            shutil.rmtree(nodes.directory(own))
+            lost(nodes, own).rename(nodes.directory(own))
+            nodes.start(own)
+        nodes.until_all_know()
+        nodes.tell(first, "put 1 new")
+        nodes.until_all_know()
+        nodes.start(late)
+        nodes.until_all_know()
+        assert nodes.kept(first) == nodes.kept(second)
+        assert "old" not in nodes.kept(first).values()
+        assert "old" in nodes.kept(late).values()
+
+
+def lost(nodes: RaftNodes, own: str) -> Path:
+    return nodes.directory(own).with_name("before the loss")
