@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
+import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pysyncobj import journal as unsynced
@@ -14,6 +17,8 @@ from tests.support.raft_nodes import RaftNodes, raft_nodes
 from tests.unit.images.cut_disk import cut_power, needs_disk, power_on
 
 TERM, VOTE = 3, "a:1"
+PROGRAM = Path(__file__).parents[3] / "images/member/bin/patroni-durable"
+DURABLE = "queenright_member.raft_durable"
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +129,18 @@ def test_nodes_that_lost_different_ends_of_their_logs_would_differ_from_then_on(
 
 def lost(nodes: RaftNodes, own: str) -> Path:
     return nodes.directory(own).with_name("before the loss")
+
+
+@pytest.mark.parametrize(("name", "starts"), [("__main__", True), ("__mp_main__", False)])
+def test_a_process_that_patroni_spawns_starts_no_second_patroni(
+    name: str, *, starts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a process reads the program again, under another name."""
+    called: list[str] = []
+    for module, function in (("patroni.__main__", "main"), (DURABLE, "make_durable")):
+        stub = ModuleType(module)
+        setattr(stub, function, lambda function=function: called.append(function))
+        monkeypatch.setitem(sys.modules, module, stub)
+    monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
+    runpy.run_path(str(PROGRAM), run_name=name)
+    assert called == (["make_durable", "main"] if starts else [])
