@@ -225,9 +225,9 @@ def test_readers_of_a_public_space_see_names_and_no_accounts(
     admin.ok("PATCH", f"/api/v1/spaces/{home}", {"public": True})
     stranger, who = person("Stranger"), str(bob.user_id)  # type: ignore[attr-defined]
     url = f"/api/v1/nodes/{node}"
-    paths = (url, f"{url}/live", f"{url}/edits", f"{url}/edits/1", f"{url}/markdown",
-             f"{url}/revisions/2", f"{url}/export?history=true", f"/p/{node}",
-             f"{url}/diff?old=1&new=2")  # fmt: skip
+    paths = (url, f"{url}/live", f"{url}/edits", f"{url}/edits/1", f"{url}/edits/1/diff?since=0",
+             f"{url}/markdown", f"{url}/revisions/2", f"{url}/export?history=true",
+             f"/p/{node}", f"{url}/diff?old=1&new=2")  # fmt: skip
     for path in paths:
         seen, hidden = bob.get(path), stranger.get(path)
         assert seen.status_code == hidden.status_code == 200, path

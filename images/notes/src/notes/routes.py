@@ -19,7 +19,7 @@ from notes.auth import (
     users,
 )
 from notes.edits import api as edits
-from notes.edits import moments, retention
+from notes.edits import bursts, moments, retention
 from notes.events import stream
 from notes.files import serve, uploads
 from notes.http import openapi
@@ -54,6 +54,7 @@ OPERATIONS: list[Operation] = [
         revisions.table,
         edits.table,
         moments.table,
+        bursts.table,
         retention.table,
         presence.table,
         search.table,

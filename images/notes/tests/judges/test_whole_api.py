@@ -127,8 +127,8 @@ def claimed(client: Client) -> str:
 
 #: Operations with an object of their own.
 OWN = {
-    "post_edit": "edited", "get_moment": "edited", "restore_revision": "restored",
-    "get_logo": "logo", "delete_member": "logo",
+    "post_edit": "edited", "get_moment": "edited", "get_moment_diff": "edited",
+    "restore_revision": "restored", "get_logo": "logo", "delete_member": "logo",
 }  # fmt: skip
 AMPLE = [10**12, 10**12 + 1]
 

@@ -77,6 +77,8 @@ RULES: dict[str, list[Rule]] = {
         Rule("page", VIEWER, json(tab="00000000-0000-4000-8000-000000000001"))
     ],
     "get_moment": [Rule("page", VIEWER)],
+    "get_moment_diff": [Rule("page", VIEWER, query(since=0))],
+    "list_bursts": [Rule("page", VIEWER)],
     "restore_moment": [Rule("page", EDITOR, json(base_version=2))],
     "search": [Rule("person", send=query(q="common"))],
     "list_comments": [Rule("page", VIEWER)],

@@ -116,6 +116,11 @@ class Documents:
         found: list[Piece] = await self._run(account, "compare", old=old, new=new)
         return found
 
+    async def compare_exact(self, account: str, old: bytes, new: bytes) -> list[Piece]:
+        """Compares two documents as editors hold them."""
+        found: list[Piece] = await self._run(account, "compare_exact", old=old, new=new)
+        return found
+
     async def excerpts(
         self, account: str, rows: Sequence[tuple[str, str]], marked: list[str]
     ) -> list[list[list[Fragment]]]:

@@ -111,6 +111,11 @@ def compare(old: bytes, new: bytes) -> list[differ.Piece]:
     return differ.diff(markdown(_decoded(old)), markdown(_decoded(new)))
 
 
+def compare_exact(old: bytes, new: bytes) -> list[differ.Piece]:
+    """Compares two documents as editors hold them. Raises `SchemaError`."""
+    return differ.diff(*(markdown(normalise(_decoded(doc))) for doc in (old, new)))
+
+
 def replay(doc: bytes, edits: list[bytes]) -> bytes:
     """A stored document after edits, each a list of steps. Raises `SchemaError`."""
     from notes.steps.stored import replayed
@@ -231,6 +236,7 @@ TASKS: Mapping[str, Task] = {
         Task("list_addresses", list_addresses, list[str], 10, 25, _is_plain),
         Task("replay", replay, bytes, 20, 60, lambda doc, edits: False),
         Task("compare", compare, list[differ.Piece], 10, 25, lambda old, new: False),
+        Task("compare_exact", compare_exact, list[differ.Piece], 10, 25, lambda old, new: False),
         Task("excerpts", excerpts, list[list[list[Fragment]]], 5, 15, _is_small_search),
         Task("split_body", split_body, tuple[bytes, bytes], 5, 15, lambda body: False),
         Task("read_form", read_form, dict[str, str], 5, 15, lambda body: len(body) <= 16_384),

@@ -1,4 +1,4 @@
-/** What changed between two versions: the Markdown of both, with what was added and removed. */
+/** What changed between two versions or moments: the Markdown of both, with what was added and removed. */
 import { useAnswer } from "./parts";
 import { words } from "../../app/words";
 import { around } from "./words";
@@ -37,9 +37,10 @@ function Same({ text, isFirst, isLast }: { text: string; isFirst: boolean; isLas
   );
 }
 
-export function Difference({ id, old, now }: { id: string; old: number; now: number }) {
+/** The server's answer to `path`. */
+export function Difference({ path }: { path: string }) {
   const a = around.value;
-  const found = useAnswer<Diff>(`/api/v1/nodes/${id}/diff?old=${old}&new=${now}`);
+  const found = useAnswer<Diff>(path);
   const diff = found.answer;
   if (!diff) {
     return (

@@ -1,15 +1,16 @@
-/** The history of a page: its versions, one of them, what changed between two, and a restore. */
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { ApiError, get, request } from "../../api/client";
+/** The history of a page: its versions, one of them, what changed between two, a restore; or its moments. */
+import { useEffect, useState } from "preact/hooks";
 import { load } from "../../api/signed_in";
-import { mayWrite, type PageNode } from "../../api/types";
-import { go } from "../../app/router";
+import { mayWrite } from "../../api/types";
+import { go, visit } from "../../app/router";
 import { historyPath, pagePath } from "../../app/routes";
-import { when, words } from "../../app/words";
-import { render } from "../../doc/render";
-import type { Doc } from "../../doc/types";
+import { when } from "../../app/words";
 import { Difference } from "./difference";
+import { momentAsked } from "./moment_asked";
+import { Moments, Ways } from "./moments";
+import { Old, type OldPage } from "./old";
 import { Ask, backTo, done, Frame, useAnswer, usePage } from "./parts";
+import { restore } from "./restore";
 import { around, ready } from "./words";
 
 export { ready };
@@ -23,21 +24,6 @@ interface Revision {
 }
 
 const AT_ONCE = 100;
-/** Somebody may save while one restores: the restore is sent again for the version that is there then. */
-const TRIES = 4;
-
-async function restore(id: string, version: number): Promise<void> {
-  for (let left = TRIES; ; left -= 1) {
-    const { version: base } = await get<PageNode>(`/api/v1/nodes/${id}`);
-    const path = `/api/v1/nodes/${id}/revisions/${version}/restore`;
-    try {
-      await request("POST", path, { body: { base_version: base } });
-      return;
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 409) || left <= 1) throw error;
-    }
-  }
-}
 
 function Byline({ one }: { one: Revision }) {
   const a = around.value;
@@ -99,18 +85,7 @@ function Versions({ id, found, present }: ListProps) {
 }
 
 function Text({ id, version }: { id: string; version: number }) {
-  const path = `/api/v1/nodes/${id}/revisions/${version}`;
-  const { answer, detail } = useAnswer<{ title: string; doc: Doc }>(path);
-  const body = useMemo(() => answer && render(answer.doc, "/w/p/", words.value), [answer]);
-  if (!answer) return <p class="faint">{detail}</p>;
-  return (
-    <article class="old-text" aria-labelledby="old-title">
-      <h2 id="old-title" dir="auto">
-        {answer.title}
-      </h2>
-      <div class="prose">{body}</div>
-    </article>
-  );
+  return <Old found={useAnswer<OldPage>(`/api/v1/nodes/${id}/revisions/${version}`)} />;
 }
 
 interface OneProps extends ListProps {
@@ -126,7 +101,8 @@ function One({ id, found, present, version, old, mayRestore }: OneProps) {
   const shown = found.find((one) => one.version === version);
   const others = found.filter((one) => one.version !== version);
   const act = async (): Promise<void> => {
-    if (await done(() => restore(id, version), a.restored(version))) go(pagePath(id));
+    if (await done(() => restore(id, `revisions/${version}`), a.restored(version)))
+      go(pagePath(id));
   };
   return (
     <>
@@ -171,7 +147,7 @@ function One({ id, found, present, version, old, mayRestore }: OneProps) {
         </p>
       )}
       {old > 0 ? (
-        <Difference id={id} old={old} now={version} />
+        <Difference path={`/api/v1/nodes/${id}/diff?old=${old}&new=${version}`} />
       ) : (
         <Text id={id} version={version} />
       )}
@@ -193,7 +169,14 @@ interface Props {
   old: number;
 }
 
-export function Screen({ id, version, old }: Props) {
+/** The moments if the address asks for them, else the versions. */
+export function Screen(given: Props) {
+  // The address has more than the route when only its query changes.
+  const asked = visit.value.number >= 0 ? momentAsked(location.search) : undefined;
+  return asked ? <Moments id={given.id} {...asked} /> : <Versioned {...given} />;
+}
+
+function Versioned({ id, version, old }: Props) {
   const a = around.value;
   const node = usePage(id);
   const path = `/api/v1/nodes/${id}/revisions?limit=${AT_ONCE}`;
@@ -221,6 +204,7 @@ export function Screen({ id, version, old }: Props) {
         <One {...{ id, found, present, version, old, mayRestore }} />
       ) : (
         <>
+          <Ways id={id} isMoments={false} />
           <Versions id={id} found={found} present={present} />
           {found.length >= AT_ONCE && last > 1 && (
             <button type="button" onClick={() => void more()}>
