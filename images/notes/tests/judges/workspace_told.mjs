@@ -30,7 +30,7 @@ async function inText() {
   await a.keyboard.press('Control+End');
   await a.keyboard.type(' Ask @');
   await option(a, 'Bob').waitFor();
-  holds('an @ offers the people who may read the page', await a.getByRole('listbox', { name: 'People to mention' }).count() === 1);
+  holds('an @ offers the people who may read the page', await a.getByRole('listbox', { name: 'People and pages' }).count() === 1);
   holds('the text names the chosen one for screen readers', await active(a) === 'Bob');
   await a.keyboard.press('Escape');
   holds('Escape closes the list', await a.getByRole('listbox').count() === 0);

@@ -6,11 +6,11 @@ import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
-import { mentionOf } from "./mention";
+import { mention } from "./mention";
 import { changes, close, isLinking, open } from "./open";
 import { Doubts } from "./doubts";
 import type { Session } from "./session";
-import { slashOf } from "./slash";
+import { slash } from "./slash";
 import { Menus } from "./slash_menu";
 import { LinkForm, Toolbar } from "./toolbar";
 
@@ -80,7 +80,7 @@ function mount(place: HTMLElement, session: Session): EditorView {
           return true;
         }
         // The Escape that closes a menu is not yet the one that leaves.
-        const menu = slashOf(view.state) ?? mentionOf(view.state);
+        const menu = slash.of(view.state) ?? mention.of(view.state);
         const isMenus = Boolean(menu?.found.length);
         if (event.key !== "Shift") hasEscaped = event.key === "Escape" && !isMenus;
         return false;

@@ -1,140 +1,95 @@
 /**
- * The list of people behind `@`: where it was typed, what is typed after it, who is found, who is chosen.
+ * The list behind `@`: the people who may read the page, and pages to link to.
  *
- * A mention is a link to `mention:<id>`, whose text is the name. Invariant: the list is open only while the
- * caret is behind its `@` in the same block.
+ * A mention is a link to `mention:<id>`, whose text is the name; a page is a link to `/p/<id>`, whose text is the
+ * title. Pages are found by the titles that this browser has, so also without a network.
  */
-import { type EditorState, Plugin, PluginKey } from "prosemirror-state";
-import type { EditorView } from "prosemirror-view";
-import type { Person } from "../api/types";
+import { load } from "../api/signed_in";
+import type { Hit, Person } from "../api/types";
 import { findPeople } from "../app/mentionable";
+import { lastOpened, recent, spaces, trees } from "../app/store";
 import { signOf } from "../screens/beside/mentions";
+import { appended, bestPages, MOST_PAGES, type Titled } from "./best_pages";
+import { type Entry, Offer, type Seek } from "./offer";
 import { schema } from "./schema";
-import { isStart } from "./slash";
 
-/** The id of the listbox; those of its entries begin with it. */
-export const PEOPLE = "mentionable";
 const MOST_TYPED = 40;
+/** So long the people are waited for, who stand above the pages. */
+const PATIENCE_MS = 500;
 
-/** The open list. */
-export interface Mention {
-  at: number;
-  typed: string;
-  chosen: number;
-  found: Person[];
+export interface Named extends Entry {
+  kind: "person" | "page";
 }
 
-type Change = { open: number } | { chosen: number } | { found: Person[]; typed: string } | "close";
+export const mention = new Offer<Named>({
+  sign: "@",
+  list: "mentionable",
+  isTyped: (text) =>
+    /^@(?!\s)[^\n@]*$/.test(text) && text.length <= MOST_TYPED && !/\s\s/.test(text),
+  take(tr, from, to, { kind, id, name }) {
+    const { link } = schema.marks;
+    if (!link) return;
+    const marks = tr.selection.$from.marks().filter((one) => one.type !== link);
+    const [text, href] = kind === "page" ? [name, `/p/${id}`] : [signOf(name), `mention:${id}`];
+    const linked = schema.text(text, link.create({ href }).addToSet(marks));
+    tr.replaceWith(from, to, [linked, schema.text(" ", marks)]);
+  },
+});
 
-const key = new PluginKey<Mention | undefined>("mention");
+const personOf = ({ id, name }: Person): Named => ({ kind: "person", id, name });
 
-export const mentionOf = (state: EditorState): Mention | undefined => key.getState(state);
-
-/** The text between the `@` and the caret; undefined if the caret has left it. */
-function typedAfter(state: EditorState, at: number): string | undefined {
-  const { $from, empty } = state.selection;
-  if (!empty || at < $from.start() || $from.pos <= at || at >= state.doc.content.size) {
-    return undefined;
-  }
-  const text = state.doc.textBetween(at, $from.pos, "\n", "\n");
-  const isTyped = /^@(?!\s)[^\n@]*$/.test(text) && text.length <= MOST_TYPED && !/\s\s/.test(text);
-  return isTyped ? text.slice(1) : undefined;
+function pageOf({ id, title, space_id }: Titled): Named {
+  const aside = spaces.value.find((one) => one.id === space_id)?.name ?? "";
+  return { kind: "page", id, name: title, aside, icon: "page" };
 }
 
-/** Puts a mention of the person in place of what was typed. */
-export function mention(view: EditorView, person: Person): void {
-  const open = mentionOf(view.state);
-  const link = schema.marks.link;
-  if (!open || !link) return;
-  const { tr, selection } = view.state;
-  const marks = selection.$from.marks().filter((one) => one.type !== link);
-  const href = `mention:${person.id}`;
-  const name = schema.text(signOf(person.name), link.create({ href }).addToSet(marks));
-  tr.replaceWith(open.at, selection.from, [name, schema.text(" ", marks)]);
-  view.dispatch(tr.setMeta(key, "close").scrollIntoView());
-  view.focus();
+/** The pages whose titles are known here, each once; those that were opened last come first. */
+function known(): Titled[] {
+  const found = new Map<string, Titled>();
+  for (const one of [...lastOpened.value, ...recent.value]) found.set(one.id, one);
+  for (const [space_id, tree] of trees.value)
+    for (const { id, title } of tree.nodes) found.set(id, { id, title, space_id });
+  return [...found.values()];
 }
 
-export const closeMention = (view: EditorView): void => {
-  if (mentionOf(view.state)) view.dispatch(view.state.tr.setMeta(key, "close"));
-};
+let stopping = new AbortController();
 
-export const pointMention = (view: EditorView, chosen: number): void => {
-  view.dispatch(view.state.tr.setMeta(key, { chosen }));
-};
-
-function onKey(view: EditorView, event: KeyboardEvent): boolean {
-  const open = mentionOf(view.state);
-  if (!open?.found.length || event.isComposing || event.ctrlKey || event.metaKey) return false;
-  const { chosen, found } = open;
-  const steps: Record<string, number> = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 };
-  const next = steps[event.key];
-  if (next !== undefined && !event.shiftKey && !event.altKey) {
-    pointMention(view, (next + found.length) % found.length);
-    return true;
-  }
-  if (event.key === "Escape") {
-    closeMention(view);
-    return true;
-  }
-  const isChoice = (event.key === "Enter" || event.key === "Tab") && !event.shiftKey;
-  const person = found[chosen];
-  if (isChoice && person) mention(view, person);
-  return isChoice;
-}
-
-/** The plugin for a page; the server finds the people who may read it. */
-export const mentions = (page: string): Plugin =>
-  new Plugin<Mention | undefined>({
-    key,
-    state: {
-      init: () => undefined,
-      apply(tr, before, _old, state) {
-        const change = tr.getMeta(key) as Change | undefined;
-        if (change === "close") return undefined;
-        if (before && change && "chosen" in change) return { ...before, chosen: change.chosen };
-        if (change && "found" in change) {
-          const isSame = before?.typed === change.typed;
-          return before && isSame ? { ...before, found: change.found, chosen: 0 } : before;
-        }
-        const isNew = change !== undefined && "open" in change;
-        const at = isNew ? change.open : before && tr.mapping.map(before.at, 1);
-        const typed = at === undefined ? undefined : typedAfter(state, at);
-        if (at === undefined || typed === undefined) return undefined;
-        // Until the server answers, nobody is offered: Enter would take whom the letters do not mean.
-        const found = !isNew && before?.typed === typed ? before.found : [];
-        return { at, typed, found, chosen: found.length ? (before?.chosen ?? 0) : 0 };
-      },
+/** The pages of other spaces, by the server. */
+function seekPages(page: string, typed: string, show: (found: Named[]) => void): void {
+  stopping.abort();
+  stopping = new AbortController();
+  const { signal } = stopping;
+  if (!typed.trim()) return;
+  const path = `/api/v1/search?limit=${2 * MOST_PAGES}&q=${encodeURIComponent(typed.trim())}`;
+  const isTitle = (hit: Hit): boolean => hit.title.some((piece) => piece.hit);
+  load<Hit[]>(
+    path,
+    (hits) => {
+      const found = hits.filter((hit) => isTitle(hit) && hit.id !== page).slice(0, MOST_PAGES);
+      const titled = found.map(({ id, space_id, title }) => {
+        return { id, space_id, title: title.map((piece) => piece.text).join("") };
+      });
+      show(titled.map(pageOf));
     },
-    view: () => ({
-      update(view, before) {
-        const [was, now] = [mentionOf(before), mentionOf(view.state)];
-        if (!now || (was?.at === now.at && was.typed === now.typed)) return;
-        const { typed } = now;
-        findPeople(page, typed, (found) => {
-          if (!view.isDestroyed && mentionOf(view.state))
-            view.dispatch(view.state.tr.setMeta(key, { found, typed }));
-        });
-      },
-    }),
-    props: {
-      attributes(state) {
-        const { found, chosen } = mentionOf(state) ?? { found: [], chosen: 0 };
-        const person = found[chosen];
-        if (!person) return {};
-        return { "aria-controls": PEOPLE, "aria-activedescendant": `${PEOPLE}-${person.id}` };
-      },
-      handleTextInput(view, from, to, text) {
-        if (text !== "@" || !isStart(view.state, from)) return false;
-        view.dispatch(view.state.tr.insertText("@", from, to).setMeta(key, { open: from }));
-        return true;
-      },
-      handleKeyDown: onKey,
-      handleDOMEvents: {
-        blur(view) {
-          closeMention(view);
-          return false;
-        },
-      },
-    },
-  });
+    { signal },
+  ).catch(() => undefined);
+}
+
+/** Finds people and pages for a page: people first if the server answers soon, else below what is shown. */
+export const named =
+  (page: string): Seek<Named> =>
+  (typed, show) => {
+    const here = bestPages(known(), page, typed).map(pageOf);
+    let shown: Named[] | undefined;
+    const add = (more: Named[]): void => {
+      shown = shown ? appended(shown, more) : appended(more, here);
+      show(shown);
+    };
+    const waiting = setTimeout(() => add([]), PATIENCE_MS);
+    // Without a network, or after too many lookups, it answers with nobody.
+    findPeople(page, typed, (people) => {
+      clearTimeout(waiting);
+      add(people.map(personOf));
+      seekPages(page, typed, add);
+    });
+  };

@@ -26,7 +26,7 @@ import { handles } from "./handle";
 import { links } from "./linked";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
-import { mentions } from "./mention";
+import { mention, named } from "./mention";
 import { slash } from "./slash";
 import { large } from "./window";
 import {
@@ -96,8 +96,8 @@ const stateOf = ({ saving: state, isKept }: Session): Saving =>
   state === "kept" && !isKept ? "refused" : state;
 
 const plugins = (page: string, seq: number, session: () => Session | undefined) => [
-  slash(),
-  mentions(page),
+  slash.plugin(),
+  mention.plugin(named(page)),
   carets(seq, () => moved(page)),
   uploads(session),
   links(),

@@ -2,9 +2,11 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { Icon } from "../app/icons";
 import { words } from "../app/words";
-import { mention, mentionOf, PEOPLE, pointMention } from "./mention";
-import { choose, LIST, point, slashOf } from "./slash";
+import { mention } from "./mention";
+import type { Entry, Offer } from "./offer";
+import { slash } from "./slash";
 
 const GAP = 6;
 
@@ -19,24 +21,16 @@ function place(list: HTMLElement, view: EditorView, at: number): void {
   list.style.top = `${Math.max(GAP, Math.min(top, innerHeight - height - GAP))}px`;
 }
 
-interface Entry {
-  id: string;
-  name: string;
-  sign?: string;
-}
-
 interface ChoicesProps<T extends Entry> {
   view: EditorView;
-  /** The id of the listbox. */
-  id: string;
+  state: EditorState;
+  offer: Offer<T>;
   label: string;
-  /** Absent while it is closed. */
-  open: { at: number; chosen: number; found: T[] } | undefined;
-  point: (view: EditorView, chosen: number) => void;
-  choose: (view: EditorView, one: T) => void;
 }
 
-function Choices<T extends Entry>({ view, id, label, open, point, choose }: ChoicesProps<T>) {
+function Choices<T extends Entry>({ view, state, offer, label }: ChoicesProps<T>) {
+  const open = offer.of(state);
+  const id = offer.kind.list;
   const w = words.value;
   const list = useRef<HTMLDivElement>(null);
   const chosen = open?.chosen;
@@ -62,21 +56,23 @@ function Choices<T extends Entry>({ view, id, label, open, point, choose }: Choi
     <>
       {open && count > 0 && (
         <div ref={list} id={id} class="blocks choices" role="listbox" aria-label={label}>
-          {open.found.map((block, index) => (
+          {open.found.map((one, index) => (
             <div
-              key={block.id}
-              id={`${id}-${block.id}`}
+              key={one.id}
+              id={`${id}-${one.id}`}
               role="option"
               aria-selected={index === chosen}
               class="choice"
               onMouseDown={(event) => event.preventDefault()}
-              onPointerMove={() => index !== chosen && point(view, index)}
-              onClick={() => choose(view, block)}
+              onPointerMove={() => index !== chosen && offer.point(view, index)}
+              onClick={() => offer.choose(view, one)}
             >
+              {one.icon && <Icon name={one.icon} />}
               <span class="choice-text" dir="auto">
-                {block.name}
+                {one.name}
               </span>
-              {block.sign && <kbd aria-hidden="true">{block.sign}</kbd>}
+              {one.aside && <small class="aside">{one.aside}</small>}
+              {one.sign && <kbd aria-hidden="true">{one.sign}</kbd>}
             </div>
           ))}
         </div>
@@ -93,15 +89,8 @@ export function Menus({ view, state }: { view: EditorView; state: EditorState })
   const w = words.value;
   return (
     <>
-      <Choices {...{ view, point, choose }} id={LIST} label={w.insert} open={slashOf(state)} />
-      <Choices
-        view={view}
-        id={PEOPLE}
-        label={w.people}
-        open={mentionOf(state)}
-        point={pointMention}
-        choose={mention}
-      />
+      <Choices {...{ view, state }} offer={slash} label={w.insert} />
+      <Choices {...{ view, state }} offer={mention} label={w.people} />
     </>
   );
 }

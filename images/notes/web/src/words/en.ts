@@ -55,7 +55,7 @@ export const en = {
   rule: "Dividing line",
   paragraph: "Text",
   insert: "Insert a block",
-  people: "People to mention",
+  people: "People and pages",
   pickFile: "Picture or file",
   uploading: (name: string) => `Upload of ${name}`,
   uploadFailed: (name: string, reason: string) =>

@@ -57,7 +57,7 @@ export const words: Words = {
   rule: "Trennlinie",
   paragraph: "Text",
   insert: "Block einfügen",
-  people: "Personen, die Sie erwähnen können",
+  people: "Personen und Seiten",
   pickFile: "Bild oder Datei",
   uploading: (name) => `${name} wird hochgeladen`,
   uploadFailed: (name, reason) =>
