@@ -1,4 +1,4 @@
-"""Writes and checks the golden documents: the browser must render them as the server does.
+"""Writes and checks the golden documents: the browser must read and render them as the server does.
 
 `UPDATE_GOLDEN=1` writes them, and the schema by which the browser applies edits; the unit tests of
 `web/` compare the browser's HTML with them, and the editor must return them unchanged.
@@ -38,13 +38,13 @@ OWN = {
 
 
 def documents() -> list[dict[str, object]]:
-    """Each golden document with its name and the server's HTML."""
+    """Each golden document with its name, its Markdown and the server's HTML."""
     spec = json.loads((HERE / "data/commonmark-0.31.2.json").read_text())
     sources = OWN | {f"CommonMark {one['example']}": one["markdown"] for one in spec[::6]}
     found = list[dict[str, object]]()
     for name, markdown in sources.items():
         doc = parse(markdown)
-        found.append({"name": name, "doc": doc, "html": html(doc)})
+        found.append({"name": name, "markdown": markdown, "doc": doc, "html": html(doc)})
     return found
 
 

@@ -1,4 +1,4 @@
-"""Moves blocks by keys in Chromium, makes links of addresses, and copies a page as Markdown."""
+"""Moves blocks by keys in Chromium, links addresses and pages, pastes and copies Markdown."""
 
 import json
 
@@ -8,14 +8,18 @@ from tests.judges.programs import front, node
 from tests.judges.two_people import Start, two_people
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 4
+SCENARIOS = 24
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(500)
 def test_blocks_move_and_addresses_are_links(own_replica: Start) -> None:
-    pages = {"blocks": ("Blocks", "one\n\ntwo\n\nthree\n")}
+    pages = {
+        "blocks": ("Blocks", "one\n\ntwo\n\nthree\n"),
+        "pasted": ("Pasted", "words\n"),
+        "linking": ("Linking", "words\n"),
+    }
     one, other, given = two_people(own_replica, pages)
     with front(one) as first, front(other) as second:
-        done = node("workspace_typing.mjs", first, second, json.dumps(given), timeout_s=250)
+        done = node("workspace_typing.mjs", first, second, json.dumps(given), timeout_s=450)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("holds: ") == SCENARIOS, done.stdout

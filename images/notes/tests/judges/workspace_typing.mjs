@@ -1,6 +1,10 @@
 // Writes in the editor as people do, and prints a line for each scenario that holds.
 // Arguments: the addresses of two replicas; people, a token and ids as JSON.
-import { ada, docOf, first, holds, isSaved, judge, opened, pages, textOf, until } from './workspace_tools.mjs';
+import { ada, accessible, api, docOf, first, holds, isSaved, judge, opened, pages, textOf, until } from './workspace_tools.mjs';
+
+const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
+const MAY = { permissions: ['clipboard-read', 'clipboard-write'], bypassCSP: true };
+const MARKDOWN = '# Plan\n\n- one\n- [two](https://a.example/x)\n\n| a | b |\n| - | - |\n| 1 | 2 |\n';
 
 /** Blocks that are moved by keys, addresses that become links, a page copied as Markdown. */
 async function blocks() {
@@ -33,4 +37,110 @@ async function blocks() {
   await context.close();
 }
 
-await judge(blocks);
+const paste = async (page, what, keys = 'Control+v') => {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), what);
+  await page.keyboard.press(keys);
+};
+/** Once the service worker has stored everything, the network is not needed. */
+const stored = async (page) => {
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await until(() => page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
+};
+
+/** Markdown that is pasted becomes blocks, also without a network, and text again. */
+async function markdown() {
+  const id = pages.pasted;
+  const { context, page, text } = await opened(first, ada, id, MAY);
+  await stored(page);
+  await page.reload();
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+  await text.locator('p').first().click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await context.setOffline(true);
+  await paste(page, MARKDOWN);
+  await text.locator('h2', { hasText: 'Plan' }).waitFor();
+  const kinds = () => text.evaluate((all) => [...all.children].map((one) => one.tagName).join());
+  holds('pasted Markdown becomes blocks, without a network', (await kinds()).startsWith('H2,UL,TABLE') && await text.locator('li').count() === 2);
+  await page.locator('.notice', { hasText: 'Backspace makes it text again' }).waitFor();
+  await page.keyboard.press('Backspace');
+  holds('Backspace makes it text again', await until(async () => await text.locator('h2, ul, table').count() === 0
+    && (await text.innerText()).includes('# Plan'), () => text.innerHTML()));
+  await context.setOffline(false);
+  await page.keyboard.press('Control+z');
+  await paste(page, MARKDOWN);
+  await text.locator('table').waitFor();
+  await page.keyboard.press('Control+z');
+  holds('so does undo', await until(async () => await text.locator('h2, ul, table').count() === 0 && (await text.innerText()).includes('# Plan')));
+  await page.keyboard.press('Control+z');
+  holds('undo once more takes the text away', await until(async () => !(await text.innerText()).includes('Plan')));
+  await paste(page, MARKDOWN, 'Control+Shift+V');
+  await page.waitForTimeout(500);
+  holds('what is pasted as text stays text', (await text.innerText()).includes('# Plan') && await text.locator('h2').count() === 0);
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await paste(page, '## More\n\n[a](javascript:alert(1)) `end`');
+  await text.locator('h3').waitFor();
+  await page.keyboard.type('!');
+  await page.keyboard.press('Backspace');
+  holds('after a key Backspace deletes that key alone', await text.locator('h3', { hasText: 'More' }).count() === 1 && await text.locator('code', { hasText: 'end' }).count() === 1);
+  holds('an address that could run code is no link', await text.locator('a').count() === 0);
+  const before = await text.innerText();
+  await page.evaluate(() => navigator.clipboard.writeText('# x\n'.repeat(2_500_000)));
+  await page.keyboard.press('Control+v');
+  await page.locator('.notice', { hasText: 'at most two million characters' }).waitFor();
+  holds('ten megabytes are not pasted', await text.innerText() === before);
+  await isSaved(page);
+  const { doc } = await api('GET', `/nodes/${id}/live`);
+  holds('the server has the blocks', doc.content[0].type === 'heading' && doc.content[0].attrs.level === 2);
+  await context.close();
+}
+
+/** `@` offers pages beside people; one is a link by its title. */
+async function mentions() {
+  const { context, page, text } = await opened(first, ada, pages.linking, MAY);
+  const list = page.getByRole('listbox', { name: 'People and pages' });
+  const names = () => list.getByRole('option').locator('.choice-text').allTextContents();
+  await stored(page);
+  await text.locator('p').first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' see @blo');
+  await list.getByRole('option', { name: /^Blocks/ }).waitFor();
+  holds('an @ offers pages by their titles', (await names()).join() === 'Blocks');
+  holds('a page is told by its space', (await list.getByRole('option').first().textContent()).endsWith('Team'));
+  await accessible(page, 'people and pages');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('now');
+  const link = text.locator('a', { hasText: 'Blocks' });
+  holds('a page is linked by its title', await link.getAttribute('href') === `/p/${pages.blocks}`
+    && (await text.innerText()).includes('see Blocks now'));
+  await page.keyboard.type(' @');
+  await list.waitFor();
+  holds('people stand above pages, and the page itself is not offered', await until(async () => {
+    const found = await names();
+    return found.indexOf('Bob') < found.indexOf('Blocks') && found.includes('Bob') && !found.includes('Linking');
+  }, names));
+  await page.keyboard.press('Escape');
+  await context.setOffline(true);
+  await page.keyboard.type(' or @past');
+  await list.getByRole('option', { name: /^Pasted/ }).waitFor();
+  await page.keyboard.press('Tab');
+  holds('pages are offered without a network', await text.locator('a', { hasText: 'Pasted' }).getAttribute('href') === `/p/${pages.pasted}`);
+  await context.setOffline(false);
+  await isSaved(page);
+  holds('the linked page knows of it', await until(async () => JSON.stringify(await api('GET', `/nodes/${pages.blocks}/backlinks`)).includes(pages.linking)));
+  await context.close();
+  for (const [kind, more] of Object.entries({ dark: { colorScheme: 'dark' }, phone: PHONE })) {
+    const other = await opened(first, ada, pages.linking, { ...MAY, ...more });
+    await other.text.locator('p').first().click();
+    await other.page.keyboard.press('End');
+    await other.page.keyboard.type(' @');
+    await other.page.locator('#mentionable [role=option]').first().waitFor();
+    await accessible(other.page, `people and pages, ${kind}`);
+    const wide = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    holds(`the list fits: ${kind}`, wide <= 0);
+    await other.context.close();
+  }
+}
+
+await judge(blocks, markdown, mentions);

@@ -24,6 +24,7 @@ import { resumeDoubts } from "./decisions";
 import { keys } from "./keys";
 import { handles } from "./handle";
 import { links } from "./linked";
+import { pastesHere } from "./paste_here";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
 import { mention, named } from "./mention";
@@ -101,6 +102,7 @@ const plugins = (page: string, seq: number, session: () => Session | undefined) 
   carets(seq, () => moved(page)),
   uploads(session),
   links(),
+  pastesHere(),
   ...keys(
     () => {
       session()?.start();

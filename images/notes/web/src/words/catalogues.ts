@@ -4,6 +4,7 @@ import type { AroundWords } from "./around_en";
 import type { AskedWords } from "./asked_en";
 import type { BesideWords } from "./beside_en";
 import type { ManageWords } from "./manage_en";
+import type { PastedWords } from "./pasted_en";
 import type { ReadingWords } from "./reading_en";
 import type { ToldWords } from "./told_en";
 import type { TransferWords } from "./transfer_en";
@@ -16,6 +17,7 @@ export interface Parts {
   asked: AskedWords;
   beside: BesideWords;
   manage: ManageWords;
+  pasted: PastedWords;
   reading: ReadingWords;
   told: ToldWords;
   transfer: TransferWords;

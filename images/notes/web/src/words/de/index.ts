@@ -9,6 +9,7 @@ export const language: Language = {
   asked: () => import("./asked"),
   beside: () => import("./beside"),
   manage: () => import("./manage"),
+  pasted: () => import("./pasted"),
   reading: () => import("./reading"),
   told: () => import("./told"),
   transfer: () => import("./transfer"),
