@@ -38,6 +38,14 @@ spec:
     tls: {tls}
     retry: {retry}
 """
+SIGN_ON = """\
+  oidc:
+    issuer: {issuer}
+    clientId: notes
+    clientSecret: notes_oidc_secret
+    groupsClaim: groups
+    adminGroup: admins
+"""
 
 
 @dataclass
@@ -50,6 +58,8 @@ class Site:
     #: Headers of a signed-in administrator, and where a page is made.
     headers: dict[str, str]
     pages: str = ""
+    #: The identity provider's URL; without one there is no single sign-on.
+    sign_on: str = ""
 
     def write(
         self, image: str = "", attachment: str = "1G", tls: str = "internal", retry: str = "10s"
@@ -63,7 +73,8 @@ class Site:
             edge=self.images["edge"],
             nodes=", ".join(EDGE_NODES),
         )
-        self.operator.write(text, "notes.yaml")
+        sign_on = SIGN_ON.format(issuer=self.sign_on) if self.sign_on else ""
+        self.operator.write(text + sign_on, "notes.yaml")
 
     def request(self, method: str, path: str, node: str = "node2", **more: Any) -> httpx.Response:
         """One request through a node's edge."""

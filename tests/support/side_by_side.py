@@ -34,6 +34,7 @@ LONGEST_FIRST = (
     "e2e/cluster/test_edge_rollout.py",
     "e2e/cluster/test_standby.py",
     "e2e/cluster/test_vip.py",
+    "e2e/notes/test_workspace_rows.py",
     "e2e/cluster/test_notes.py",
     "e2e/cluster/test_in_place.py",
     "contract",

@@ -4,11 +4,18 @@ import { chromium } from 'playwright-core';
 
 export const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-export const browser = await chromium.launch({
+/** How Chromium is started. `CHROMIUM_ARGUMENTS` (JSON) has more: where a host is found, which certificate is right. */
+export const STARTED = {
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
+    '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    ...JSON.parse(process.env.CHROMIUM_ARGUMENTS ?? '[]')],
+};
+/** A browser beside the usual one; of arguments that are there twice, Chromium takes the last. */
+export const launched = (...more) => chromium.launch({ ...STARTED, args: [...STARTED.args, ...more] });
+/** One that keeps a profile in a folder, without which Chromium installs nothing. */
+export const profiled = (folder) => chromium.launchPersistentContext(folder, STARTED);
+export const browser = await launched();
 export const wrong = [];
 export const holds = (name, condition) => {
   if (condition) console.log(`holds: ${name}`);
@@ -16,8 +23,8 @@ export const holds = (name, condition) => {
 };
 
 /** A page in a browser's context of its own. Its errors and what its policy blocks are wrong, unless `expects` them. */
-export async function newPage(more = {}, timeout = 60_000, expects = () => false) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more });
+export async function newPage(more = {}, timeout = 60_000, expects = () => false, at = browser) {
+  const context = await at.newContext({ viewport: { width: 1280, height: 800 }, ...more });
   context.setDefaultTimeout(timeout);
   const page = await context.newPage();
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));

@@ -2,7 +2,9 @@
 import { Provider } from 'oidc-provider';
 
 const [port, clientId, clientSecret, ...redirectUris] = process.argv.slice(2);
-const issuer = `http://127.0.0.1:${port}`;
+/** Where it listens: for clients that are not on this machine, another address than usual. */
+const address = process.env.PROVIDER_ADDRESS ?? '127.0.0.1';
+const issuer = `http://${address}:${port}`;
 const people = {
   ada: { email: 'ada@id.example', email_verified: true, name: 'Ada Id', groups: ['admins', 'writers'] },
   bob: { email: 'bob@id.example', email_verified: true, name: 'Bob Id', groups: ['writers'] },
@@ -14,4 +16,4 @@ const provider = new Provider(issuer, {
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
   features: { devInteractions: { enabled: true } },
 });
-provider.listen(Number(port), '127.0.0.1', () => console.log('ready'));
+provider.listen(Number(port), address, () => console.log('ready'));
