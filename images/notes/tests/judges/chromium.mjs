@@ -47,8 +47,14 @@ export async function signIn(page, base, who) {
 
 export async function accessible(page, name) {
   await page.evaluate(axe).catch(() => undefined);
-  const found = await page.evaluate(async (run) => (await globalThis.axe.run({ runOnly: run })).violations
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`), RULES);
+  const found = await page.evaluate(async (run) => {
+    // The options of a list are reached by the arrow keys from the text that names it; axe knows that of fields alone.
+    const list = `#${document.activeElement?.getAttribute('aria-controls')}`;
+    const isReached = ({ target }) => target.join() === list && document.activeElement.hasAttribute('aria-activedescendant');
+    return (await globalThis.axe.run({ runOnly: run })).violations
+      .map(({ id, nodes }) => ({ id, nodes: nodes.filter((node) => id !== 'scrollable-region-focusable' || !isReached(node)) }))
+      .filter(({ nodes }) => nodes.length).map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+  }, RULES);
   for (const one of found) wrong.push(`axe, ${name}: ${one}`);
   holds(`axe finds nothing wrong: ${name}`, found.length === 0);
 }
