@@ -86,7 +86,7 @@ def grouped(edits: Sequence[DictRow]) -> list[Burst]:
             groups[-1].append(edit)
         else:
             groups.append([edit])
-    # Its first edits may be missing; alone it stands for itself.
+    # Its first edits may be missing; a list of one burst alone keeps it.
     if len(edits) >= READ and len(groups) > 1:
         groups.pop()
     return [_burst(group) for group in groups]

@@ -2,6 +2,7 @@
  * A handle beside the block under the mouse: who drags it moves the block between other blocks of the
  * page, a click selects it. The keyboard's way is Alt with an arrow key (`move.ts`).
  */
+import { closeHistory } from "prosemirror-history";
 import { type EditorState, NodeSelection, Plugin } from "prosemirror-state";
 import { Mapping } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
@@ -151,7 +152,7 @@ class Handle {
     const pos = tr.mapping.map(target.pos);
     tr.insert(pos, node);
     tr.setSelection(NodeSelection.create(tr.doc, pos));
-    this.view.dispatch(tr);
+    this.view.dispatch(closeHistory(tr)); // one step back undoes this drag alone
     this.view.focus();
   };
 
