@@ -12,24 +12,20 @@ journal before the dump that has it is on the disk.
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pysyncobj import journal as unsynced
+
+from .raft_aside import sync_directory, write_whole
 
 
 class DurableMeta(unsynced.MetaStorer):  # type: ignore[misc]  # untyped library
     """Term, vote and commit index."""
 
     def storeMeta(self, meta: Mapping[str, Any]) -> None:  # noqa: N802 - of the library
-        path = Path(self.getPath())
-        made = path.with_name(path.name + ".tmp")
-        with made.open("wb") as file:
-            file.write(unsynced.dumps(meta))
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(path)
-        sync(path.parent)
+        write_whole(Path(self.getPath()), unsynced.dumps(meta))
 
 
 class DurableJournal(unsynced.FileJournal):  # type: ignore[misc]  # untyped library
@@ -42,7 +38,7 @@ class DurableJournal(unsynced.FileJournal):  # type: ignore[misc]  # untyped lib
         super().__init__(journalFile)
         if is_new:
             self.flush()
-            sync(path.parent)
+            sync_directory(path.parent)
 
     def _FileJournal__setLastRecordOffset(self, offset: int) -> None:  # noqa: N802 - the library's
         """Write the header, which counts the records before ``offset``, after these."""
@@ -52,21 +48,10 @@ class DurableJournal(unsynced.FileJournal):  # type: ignore[misc]  # untyped lib
 
     def clear(self) -> None:
         """Empty the journal, for the entries that a dump has or that another node has replaced."""
-        sync(self._dump)
-        sync(self._dump.parent)
+        with suppress(FileNotFoundError), self._dump.open("rb") as dump:
+            os.fsync(dump.fileno())
+        sync_directory(self._dump.parent)
         super().clear()
-
-
-def sync(path: Path) -> None:
-    """Sync a file or directory; one that is not there has nothing to be synced."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def make_durable() -> None:

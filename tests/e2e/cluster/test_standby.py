@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.e2e.two_operators import (
     APART_FROM_NODE3,
     MANAGERS,
     OPERATOR,
+    STACK,
     acting_apart_from_the_leader,
     are_warm,
     at_s,
@@ -41,13 +43,13 @@ BOUND_S = 10.0
 FROZEN_S = 20.0
 
 
-@pytest.fixture
-def managers(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[Node]]:
-    """The lab with three managers, the usual cluster, and the operator's service with two tasks."""
+@contextmanager
+def three_managers(lab: Lab, directory: Path, stack: str) -> Iterator[list[Node]]:
+    """The lab with three managers, the usual cluster, and the operator's service by this stack."""
     image = publish(lab.registry, ["operator"], lab.settings)["operator"]
     nodes = [lab.node(name) for name in MANAGERS]
     try:
-        deploy(lab, tmp_path, image)
+        deploy(lab, directory, image, stack=stack)
         eventually(lambda: len(operators(nodes)) == 2, "two operators", 60)
         yield nodes
     finally:
@@ -55,6 +57,21 @@ def managers(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[
             if node.is_powered():
                 node.mend()
         lab.reset()
+
+
+@pytest.fixture
+def managers(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[Node]]:
+    """The operator's service has two tasks on any two of the managers."""
+    with three_managers(lab, tmp_path, STACK) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def by_the_leader(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[Node]]:
+    """Its tasks are on node1, which leads Raft, and on node2."""
+    with three_managers(lab, tmp_path, APART_FROM_NODE3) as nodes:
+        eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
+        yield nodes
 
 
 def judge(nodes: list[Node]) -> None:
@@ -133,22 +150,6 @@ def test_the_other_acts_when_the_node_of_the_acting_one_fails(managers: list[Nod
     acting.heal()
     eventually(lambda: is_converged(nodes), "a converged cluster", 120, every_s=1.0)
     judge(nodes)
-
-
-@pytest.fixture
-def by_the_leader(lab: Lab, images: dict[str, str], tmp_path: Path) -> Iterator[list[Node]]:
-    """The lab with three managers, and operators on node1, which leads Raft, and on node2."""
-    image = publish(lab.registry, ["operator"], lab.settings)["operator"]
-    nodes = [lab.node(name) for name in MANAGERS]
-    try:
-        deploy(lab, tmp_path, image, stack=APART_FROM_NODE3)
-        eventually(lambda: are_warm(nodes), "two operators that know the lease", 120)
-        yield nodes
-    finally:
-        for node in nodes:
-            if node.is_powered():
-                node.mend()
-        lab.reset()
 
 
 def test_the_lease_leaves_the_node_that_leads_raft(by_the_leader: list[Node]) -> None:

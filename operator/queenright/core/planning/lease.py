@@ -26,7 +26,7 @@ WAIT_S = LEASE_S + MARGIN_S
 LOOK_S = 0.25
 """The time between two looks of an operator that stands by."""
 PLACE_LOOK_S = 10.0
-"""The time between two looks of the one that acts at who leads the managers' Raft."""
+"""The time between two looks of an operator at who leads the managers' Raft."""
 OFFER_AFTER_S = 30.0
 """The time for which an operator acts, and its node leads Raft, before it offers the lease: whoever
 begins to act begins its waits anew."""
@@ -135,7 +135,7 @@ def decide(
 def offers(leads_s: float | None, acts_s: float | None) -> bool:
     """Return True if an operator offers its lease, by how long its node has led the managers' Raft,
     and how long it has acted; None where it does not."""
-    return None not in (leads_s, acts_s) and min(leads_s or 0.0, acts_s or 0.0) >= OFFER_AFTER_S
+    return min(leads_s or 0.0, acts_s or 0.0) >= OFFER_AFTER_S
 
 
 def may_act(renewed_s: float | None) -> bool:
