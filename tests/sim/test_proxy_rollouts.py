@@ -10,7 +10,8 @@ from functools import partial
 import anyio
 import pytest
 
-from queenright.core.planning import service_rollout
+from queenright.core.planning import service_rollout, task_watch
+from tests.fakes.fake_swarm import Faults
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.invariants import Invariants
@@ -112,3 +113,35 @@ def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPa
     found = [run_virtual(partial(edit_twice, pause_s)) for pause_s in (2.0, 4.0, 7.0)]
     assert any("is coming" in text for _, judge, _ in found for text in judge.violations)
     assert max(most for _, _, most in found) > 1
+
+
+async def label_lost_while_nobody_looks(away_s: float) -> tuple[Invariants, int]:
+    """Take a proxy's node its label while the operator can't see it, and count how many of the three
+    proxies are away at once."""
+    world = World()
+    invariants = Invariants(world)
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(20)
+    world.label("node3", pg_ha_node=None)
+    world.swarm.faults = Faults(unavailable=1.0, event_lost=1.0, stream_ends=1.0)
+    await anyio.sleep(away_s)
+    world.swarm.faults = Faults()
+    most = 0
+    for _ in range(600):
+        await anyio.sleep(0.1)
+        most = max(most, away(world))
+    assert away(world) == 0
+    return invariants, most
+
+
+@pytest.mark.parametrize("is_new", [None, False], ids=["as it is", "without the wait"])
+def test_a_node_that_gets_its_label_again_costs_no_other_proxy(
+    is_new: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its former task has long ended, and swarm has not made the next one when the operator looks."""
+    if is_new is not None:
+        monkeypatch.setattr(task_watch, "is_new", lambda *_: is_new)
+    found = [run_virtual(partial(label_lost_while_nobody_looks, 14 + k / 5)) for k in range(5)]
+    assert [judge.violations for judge, _ in found] == [[]] * 5
+    assert (max(most for _, most in found) == 1) == (is_new is None)

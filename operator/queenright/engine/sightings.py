@@ -19,6 +19,7 @@ from queenright.core.observed import (
     Unknown,
     down_key,
     hung_key,
+    node_key,
     raft_key,
     voters_key,
 )
@@ -110,8 +111,9 @@ def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
 
 
 def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:
-    """Yield services with their version, tasks with their states, configs' labels with values, and
-    nodes that are down, with their version: one that was back between two passes has another."""
+    """Yield services and nodes with their version, tasks with their states, configs' labels with
+    values, and nodes that are down, again with their version: one that was back between two passes
+    has another."""
     for live in swarm.services:
         yield live.id, live.version
     for task in swarm.tasks:
@@ -120,6 +122,7 @@ def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:
         for key, value in config.value.labels.items():
             yield f"{config.id}/{key}", value
     for node in swarm.nodes:
+        yield node_key(node.id), node.version
         if node.state == "down":
             yield f"{NODE_DOWN}{node.id}", node.version
 

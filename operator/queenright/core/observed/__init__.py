@@ -49,6 +49,7 @@ __all__ = (
     "Unreadable",
     "down_key",
     "hung_key",
+    "node_key",
     "raft_key",
     "voters_key",
 )
@@ -61,6 +62,11 @@ LEADERLESS = "no leader/"
 NODE_DOWN = "node down/"
 """Before a node's id, the key in ``Observed.seen_s_ago`` of the time for which swarm calls it down
 without a break."""
+
+
+def node_key(node_id: str) -> str:
+    """Return the key in ``seen_s_ago`` of a node's state, labels and availability."""
+    return f"node/{node_id}"
 
 
 def raft_key(service: str) -> str:
@@ -126,7 +132,7 @@ class Observed:
     though it is behind by ``raft_key``, the voters that a Raft node lists by ``voters_key``, a
     member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, a
     cluster without a leader by ``LEADERLESS`` and its name, a node that swarm calls down by
-    ``NODE_DOWN`` and its id.
+    ``NODE_DOWN`` and its id, and each node as it is now by ``node_key``.
     Empty for a read-only command."""
     absent_s: Mapping[str, float] = field(default_factory=dict)
     """Seconds, by that clock, for which this process has known that no document describes the

@@ -10,8 +10,8 @@ import pytest
 
 from queenright.core.actions import UpdateService
 from queenright.core.observed import Observed, Task
+from queenright.core.planning.rollout_waits import ON_ITS_WAY
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT
-from queenright.core.planning.service_rollout import ON_ITS_WAY
 from tests.golden.messages import assert_words
 from tests.support.builders import NOW, plan_for, summary, task, three_nodes
 from tests.support.changed import with_live_service, with_node, with_service, with_tasks

@@ -15,7 +15,7 @@ from queenright.core.observed import LiveService
 from queenright.core.observed.ages import age_of
 from queenright.core.planning.ages import certain_age
 from queenright.core.planning.service_context import SETTLES
-from queenright.core.planning.service_rollout import places
+from queenright.core.planning.task_watch import places
 from queenright.core.swarm.objects import ROLE_LABEL, Service
 
 AT_REST = frozenset({"", "completed", "rollback_completed"})

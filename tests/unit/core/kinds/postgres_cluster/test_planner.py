@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from queenright.core.actions import AdjustService, UpdateService
-from queenright.core.observed import Observed
+from queenright.core.observed import Observed, Task, node_key
 from queenright.core.swarm.diff import diff, disrupts
 from queenright.core.swarm.objects import (
     IMAGE_LABEL,
@@ -281,6 +281,31 @@ class TestTasks:
             three_nodes(), PROXY, stopped, task(PROXY, "node3"), task(PROXY, "node4")
         )
         assert summary(plan_for(observed))[0] == [f"restart-service/{PROXY} !{PROXY}"]
+
+    def former_proxy(self, seen_s: float, *more: Task) -> Observed:
+        """On node2 the proxy's last task was shut down long ago, and the node has been seen as it is
+        for so many seconds."""
+        long_ago = {"desired_state": "shutdown", "at": NOW - timedelta(minutes=2)}
+        former = task(PROXY, "node2", id="former", state="shutdown", **long_ago)
+        tasks = (former, task(PROXY, "node3"), *(more or (task(PROXY, "node4"),)))
+        observed = with_tasks(three_nodes(), PROXY, *tasks)
+        return dataclasses.replace(observed, seen_s_ago={node_key("id-node2"): seen_s})
+
+    def test_swarm_is_given_time_to_make_the_task_of_a_node_that_has_just_come(self) -> None:
+        """Back from a power cut, or with its label again: a restart would stop the other proxies."""
+        plan = plan_for(self.former_proxy(4.9))
+        assert summary(plan) == ([], [f"restart-service/{PROXY}"])
+        assert_words(*plan.holds)
+        assert plan.recheck_at == NOW + timedelta(seconds=5)
+        plan = plan_for(self.former_proxy(5.0))
+        assert summary(plan)[0] == [f"restart-service/{PROXY} !{PROXY}"]
+
+    def test_nor_is_any_proxy_restarted_while_another_is_coming(self) -> None:
+        coming = task(PROXY, "node4", state="preparing", at=NOW - timedelta(seconds=1))
+        plan = plan_for(self.former_proxy(60.0, coming))
+        assert summary(plan)[0] == []
+        assert f"restart-service/{PROXY}" in summary(plan)[1]
+        assert_words(*(hold for hold in plan.holds if hold.key == f"restart-service/{PROXY}"))
 
 
 def test_a_member_under_a_new_address_is_told_and_left() -> None:

@@ -14,7 +14,7 @@ from queenright.core.kinds.notes_app.state import AppState
 from queenright.core.observed import Known, Task, Unknown
 from queenright.core.planning.ages import likely_age
 from queenright.core.planning.plan import Hold
-from queenright.core.planning.service_rollout import task_age
+from queenright.core.planning.rollout_waits import task_age
 
 STARTS = timedelta(seconds=60)
 """Time to become ready, after which a person should look at a replica."""

@@ -26,7 +26,8 @@ from queenright.core.observed import LiveService
 from queenright.core.planning.images import wanted_service
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT, is_under_way
-from queenright.core.planning.service_rollout import plan_service, watch_tasks
+from queenright.core.planning.service_rollout import plan_service
+from queenright.core.planning.task_watch import watch_tasks
 from queenright.core.swarm.diff import diff, disrupts
 from queenright.core.swarm.objects import Service
 

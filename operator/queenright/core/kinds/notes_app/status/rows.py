@@ -13,8 +13,8 @@ from queenright.core.kinds.notes_app.desired.app import DesiredApp
 from queenright.core.kinds.notes_app.desired.edge import EDGE_ROLE
 from queenright.core.observed import Known, LiveService, Node, Observed, SwarmState, Task, Unknown
 from queenright.core.planning.plan import NOT_COMPARED, Hold, Plan, summary
-from queenright.core.planning.service_rollout import is_eligible
 from queenright.core.planning.status import Block, Line, Lines, Table
+from queenright.core.planning.task_watch import is_eligible
 from queenright.core.swarm.objects import APP_LABEL, IMAGE_LABEL, ROLE_LABEL
 
 REPLICA_COLUMNS = ("Replica", "Node", "Task", "Ready")

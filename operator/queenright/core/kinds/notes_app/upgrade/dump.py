@@ -23,7 +23,7 @@ from queenright.core.observed import LiveService
 from queenright.core.planning.ages import certain_age
 from queenright.core.planning.images import pin_image
 from queenright.core.planning.plan import Hold
-from queenright.core.planning.service_rollout import task_age
+from queenright.core.planning.rollout_waits import task_age
 from queenright.core.swarm.digest import digest
 from queenright.core.swarm.objects import ROLE_LABEL, Service
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.planning.ages import likely_age
-from queenright.core.planning.service_rollout import task_age
+from queenright.core.planning.rollout_waits import task_age
 
 STABLE = timedelta(seconds=60)
 """Time for which this process itself has seen a leader before failback."""
