@@ -116,8 +116,8 @@ def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPa
 
 
 async def label_lost_while_nobody_looks(away_s: float) -> tuple[Invariants, int]:
-    """Take a proxy's node its label while the operator can't see it, and count how many of the three
-    proxies are away at once."""
+    """Take a proxy's node its label while the operator can't see it, and count the most of the
+    three proxies that are away at once."""
     world = World()
     invariants = Invariants(world)
     world.start_operator()
@@ -139,7 +139,7 @@ async def label_lost_while_nobody_looks(away_s: float) -> tuple[Invariants, int]
 def test_a_node_that_gets_its_label_again_costs_no_other_proxy(
     is_new: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its former task has long ended, and swarm has not made the next one when the operator looks."""
+    """Its former task has long ended, and swarm has not made the next one yet."""
     if is_new is not None:
         monkeypatch.setattr(task_watch, "is_new", lambda *_: is_new)
     found = [run_virtual(partial(label_lost_while_nobody_looks, 14 + k / 5)) for k in range(5)]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import anyio
 
 from queenright.core.audit.record import Trigger
+from queenright.engine.reconcile import PassResult
 
+SHORTEST_WAIT_S = 0.05
 REST_S = 0.005
 """Seconds per document from the end of a full pass to one that events or answers alone have asked
 for. A full pass costs about 1.2 ms of the processor per document, so that events without a pause
@@ -61,3 +64,14 @@ class FullPasses:
 
     def due_in_s(self) -> float:
         return self._next_s - anyio.current_time()
+
+
+def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:
+    """Return the seconds until the first of these moments, at most the limit."""
+    waits = [(at - now).total_seconds() for at in due]
+    return max(SHORTEST_WAIT_S, min([*waits, limit_s]))
+
+
+def goes_on(result: PassResult | None) -> bool:
+    """Return True if another pass is to follow at once: it observes what came of this one."""
+    return result is not None and not result.failures and (result.has_acted or result.is_too_old)

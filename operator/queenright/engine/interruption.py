@@ -26,6 +26,8 @@ class Interruption:
     """The scope that can be ended now, if there is one. Moments are by a clock that never jumps."""
 
     _scope: anyio.CancelScope | None = field(default=None, init=False)
+    _any: anyio.CancelScope | None = field(default=None, init=False)
+    """The scope that runs now, also where it has to be whole."""
     _was_used: bool = field(default=False, init=False)
     _whole_s: float | None = field(default=None, init=False)
 
@@ -38,10 +40,11 @@ class Interruption:
             self._whole_s = began_s
         with anyio.CancelScope() as scope:
             self._scope = scope if began_s < self._whole_s + LONGEST_WITHOUT_S else None
+            self._any = scope
             try:
                 yield scope
             finally:
-                self._scope = None
+                self._scope = self._any = None
         self._was_used = scope.cancelled_caught
         if not self._was_used:
             self._whole_s = anyio.current_time()
@@ -55,3 +58,8 @@ class Interruption:
         """End the block that runs now, unless it has to be whole."""
         if self._scope is not None:
             self._scope.cancel()
+
+    def end_in_any_case(self) -> None:
+        """End the block that runs now: no action can come of it."""
+        if self._any is not None:
+            self._any.cancel()

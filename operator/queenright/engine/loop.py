@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from datetime import datetime
 
 import anyio
 import structlog
@@ -21,25 +20,26 @@ from queenright.core.observed import Known
 from queenright.engine.canary import Canaries
 from queenright.engine.document_store import DocumentStore
 from queenright.engine.followed import Followed
-from queenright.engine.full_passes import FullPasses
+from queenright.engine.full_passes import SHORTEST_WAIT_S, FullPasses, earliest, goes_on
 from queenright.engine.interruption import Interruption
 from queenright.engine.lease import LeaseKeeper
 from queenright.engine.limited import NotAskedError
-from queenright.engine.observe_readiness import watch_replicas
+from queenright.engine.observe_readiness import ReplicaWatch
 from queenright.engine.part import MOST_CHANGED, Changes, owners_of, reconcile_part
 from queenright.engine.pass_lines import tell_part, tell_pass
 from queenright.engine.reconcile import NOTHING, LoopState, PassResult, Terms, reconcile
+from queenright.engine.remembered import Remembered
 from queenright.engine.sight import Sight
+from queenright.engine.silence import leaving_out
 from queenright.engine.state_lines import StateLines
 from queenright.engine.tenure import ALWAYS, Permission
 from queenright.engine.trigger_queue import Wakeup
-from queenright.engine.watchers import watch_files, watch_members, watch_swarm
+from queenright.engine.watchers import MemberWatch, watch_files, watch_swarm
 from queenright.ports import Ports
 from queenright.settings import PollIntervals
 
 log = structlog.get_logger()
 
-SHORTEST_WAIT_S = 0.05
 NEWS_COME_S = 1.0
 """The longest wait for the trigger that has ended a pass."""
 SETTLED_S = 60.0
@@ -82,7 +82,9 @@ class Loop:
         self._state.changing = self._interruption.end_for_edit
         self._wakeup.heard = self._hear
         self._settled, self._settles_s = settled, float("-inf")
-        self._followed = Followed(ports.clock)
+        self._followed = followed = Followed(ports.clock)
+        self._members = MemberWatch(ports.patroni_watch, self._wakeup, lambda: followed.members)
+        self._replicas = ReplicaWatch(ports, self._wakeup, lambda: followed.replicas)
         self._edit: Trigger | None = None
         self._stopping = False
         self.passes = 0
@@ -100,11 +102,10 @@ class Loop:
             self._wakeup.notify(await self._state.refresh(Trigger("start")))
             group.start_soon(watch_files, self._state, self._wakeup, self._intervals)
             group.start_soon(watch_swarm, self._ports, self._wakeup)
-            followed, watched = self._followed, (self._ports, self._wakeup, self._intervals)
-            group.start_soon(watch_members, *watched, lambda: followed.members)
-            group.start_soon(watch_replicas, *watched, lambda: followed.replicas)
+            group.start_soon(self._members.run, self._intervals)
+            group.start_soon(self._replicas.run, self._intervals)
             group.start_soon(self._lines.run)
-            followed.canaries = Canaries(self._ports, group)
+            self._followed.canaries = Canaries(self._ports, group)
             await self._follow_lease()
             while not self._stopping:
                 wait_s = max(SHORTEST_WAIT_S, self._full.due_in_s())
@@ -117,9 +118,16 @@ class Loop:
     async def _follow_lease(self) -> None:
         """Let the lease wake the loop from now on, and wait for the first look at it."""
         if self._lease is not None:
-            self._lease.changed = self._wakeup.notify
+            self._lease.changed = self._take_turn
             with anyio.move_on_after(FIRST_LOOK_S):
                 await self._lease.looked.wait()
+
+    def _take_turn(self, trigger: Trigger) -> None:
+        """Begin a pass at once where this operator begins to act: one that began before may not
+        act, and may still wait for a member of the former one's node for seconds."""
+        self._wakeup.notify(trigger)
+        if self._lease is not None and self._lease.tenure.number != self._tenure:
+            self._interruption.end_in_any_case()
 
     async def _hand_over(self) -> None:
         """Give the lease to the operator that asks for it, if one does; this one stands by then."""
@@ -135,14 +143,16 @@ class Loop:
 
     def _permission(self) -> Permission:
         """Return the next pass's right to act. An operator that begins to act remembers nothing of
-        what it saw standing by: it begins its waits again, as after a start."""
+        what it saw standing by: it begins its waits again, as after a start. Members that did not
+        answer are left out at first: the former one's node is often theirs, too."""
         if self._lease is None:
             return ALWAYS
         permission, number = self._lease.permission(), self._lease.tenure.number
         if permission.holds() and number != self._tenure:
             if self._tenure or self.passes:
                 self._state.absences.begin_again()
-                self._memory = LoopState(absences=self._state.absences)
+                remembered = Remembered(is_silent=leaving_out(self._members, self._replicas))
+                self._memory = LoopState(absences=self._state.absences, remembered=remembered)
             self._tenure = number
         return permission
 
@@ -284,13 +294,3 @@ class Loop:
         tried = [pair for found in result.results for pair in found.tried]
         retry_s = self._memory.attempts.retry_s(tried)
         return wait_s if retry_s is None else min(wait_s, max(SHORTEST_WAIT_S, retry_s))
-
-
-def goes_on(result: PassResult | None) -> bool:
-    """Return True if another pass is to follow at once: it observes what came of this one."""
-    return result is not None and not result.failures and (result.has_acted or result.is_too_old)
-
-
-def earliest(due: list[datetime], now: datetime, limit_s: float) -> float:
-    waits = [(at - now).total_seconds() for at in due]
-    return max(SHORTEST_WAIT_S, min([*waits, limit_s]))

@@ -108,7 +108,7 @@ async def observe(
     images: dict[str, ImageReading] = {}
     readiness: dict[str, ReadinessReading] = {}
     outputs: dict[str, OutputReading] = {}
-    into = Readings(silent_s=memory.silent_s)
+    into = Readings(silent_s=memory.silent_s, is_silent=memory.is_silent)
 
     async def ask_cluster(cluster: DesiredCluster) -> None:
         await observe_cluster(ports, cluster, swarm, into, judging)
@@ -119,7 +119,15 @@ async def observe(
             group.start_soon(observe_image, ports, reference, images)
         for service_id in ended_jobs(swarm):
             group.start_soon(observe_output, ports, service_id, outputs)
-        await observe_replicas(ports, desired, swarm, readiness, faults, keeps=part is None)
+        await observe_replicas(
+            ports,
+            desired,
+            swarm,
+            readiness,
+            faults,
+            keeps=part is None,
+            is_silent=memory.is_silent,
+        )
     observed = Observed(
         Known(swarm),
         into.members,
@@ -154,7 +162,7 @@ async def observe_anew(
     if engine_hold(swarm.engine):
         return Look(dataclasses.replace(seen, swarm=Known(swarm)))
     readiness: dict[str, ReadinessReading] = {}
-    into = Readings(silent_s=memory.silent_s)
+    into = Readings(silent_s=memory.silent_s, is_silent=memory.is_silent)
     await give_way()
     for _ in swarm.index.making():
         await give_way()

@@ -7,7 +7,7 @@ Invariant: a member that does not answer is Unknown with its reason, and delays 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ from queenright.engine.archiving import ArchivingReading, observe_archiving
 from queenright.engine.observe_databases import CatalogReading, observe_catalog
 from queenright.engine.observe_holder import HolderReading, observe_holder
 from queenright.engine.password_checks import Judging
+from queenright.engine.silence import SILENT
 from queenright.ports import Ports
 
 MemberReading = Known[MemberStatus] | Unknown
@@ -50,6 +51,8 @@ class Readings:
     holders: dict[str, HolderReading] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
     """When nobody answered at a cluster's virtual address, by a clock that never jumps."""
+    is_silent: Callable[[str], bool] = lambda _: False
+    """Returns True for a member, by service name, that is not to be asked."""
 
 
 async def observe_cluster(
@@ -64,12 +67,15 @@ async def observe_cluster(
     deployed = [m for m in cluster.members if swarm.service(m.service.name) is not None]
     async with anyio.create_task_group() as group:
         for name, access in accesses(cluster, swarm, deployed):
-            group.start_soon(ask_raft, ports, name, access, into.raft)
+            if into.is_silent(name):
+                into.raft[name] = SILENT
+            else:
+                group.start_soon(ask_raft, ports, name, access, into.raft)
         for arrival in cluster.topology.asked:
             group.start_soon(ask_beforehand, ports, cluster, arrival, swarm, into.raft)
         if cluster.vip is not None:
             group.start_soon(observe_holder, ports, cluster, swarm, into.holders, into.silent_s)
-        readings = with_lags(await observe_members(ports, cluster, swarm))
+        readings = with_lags(await observe_members(ports, cluster, swarm, into.is_silent))
         into.members.update(readings)
 
         async def ask_catalog(judging: Judging) -> None:
@@ -166,9 +172,12 @@ async def ask_beforehand(
 
 
 async def observe_members(
-    ports: Ports, cluster: DesiredCluster, swarm: SwarmState
+    ports: Ports,
+    cluster: DesiredCluster,
+    swarm: SwarmState,
+    is_silent: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, MemberReading]:
-    """Return each deployed member's status, by service name."""
+    """Return each deployed member's status, by service name. Silent ones are not asked."""
     readings: dict[str, MemberReading] = {}
 
     async def ask(name: str, access: Access) -> None:
@@ -178,6 +187,8 @@ async def observe_members(
         for member in cluster.members:
             if swarm.service(member.service.name) is None:
                 readings[member.service.name] = Unknown("its service is not in the swarm")
+            elif is_silent(member.service.name):
+                readings[member.service.name] = SILENT
             else:
                 group.start_soon(ask, member.service.name, access_to(cluster, member, swarm))
     return readings

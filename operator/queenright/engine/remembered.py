@@ -152,6 +152,9 @@ class Remembered:
     """The documents, and what they claim of each other."""
     silent_s: dict[str, float] = field(default_factory=dict)
     """When nobody answered at a cluster's virtual address (see ``observe_holder``)."""
+    is_silent: Callable[[str], bool] = lambda _: False
+    """Returns True for a member, by service name, or a replica, by task id, that is not asked now
+    (see ``silence``)."""
     sources: dict[What, tuple[Inputs, Sources]] = field(default_factory=dict)
     """The last inputs of each kind of answer, for the marks of those that stay. Answers keep the
     marks alone: of a thousand, each could else keep another reading of the swarm."""

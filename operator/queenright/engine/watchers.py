@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 import structlog
@@ -27,6 +28,8 @@ from queenright.settings import PollIntervals
 log = structlog.get_logger()
 
 LISTEN_AGAIN_S = 5.0
+SILENT: Final = ("unknown",)
+"""The signature of a member that did not answer."""
 MEMBER_S = 0.01
 """Seconds per member between two requests to one member, if that is longer than the interval: it
 limits the CPU time of watching, whatever the number of members."""
@@ -106,20 +109,11 @@ def names_in(event: str) -> frozenset[str] | None:
     return None if kind == "node" or not name else frozenset({name})
 
 
-async def watch_members(
-    ports: Ports,
-    wakeup: Wakeup,
-    intervals: PollIntervals,
-    members: Callable[[], Sequence[MemberAddress]],
-) -> None:
-    """Ask every deployed member for its status, and wake the loop at the first answer and at every
-    changed one, because a pass may have seen an older status."""
-    await MemberWatch(ports.patroni_watch, wakeup, members).run(intervals)
-
-
 @dataclass
 class MemberWatch:
-    """Independent requests to the members: a silent member delays no request to another one."""
+    """Ask every deployed member for its status, and wake the loop at the first answer and at every
+    changed one, because a pass may have seen an older status. A silent member delays no request to
+    another one."""
 
     patroni: Patroni
     wakeup: Wakeup
@@ -131,6 +125,10 @@ class MemberWatch:
     """Members with an open request."""
     changed: set[str] = field(default_factory=set)
     is_gathering: bool = False
+
+    def is_silent(self, name: str) -> bool:
+        """Return True if the member of this service name did not answer the last question."""
+        return self.known.get(name) == SILENT
 
     async def run(self, intervals: PollIntervals) -> None:
         trouble = Trouble("member can't be watched; falling back to the timer")
@@ -236,7 +234,7 @@ def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:
     """Return the part of a member's status that matters: not its WAL position, which always
     moves."""
     if isinstance(reading, Unknown):
-        return ("unknown",)
+        return SILENT
     status = reading.value
     return (
         status.state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 
 import anyio
 import pytest
@@ -73,6 +74,40 @@ def test_one_deploys_the_other_stands_by_until_the_first_is_gone() -> None:
         await other.stop()
 
     run_virtual(main)
+
+
+async def node_of_the_acting_one_is_cut(after_s: float) -> float:
+    """Cut the node of the operator that acts, a member's node as well, so many seconds after both
+    are at rest, on a swarm in which something happens all the time; return the seconds from the
+    other one's lease to its first action."""
+    world = World()
+    first, second = Task(world, "a"), Task(world, "b")
+    running = first.start()
+    await anyio.sleep(1)
+    other = second.start()
+    await world.until_whole()
+    await anyio.sleep(30 + after_s)
+    await running.kill()
+    world.power_cut("node4")
+    world.store.remove_service(world.service("main_proxy").id)
+    taken_s, step = 0.0, 0
+    while not second.audit.intents:
+        await anyio.sleep(0.05)
+        step += 1
+        if step % 10 == 0:
+            world.label("node1", rack=str(step))
+        if not taken_s and second.keeper.tenure.holds():
+            taken_s = now_s()
+    took_s = now_s() - taken_s
+    await other.stop()
+    return took_s
+
+
+def test_a_silent_member_delays_no_first_action() -> None:
+    """The pass that began before the lease was taken is ended, and the next one does not ask the
+    member again, which the watch has asked."""
+    took = [run_virtual(partial(node_of_the_acting_one_is_cut, k / 3)) for k in range(6)]
+    assert max(took) < 0.5, took
 
 
 def test_a_stop_hands_over_at_once() -> None:

@@ -19,9 +19,9 @@ from queenright.engine.watchers import (
     AT_ONCE,
     FILE_S,
     LISTEN_AGAIN_S,
+    MemberWatch,
     names_in,
     watch_files,
-    watch_members,
     watch_swarm,
 )
 from queenright.settings import PollIntervals
@@ -92,7 +92,9 @@ def test_one_member_that_cannot_be_asked_hides_no_other() -> None:
     stumbling = Stumbling(3)
     ports: Any = SimpleNamespace(patroni_watch=stumbling)
     wakeup = Wakeup()
-    found, told = heard(watch_members(ports, wakeup, TEMPO, stumbling.members), wakeup, 6)
+    found, told = heard(
+        MemberWatch(ports.patroni_watch, wakeup, stumbling.members).run(TEMPO), wakeup, 6
+    )
     assert found == [Trigger("member", "a, b"), Trigger("member", "a")]
     assert len(told) == 1
 
@@ -109,7 +111,7 @@ def test_members_are_watched_on_when_the_list_itself_fails() -> None:
         return stumbling.members()
 
     wakeup = Wakeup()
-    found, told = heard(watch_members(ports, wakeup, TEMPO, members), wakeup, 6)
+    found, told = heard(MemberWatch(ports.patroni_watch, wakeup, members).run(TEMPO), wakeup, 6)
     assert found == [Trigger("member", "a, b")]
     assert len(told) == 1
 
@@ -118,7 +120,7 @@ def test_a_replica_that_begins_to_confirm_commits_begins_a_pass() -> None:
     stumbling = Stumbling(0)
     ports: Any = SimpleNamespace(patroni_watch=stumbling)
     wakeup = Wakeup()
-    watcher = watch_members(ports, wakeup, TEMPO, stumbling.members)
+    watcher = MemberWatch(ports.patroni_watch, wakeup, stumbling.members).run(TEMPO)
 
     async def later() -> None:
         await anyio.sleep(3.5)
@@ -137,7 +139,7 @@ def test_a_trouble_that_came_back_is_told_again() -> None:
     stumbling = Stumbling(2)
     ports: Any = SimpleNamespace(patroni_watch=stumbling)
     wakeup = Wakeup()
-    watcher = watch_members(ports, wakeup, TEMPO, stumbling.members)
+    watcher = MemberWatch(ports.patroni_watch, wakeup, stumbling.members).run(TEMPO)
 
     async def later() -> None:
         await anyio.sleep(3.5)
@@ -171,7 +173,9 @@ def test_a_silent_member_delays_the_next_question_to_no_other() -> None:
     silent = OneSilent()
     ports: Any = SimpleNamespace(patroni_watch=silent)
     wakeup = Wakeup()
-    found, _ = heard(watch_members(ports, wakeup, TEMPO, silent.members), wakeup, 10)
+    found, _ = heard(
+        MemberWatch(ports.patroni_watch, wakeup, silent.members).run(TEMPO), wakeup, 10
+    )
     assert found == [Trigger("member", "b"), Trigger("member", "a")]
     assert len(silent.asked_at_s["10.0.0.2"]) >= 7
     assert len(silent.asked_at_s["10.0.0.1"]) in (3, 4)
@@ -195,7 +199,8 @@ def test_others_run_while_many_members_begin_to_be_asked() -> None:
     async def both() -> None:
         ports: Any = SimpleNamespace(patroni_watch=SimpleNamespace(status=status))
         async with anyio.create_task_group() as group:
-            group.start_soon(watch_members, ports, Wakeup(), TEMPO, lambda: members)
+            watch = MemberWatch(ports.patroni_watch, Wakeup(), lambda: members)
+            group.start_soon(watch.run, TEMPO)
             await anyio.sleep(TEMPO.member_poll_s - 0.001)
             group.start_soon(look)
             while asked < len(members):

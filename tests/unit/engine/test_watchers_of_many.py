@@ -15,7 +15,7 @@ from queenright.core.observed import Known, MemberStatus, Unknown
 from queenright.engine.trigger_queue import Wakeup
 from queenright.engine.watchers import (
     AT_ONCE,
-    watch_members,
+    MemberWatch,
 )
 from queenright.settings import PollIntervals
 from tests.fakes.virtual_loop import run_virtual
@@ -40,7 +40,7 @@ def test_many_members_are_asked_less_often_than_few() -> None:
     ports: Any = SimpleNamespace(patroni_watch=SimpleNamespace(status=status, leading=leading))
     members = [(f"m{number}", f"10.0.1.{number}", 8008) for number in range(600)]
     wakeup = Wakeup()
-    heard(watch_members(ports, wakeup, TEMPO, lambda: members), wakeup, 61)
+    heard(MemberWatch(ports.patroni_watch, wakeup, lambda: members).run(TEMPO), wakeup, 61)
     assert 9 * 600 <= len(asked) <= 12 * 600
 
 
@@ -76,7 +76,7 @@ def test_a_leader_of_many_clusters_is_missed_soon() -> None:
     ports: Any = SimpleNamespace(patroni_watch=there)
 
     async def main() -> tuple[Trigger, float, list[tuple[float, str]]]:
-        watcher = watch_members(ports, wakeup, TEMPO, there.members)
+        watcher = MemberWatch(ports.patroni_watch, wakeup, there.members).run(TEMPO)
         async with anyio.create_task_group() as group:
             group.start_soon(lambda: watcher)
             await wakeup.wait(60)
@@ -103,7 +103,7 @@ def test_where_nobody_answers_not_all_members_are_asked_each_second() -> None:
     ports: Any = SimpleNamespace(patroni_watch=there)
 
     async def main() -> int:
-        watcher = watch_members(ports, wakeup, TEMPO, there.members)
+        watcher = MemberWatch(ports.patroni_watch, wakeup, there.members).run(TEMPO)
         async with anyio.create_task_group() as group:
             group.start_soon(lambda: watcher)
             await wakeup.wait(60)
@@ -119,5 +119,9 @@ def test_where_nobody_answers_not_all_members_are_asked_each_second() -> None:
 def test_the_leaders_of_few_clusters_are_asked_in_their_round_alone() -> None:
     there, wakeup = Hundreds(), Wakeup()
     ports: Any = SimpleNamespace(patroni_watch=there)
-    heard(watch_members(ports, wakeup, TEMPO, lambda: there.members()[:30]), wakeup, 10)
+    heard(
+        MemberWatch(ports.patroni_watch, wakeup, lambda: there.members()[:30]).run(TEMPO),
+        wakeup,
+        10,
+    )
     assert there.probed == 0

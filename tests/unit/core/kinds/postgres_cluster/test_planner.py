@@ -283,7 +283,7 @@ class TestTasks:
         assert summary(plan_for(observed))[0] == [f"restart-service/{PROXY} !{PROXY}"]
 
     def former_proxy(self, seen_s: float, *more: Task) -> Observed:
-        """On node2 the proxy's last task was shut down long ago, and the node has been seen as it is
+        """On node2 the proxy's last task was shut down long ago; the node has been seen as it is
         for so many seconds."""
         long_ago = {"desired_state": "shutdown", "at": NOW - timedelta(minutes=2)}
         former = task(PROXY, "node2", id="former", state="shutdown", **long_ago)
@@ -292,7 +292,7 @@ class TestTasks:
         return dataclasses.replace(observed, seen_s_ago={node_key("id-node2"): seen_s})
 
     def test_swarm_is_given_time_to_make_the_task_of_a_node_that_has_just_come(self) -> None:
-        """Back from a power cut, or with its label again: a restart would stop the other proxies."""
+        """Back from a power cut, or with its label again: a restart stops the other proxies."""
         plan = plan_for(self.former_proxy(4.9))
         assert summary(plan) == ([], [f"restart-service/{PROXY}"])
         assert_words(*plan.holds)
