@@ -20,6 +20,8 @@ Record = dict[str, Any]
 QUICK_RESYNC_S = 2.0
 """No event reports that a task has become healthy: at the usual 15 s each deployment and rollout
 would be found complete some seconds late. Not for tests of what the operator does at an event."""
+PASSES = ("pass", "part")
+"""Events of the log that end a pass over all documents, or over some."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -175,23 +177,34 @@ class RunningOperator:
             timeout_s,
         )
 
-    def carry_out(self, text: str, timeout_s: float = 240) -> float:
-        """Replace the manifest, and wait until a pass over the new one finds everything as desired.
-
-        Returns seconds. A pass that began before the operator had read the file may end after the
-        file was written: only those from the first one on that the file started count.
-        """
+    def edit(self, text: str, timeout_s: float = 60) -> int:
+        """Replace the manifest, and wait until a pass has begun with it; returns the number of the
+        log's records before that pass. One that began before the operator had read the file may end
+        after the file was written."""
         changed = text != (self.manifests / "cluster.yaml").read_text()
         since = len(list(self.records))
         self.write(text)
 
-        def is_carried_out() -> bool:
-            told = [r for r in list(self.records)[since:] if r.get("event") in ("pass", "part")]
-            own = [r.get("trigger") == "file" for r in told]
-            first = own.index(True) if changed and True in own else len(told) if changed else 0
-            return any(record.get("converged") for record in told[first:])
+        def begun() -> list[int]:
+            told = enumerate(list(self.records)[since:], since)
+            return [k for k, r in told if r.get("event") in PASSES and r.get("trigger") == "file"]
 
-        return self.wait_for(is_carried_out, "a converged pass over the new file", timeout_s)
+        if not changed:
+            return since
+        self.wait_for(begun, "a pass over the new file", timeout_s)
+        return begun()[0]
+
+    def carry_out(self, text: str, timeout_s: float = 240) -> float:
+        """Replace the manifest, and wait until a pass over the new one finds everything as desired.
+        Returns seconds."""
+        began, since = time.monotonic(), self.edit(text, timeout_s)
+
+        def is_carried_out() -> bool:
+            told = [r for r in list(self.records)[since:] if r.get("event") in PASSES]
+            return any(record.get("converged") for record in told)
+
+        self.wait_for(is_carried_out, "a converged pass over the new file", timeout_s)
+        return time.monotonic() - began
 
     def holds(self) -> dict[str, str]:
         """The holds of the last pass."""

@@ -26,6 +26,7 @@ from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.forecast_facts import differences, done, forecast
 from tests.e2e.losses import timeline
 from tests.e2e.membership import is_whole, leading, voters, with_members
+from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import (
     cluster_labels,
     cluster_table,
@@ -86,9 +87,14 @@ def edit(
     nothing else, where that is ``judged``. The operator is killed ``kills`` times, each time a
     moment after it has acted."""
     operator, text = deployment.operator, written(deployment.lab, members)
+    # In the middle of a change the forecast stops at what swarm is still carrying out.
+    operator.wait_for(lambda: is_at_rest(operator), "an operator at rest", CHANGES_S)
     expected, before = forecast(deployment, text), len(operator.audit("outcome"))
 
     def change() -> None:
+        if not kills:
+            operator.edit(text, CHANGES_S)
+            return
         operator.write(text)
         for _ in range(kills):
             acted = len(operator.audit("outcome"))
@@ -124,6 +130,10 @@ def reach(
     nodes = frozenset(members.values())
     for node in nodes:
         eventually(partial(lists, lab, node, nodes), f"the voters that {node} lists")
+
+
+def is_at_rest(operator: RunningOperator) -> bool:
+    return bool([found["converged"] for found in operator.passes()][-1:] == [True])
 
 
 def has_acted(deployment: Deployment, before: int) -> bool:
