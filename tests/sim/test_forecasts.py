@@ -113,6 +113,44 @@ def test_a_change_of_the_members_comes_to_what_was_forecast(before: str, after: 
     assert run_virtual(main) == []
 
 
+MOMENTS_S = (4.0, 9.0, 14.0, 21.0, 33.0, 47.0, 66.0, 95.0)
+"""Seconds after an edit at which its rest is forecast."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(first_of(3), first_of(5), id="3 to 5"),
+        pytest.param(first_of(5), first_of(3), id="5 to 3", marks=pytest.mark.slow),
+        pytest.param(
+            first_of(3),
+            text_of("member-1", "member-2", "member-4"),
+            id="a member for another",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(LASTING_TEXTS[0], LASTING_TEXTS[3], id="an update", marks=pytest.mark.slow),
+    ],
+)
+def test_the_rest_of_a_change_under_way_comes_to_what_was_forecast(before: str, after: str) -> None:
+    """A task is on its way, another one ends, a member joins: all of that ends by itself."""
+
+    async def begin() -> World:
+        world = topology_world(1, before)
+        await at_rest(world, before)
+        return world
+
+    async def go_on(world: World, moment_s: float) -> list[str]:
+        world.manifests.write(FILE, after)
+        await anyio.sleep(moment_s)
+        forecasted = await forecast_of(world)
+        found = [] if await until_quiet(world) else ["the operator does not come to rest"]
+        return [*found, *compare(world, forecasted)]
+
+    scene = begun(begin)
+    wrong = {at_s: scene.go_on(partial(go_on, moment_s=at_s)) for at_s in MOMENTS_S}
+    assert {at_s: found for at_s, found in wrong.items() if found} == {}
+
+
 def test_a_first_deployment_comes_to_what_was_forecast() -> None:
     async def main() -> list[str]:
         world = World()

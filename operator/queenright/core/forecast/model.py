@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from queenright.core.actions import AnyAction, CreateService, PatchSettings, Reinitialize
+from queenright.core.forecast.arrivals import arrived
 from queenright.core.forecast.effects import running
 from queenright.core.forecast.leading import is_standby_bound
 from queenright.core.forecast.members import Members
@@ -152,6 +153,16 @@ class Model:
         observed = effect(action, self.observed, self.desired(), change)
         made = replace(self, observed=observed, changes=self.changes + 1)
         return made.until_heard(self.observed) if isinstance(action, PatchSettings) else made
+
+    def arrived(self) -> Model | None:
+        """Return the model once everything that is under way by itself has ended; None where
+        nothing is."""
+        change = Change(self.now, 1_000_000 + self.changes)
+        clusters = with_members(self.desired()).values()
+        observed = arrived(self.observed, clusters, change)
+        if observed is None:
+            return None
+        return replace(self, observed=observed, changes=self.changes + 1)
 
     def until_heard(self, before: Observed) -> Model:
         """Return the model with the members' former answers, until they have heard of a write."""

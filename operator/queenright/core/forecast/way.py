@@ -130,7 +130,7 @@ class Forecast:
         model = Model.begun(self.documents, self.observed, self.now, self.ruleset, {*self.stopped})
         courses: dict[DocumentKey, _Course] = {}
         due: set[DocumentKey] | None = None
-        idle, passes, is_sure = 0, 1, False
+        idle, passes, is_sure, has_arrived = 0, 1, False, False
         for _ in range(MOST_ROUNDS):
             views = [*model.planned(due)]
             model, acted, is_disrupted = self._passed(model, views, courses, passes)
@@ -139,8 +139,11 @@ class Forecast:
             if acted:
                 model = model.after(STEP if is_disrupted else AT_ONCE)
                 passes, idle, due, is_sure = passes + 1, 0, acted | held, False
+                has_arrived = False
             elif not is_sure and due is not None:
                 due, is_sure = None, True  # of the others, something may wait for what was done
+            elif held and not has_arrived and (calm := model.arrived()) is not None:
+                model, idle, due, is_sure, has_arrived = calm.after(STEP), 0, None, False, True
             else:
                 idle, due, is_sure = idle + 1, None if model.late else held, True
                 later = next_moment(views, model, idle)
