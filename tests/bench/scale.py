@@ -1,11 +1,11 @@
 """Measure what clusters cost: files, passes, an edit, memory, and how long the loop is held.
 
-Needs no lab: the real engine on real files, on other ports that answer from memory
-(``scale_world``). Each number of clusters has processes of its own, and seconds are the
-processor's, not the wall's. Of passes that are made one by one: ``start`` is everything from the
-files' texts to the end of the first pass; ``second`` is the pass after it, which makes each plan
-anew, since the operator has seen the swarm for long enough by then; ``pass`` the mean of three that
-change nothing; ``read`` reading one changed file; ``edit`` the pass over what was edited in it,
+Needs no lab: the real engine on real files, and the real adapter of Docker on an engine's own JSON
+(``engine_server``); the other ports answer from memory (``scale_world``). Each number of clusters
+has processes of its own, and seconds are the processor's, not the wall's. Of passes that are made
+one by one: ``start`` is everything from the files' texts to the end of the first pass; ``second``
+the pass after it, which makes each plan anew, since the operator has seen the swarm for long enough
+by then; ``pass`` the mean of three that change nothing; ``read`` reading one changed file; ``edit`` the pass over what was edited in it,
 which acts; ``held`` the longest time in which the event loop ran nothing else.
 
 The rest is of a whole operator, in which threads take part: ``held`` as above; ``line`` from the
@@ -48,11 +48,13 @@ from queenright.engine.loop import Loop
 from queenright.engine.part import Changes, reconcile_part
 from queenright.engine.reconcile import LoopState, PassResult, Terms, reconcile
 from queenright.ports import Ports
+from queenright.ports.swarm import Swarm
 from queenright.settings import PollIntervals
+from tests.bench.engine_server import engine_of
 from tests.bench.held import TICK_S, Held
-from tests.bench.scale_world import StillClock, StillPatroni, fill, still_ports
+from tests.bench.scale_world import StillClock, StillPatroni, still_ports, with_docker
 from tests.fakes.files import FakeAudit
-from tests.support.many_clusters import cluster_name, cluster_text, deployed, texts_of
+from tests.support.many_clusters import Deployed, cluster_name, cluster_text, texts_of
 
 CLUSTERS = (1, 10, 100, 300, 1000)
 PASSES = 3
@@ -179,10 +181,12 @@ class Bench:
         return share, losses
 
 
-async def prepared(clusters: int, directory: Path, audit: FakeAudit) -> Bench:
-    """Read the files, for a swarm that is still empty."""
+async def prepared(
+    clusters: int, directory: Path, audit: FakeAudit, engine: tuple[str, Deployed]
+) -> Bench:
+    """Read the files, of which everything is deployed."""
     ports = replace(
-        still_ports({}, audit),
+        with_docker(still_ports({}, audit), *engine),
         manifests=ManifestFiles(directory),
         last_good=LastGoodFiles(directory / "state"),
     )
@@ -192,15 +196,17 @@ async def prepared(clusters: int, directory: Path, audit: FakeAudit) -> Bench:
     return Bench(clusters, directory, ports, state, LoopState())
 
 
-async def measure_passes(clusters: int, directory: Path, *, stacks: bool) -> str:
+async def measure_passes(
+    clusters: int, directory: Path, engine: tuple[str, Deployed], *, stacks: bool
+) -> str:
     """Return the columns of passes that are made one by one."""
     audit, began = FakeAudit(), time.process_time()
-    bench = await prepared(clusters, directory, audit)
+    bench = await prepared(clusters, directory, audit, engine)
     load_s = time.process_time() - began
-    fill(bench.ports, deployed(bench.state.documents))
     held = Held(stacks=stacks)
     async with anyio.create_task_group() as group:
         group.start_soon(held.watch)
+        group.start_soon(hear, bench.ports.swarm)
         began = time.process_time()
         await bench.pass_over(Trigger("start"))
         first_s = time.process_time() - began
@@ -225,11 +231,18 @@ async def measure_passes(clusters: int, directory: Path, *, stacks: bool) -> str
     )
 
 
-async def measure_operator(clusters: int, directory: Path, *, stacks: bool) -> str:
+async def hear(swarm: Swarm) -> None:
+    """Listen to the swarm's events, as an operator does."""
+    async for _ in swarm.events():
+        pass
+
+
+async def measure_operator(
+    clusters: int, directory: Path, engine: tuple[str, Deployed], *, stacks: bool
+) -> str:
     """Return the columns of a whole operator."""
     audit, held = FakeAudit(), Held(stacks=stacks)
-    bench = await prepared(clusters, directory, audit)
-    fill(bench.ports, deployed(bench.state.documents))
+    bench = await prepared(clusters, directory, audit, engine)
     async with bench.at_work(), anyio.create_task_group() as group:
         share, losses = await bench.quiet()
         before = mebibytes()
@@ -269,7 +282,9 @@ def measured(what: str, clusters: int, *, stacks: bool) -> str:
     with tempfile.TemporaryDirectory() as name:
         for path, text in texts_of(clusters).items():
             (Path(name) / Path(path).name).write_text(text)
-        return anyio.run(partial(MEASURES[what], stacks=stacks), clusters, Path(name))
+        with engine_of(Path(name)) as engine:
+            measure = partial(MEASURES[what], stacks=stacks)
+            return anyio.run(measure, clusters, Path(name), engine)
 
 
 def main(clusters: int, *, stacks: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
+from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.observed import (
     Archiving,
     ImageFound,
@@ -46,7 +48,7 @@ class StillSwarm:
     api_calls: int = 0
     writes: list[str] = field(default_factory=list)
 
-    async def observe(self) -> SwarmState:
+    async def observe(self, owners: AbstractSet[str] | None = None) -> SwarmState:
         self.api_calls += 7
         await anyio.lowlevel.checkpoint()
         return self.found.swarm
@@ -200,6 +202,12 @@ def still_ports(texts: Mapping[str, str], audit: FakeAudit) -> Ports:
         "clock": StillClock(),
     }
     return Ports(**ports)
+
+
+def with_docker(ports: Ports, host: str, answers: Deployed) -> Ports:
+    """The ports with the real adapter of the engine at this address (DOCKER_HOST)."""
+    fill(ports, answers)
+    return dataclasses.replace(ports, swarm=DockerSwarm({"DOCKER_HOST": host}, 30))
 
 
 def fill(ports: Ports, found: Deployed) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.secrets import Password
 from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
+from tests.fakes.part_readings import PartReadings, Write
 from tests.fakes.swarm_store import SwarmStore
 
 T = TypeVar("T")
@@ -42,16 +44,6 @@ class Faults:
     event_lost: float = 0.0
     event_twice: float = 0.0
     stream_ends: float = 0.0
-
-
-@dataclass(frozen=True)
-class Write:
-    """A write that took effect; ``observed_at_s`` is when the pass behind it began to look."""
-
-    at_s: float
-    observed_at_s: float
-    kind: str
-    name: str
 
 
 @dataclass
@@ -92,6 +84,7 @@ class FakeSwarm:
     """The lines of a job that says more than a dump; empty for any other."""
     gives_logs: Callable[[str], bool] = lambda _: True
     """False for a node (id) whose tasks' lines the managers don't get."""
+    parts: PartReadings = field(default_factory=PartReadings)
     unobserved: list[str] = field(default_factory=list)
     """Writes that carried another version than was observed."""
 
@@ -100,12 +93,18 @@ class FakeSwarm:
 
     # Reads
 
-    async def observe(self) -> SwarmState:
+    async def observe(self, owners: AbstractSet[str] | None = None) -> SwarmState:
         self.observations += 1
         self.observed_at_s = asyncio.get_running_loop().time()
         self.api_calls += len(READS)
-        await self._come_and_go("observe")
-        state = await self._observe_torn() if self.faults.torn_reads else self.store.state()
+        told = self.parts.begin()
+        try:
+            await self._come_and_go("observe")
+            state = await self._observe_torn() if self.faults.torn_reads else self.store.state()
+        except BaseException:
+            self.parts.heard()
+            raise
+        state = self.parts.read(state, told, owners, listens=bool(self.streams))
         if LEASE_CONFIG in self.store.configs:
             others = (live for live in state.configs if live.value.name != LEASE_CONFIG)
             state = replace(state, configs=tuple(others))
@@ -148,16 +147,19 @@ class FakeSwarm:
     async def events(self) -> AsyncGenerator[str, None]:
         stream = Stream()
         self.streams.append(stream)
+        self.parts.heard()
         try:
             while True:
                 await stream.wake.wait()
                 stream.wake = anyio.Event()
                 while stream.news:
+                    self.parts.heard(stream.news[0])
                     yield stream.news.pop(0)
                 if self.rng.random() < self.faults.stream_ends:
                     return
         finally:
             self.streams = [other for other in self.streams if other is not stream]
+            self.parts.heard()
 
     def _spread(self, kind: str, name: str, what: str) -> None:
         if name == LEASE_CONFIG or self.rng.random() < self.faults.event_lost:
@@ -275,6 +277,7 @@ class FakeSwarm:
             raise ConflictError("rpc error: code = Unknown desc = update out of sequence")
         afterwards = [listener(kind, what) for listener in self.before_write]
         effect()
+        self.parts.heard()
         for call in afterwards:
             if call is not None:
                 call()

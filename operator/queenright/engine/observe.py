@@ -94,8 +94,9 @@ async def observe(
     goes to ``faults``. With ``part``, only these documents are expanded and asked."""
     faults = Faults() if faults is None else faults
     memory = Remembered() if remembered is None else remembered
+    owners = None if part is None else frozenset(document.name for document in part)
     try:
-        swarm = memory.in_order(await ports.swarm.observe())
+        swarm = memory.in_order(await ports.swarm.observe(owners))
     except SwarmError as error:
         return Look(Observed(Unknown(str(error)), attempts=attempts))
     if engine_hold(swarm.engine):

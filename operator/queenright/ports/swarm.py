@@ -8,6 +8,7 @@ answer or the refusal is temporary.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from queenright.core.actions import LabelNode
@@ -29,8 +30,10 @@ class Swarm(Protocol):
         """The number of API calls so far."""
         ...
 
-    async def observe(self) -> SwarmState:
-        """Return the whole swarm, in a number of calls that does not depend on its size."""
+    async def observe(self, owners: AbstractSet[str] | None = None) -> SwarmState:
+        """Return the whole swarm, in a number of calls that does not depend on its size. With
+        ``owners``, names of documents, only what belongs to them is read again, and the lists that
+        an event names; the rest is as in the last reading."""
         ...
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:

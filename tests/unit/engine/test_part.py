@@ -164,7 +164,7 @@ def test_a_swarm_that_can_not_be_read_leaves_all_to_the_full_pass() -> None:
     async def main() -> None:
         operator = await converged()
 
-        async def observe() -> SwarmState:
+        async def observe(_: object = None) -> SwarmState:
             await anyio.lowlevel.checkpoint()
             return SwarmState(operator.ports.swarm.found.swarm.engine)  # type: ignore[attr-defined]
 

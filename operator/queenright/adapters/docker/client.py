@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import docker
@@ -25,6 +25,8 @@ API_VERSION = (1, 41)
 """Docker Engine 20.10, the oldest with all that the contract needs. Engine 29 accepts 1.44 at
 least, and its error says so."""
 POOLS = 8
+PIECE_BYTES = 1 << 17
+"""So much of a long answer is read at once: small enough that its memory is given back."""
 CONFLICT, NOT_FOUND, NOT_IMPLEMENTED = 409, 404, 501
 """501 is swarm's status for a change of a service's mode or name."""
 MAYBE_LATER = frozenset({408, 429})
@@ -74,7 +76,7 @@ class DockerClient:
 
         self.call(written)
 
-    def get(self, path: str, **asked: int) -> bytes:
+    def get(self, path: str, **asked: int | str) -> bytes:
         """Return the body of an answer of which the SDK gives a part only."""
 
         def read(sdk: Any) -> bytes:
@@ -82,6 +84,19 @@ class DockerClient:
             return content_of(sdk.get(url, params=asked, timeout=sdk.timeout))
 
         return self.call(read)
+
+    def stream(self, path: str, read: Callable[[Iterator[bytes]], T], **asked: str) -> T:
+        """Return what ``read`` makes of an answer's body, which comes to it in pieces: the whole of
+        a long one is never in memory. Its ValueError is an UnavailableError here."""
+
+        def streamed(sdk: Any) -> T:
+            url = f"{sdk.base_url}/v{self._version}{path}"
+            with sdk.get(url, params=asked, timeout=sdk.timeout, stream=True) as answer:
+                if not answer.ok:
+                    content_of(answer)
+                return read(answer.iter_content(PIECE_BYTES))
+
+        return self.call(streamed)
 
     def close(self) -> None:
         """Close the client; the next call connects, and asks for the version, again."""

@@ -57,7 +57,7 @@ async def docker_events(client: Any) -> AsyncGenerator[str, None]:
 
 
 def describe(event: Mapping[str, Any]) -> str:
-    return f"{event.get('Type', '')} {name_of(event)} {event.get('AnyAction', '')}"
+    return f"{event.get('Type', '')} {name_of(event)} {event.get('Action', '')}"
 
 
 def name_of(event: Mapping[str, Any]) -> str:

@@ -8,11 +8,12 @@ for that owner; it never acts as if the object did not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
 
 import structlog
 
+from queenright.adapters.docker.entries import Entry, part
 from queenright.core.kinds.registry import owner_labels
 from queenright.core.observed import Unreadable
 from queenright.ports.swarm import UnavailableError
@@ -21,8 +22,6 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 log = structlog.get_logger()
-VERSIONED = frozenset({"service", "task", "secret", "config"})
-"""Kinds of which each difference between two lists is a write, with a version of its own."""
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Exceptions of decoding JSON of another shape than Docker documents."""
 
@@ -33,53 +32,61 @@ class Reader:
 
     def __init__(self) -> None:
         self._told: set[str] = set()
-        self._decoded: dict[str, dict[str, tuple[object, Any]]] = {}
+        self._decoded: dict[str, dict[str, tuple[object, object, Any]]] = {}
+        self.unread: dict[str, frozenset[str]] = {}
+        """The keys of the objects that could not be read, by kind."""
 
     def read(
         self,
         kind: str,
-        raws: Iterable[Any],
+        entries: Iterable[Entry],
         decode: Callable[[Json], T],
         is_ours: Callable[[Any], bool],
         unreadable: list[Unreadable] | None = None,
         *,
         beside: object = None,
+        keeps: bool = False,
     ) -> tuple[T, ...]:
         """Return the readable objects. An unreadable one of ours goes to ``unreadable``, if its
         label names its owner; else it is an UnavailableError. ``beside`` is what ``decode`` reads
-        besides the object."""
+        besides the object. With ``keeps``, the objects are a part of their kind's."""
         found: list[T] = []
-        before, now = self._decoded.get(kind, {}), dict[str, tuple[object, Any]]()
-        self._decoded[kind] = now
-        for raw in raws:
-            try:
-                state, key = (state_of(kind, raw), beside), str(part(raw, "ID") or part(raw, "Id"))
-                kept = before.get(key)
-                if kept is None or kept[0] != state:
-                    kept = (state, decode(raw))
-                now[key] = kept
-                found.append(kept[1])
-            except ODD as error:
-                name = f"{kind} {identity(raw)}"
-                why = f"{type(error).__name__}: {error}"
-                if is_ours(raw):
-                    whose = owner_of(raw)
-                    if unreadable is not None and whose is not None:
-                        unreadable.append(Unreadable(*whose, f"{name} can't be read: {why}"))
-                        continue
-                    raise UnavailableError(f"{name} can't be read: {why}") from error
-                if name not in self._told:
-                    log.warning("object skipped: it can't be read", object=name, error=why)
-                self._told.add(name)
+        before, now = self._decoded.get(kind, {}), dict[str, tuple[object, object, Any]]()
+        unread = self.unread[kind] = self.unread.get(kind, frozenset()) if keeps else frozenset()
+        for entry in entries:
+            kept = before.get(entry.key)
+            if kept is None or kept[1] is not beside or kept[0] != entry.state:
+                raw = entry.parse()
+                try:
+                    kept = (entry.state, beside, decode(raw))
+                except ODD as error:
+                    self._pass_over(kind, raw, error, is_ours, unreadable)
+                    self.unread[kind] = unread = unread | {entry.key}
+                    continue
+            now[entry.key] = kept
+            found.append(kept[2])
+        self._decoded[kind] = {**before, **now} if keeps else now
         return tuple(found)
 
-
-def state_of(kind: str, raw: Any) -> object:
-    """Return what is another value after each change of an object: swarm's version index with the
-    time of the change, as a swarm that was restored from a backup counts again. Where the engine
-    lists neither, or more than swarm keeps (a manager's reachability), the object itself."""
-    index, changed_at = part(part(raw, "Version"), "Index"), part(raw, "UpdatedAt")
-    return (index, changed_at) if kind in VERSIONED and index is not None and changed_at else raw
+    def _pass_over(
+        self,
+        kind: str,
+        raw: Any,
+        error: Exception,
+        is_ours: Callable[[Any], bool],
+        unreadable: list[Unreadable] | None,
+    ) -> None:
+        """Note an object that can't be read, or raise an UnavailableError."""
+        name, why = f"{kind} {identity(raw)}", f"{type(error).__name__}: {error}"
+        if is_ours(raw):
+            whose = owner_of(raw)
+            if unreadable is None or whose is None:
+                raise UnavailableError(f"{name} can't be read: {why}") from error
+            unreadable.append(Unreadable(*whose, f"{name} can't be read: {why}"))
+            return
+        if name not in self._told:
+            log.warning("object skipped: it can't be read", object=name, error=why)
+        self._told.add(name)
 
 
 def always(_: Any) -> bool:
@@ -102,24 +109,14 @@ def owner_of(raw: Any) -> tuple[str, str] | None:
     return None
 
 
-def is_task_of(services: Iterable[Any]) -> Callable[[Any], bool]:
-    """Return a test for tasks that belong to one of our ``services``."""
-    ours = [part(raw, "ID") for raw in services if is_labelled(raw)]
-    return lambda raw: part(raw, "ServiceID") in ours
-
-
-def by_id(raws: Iterable[Any], key: str = "ID") -> dict[str, Json]:
-    """Return the engine's objects by their id, without those that have none."""
-    return {raw[key]: raw for raw in raws if isinstance(part(raw, key), str)}
+def is_task_of(services: Container[str]) -> Callable[[Any], bool]:
+    """Return a test for tasks that belong to one of our ``services``, by id."""
+    return lambda raw: part(raw, "ServiceID") in services
 
 
 def identity(raw: Any) -> str:
     name = part(part(raw, "Spec"), "Name") or part(raw, "Name")
     return str(name or part(raw, "ID") or part(raw, "Id") or "without a name")
-
-
-def part(raw: Any, key: str) -> Any:
-    return raw.get(key) if isinstance(raw, dict) else None
 
 
 def is_swarm_overlay(raw: Any) -> bool:
@@ -128,15 +125,7 @@ def is_swarm_overlay(raw: Any) -> bool:
     return bool(part(raw, "Driver") == "overlay" and part(raw, "Scope") == "swarm")
 
 
-def unlisted_networks(services: Iterable[Any], networks: Iterable[Any]) -> list[str]:
-    """Return the ids of our services' networks that the engine does not list: swarm's predefined
-    ``host`` has an id of its own, which only an inspection shows."""
-    listed = by_id(networks, "Id")
-    found = {
-        target: None
-        for raw in services
-        if is_labelled(raw)
-        for item in part(part(part(raw, "Spec"), "TaskTemplate"), "Networks") or ()
-        if isinstance(target := part(item, "Target"), str) and target not in listed
-    }
-    return list(found)
+def targets_of(raw: Json) -> tuple[str, ...]:
+    """Return the ids of the networks of a service of ours; nothing for another one."""
+    items = part(part(part(raw, "Spec"), "TaskTemplate"), "Networks") or ()
+    return tuple(str(item["Target"]) for item in items) if is_labelled(raw) else ()

@@ -2,14 +2,15 @@
 
 The SDK is synchronous, so each call runs in a worker thread under this adapter's own limiter and
 with a finite timeout. ``observe`` makes seven calls whatever the size of the swarm; what they
-answer is decoded in such a thread, too.
+answer is decoded in such a thread, too (``observing``).
 """
 
 from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from operator import methodcaller
 from typing import Any, TypeVar
@@ -19,35 +20,22 @@ import anyio.to_thread
 import docker
 from docker import errors
 
-from queenright.adapters.docker import decode
-from queenright.adapters.docker.client import DockerClient, says_image_unknown
+from queenright.adapters.docker.client import DockerClient, says_image_unknown, translated
 from queenright.adapters.docker.encode import adjusted, arguments_of, encode_service
 from queenright.adapters.docker.events import docker_events
-from queenright.adapters.docker.lists import (
-    Reader,
-    always,
-    by_id,
-    identity,
-    is_labelled,
-    is_swarm_overlay,
-    is_task_of,
-    unlisted_networks,
-)
-from queenright.adapters.docker.nodes import decode_engine, one_node_a_name, relabelled_spec
+from queenright.adapters.docker.nodes import decode_engine, relabelled_spec
+from queenright.adapters.docker.observing import Observing
 from queenright.adapters.docker.service_logs import lines_of
 from queenright.core.actions import LabelNode
 from queenright.core.observed import (
-    Engine,
     ImageFound,
     ImageMissing,
     SwarmState,
-    Unreadable,
 )
-from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.core.swarm.objects import Config, Network, Secret, Service
 from queenright.ports.lease import allowed
 from queenright.ports.secrets import Password
-from queenright.ports.swarm import ConflictError, RejectedError, SwarmError, UnavailableError
+from queenright.ports.swarm import ConflictError, RejectedError, UnavailableError
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -73,72 +61,32 @@ class DockerSwarm:
         self._may_write = may_write
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
-        self._predefined: dict[str, str] = {}
-        self._reader = Reader()
-        self._services: dict[str, Json] = {}
+        self._observing = Observing(self._ask)
+        self._state: SwarmState | None = None
         self.api_calls = 0
 
-    async def observe(self) -> SwarmState:
+    async def observe(self, owners: AbstractSet[str] | None = None) -> SwarmState:
         info = await self._call(lambda sdk: sdk.info())
-        (engine,) = self._reader.read("engine", [info], decode_engine, always)
+        engine = translated(lambda: decode_engine(info))
         if engine.swarm_state != "active" or not engine.is_manager:
             return SwarmState(engine)
-        found: dict[str, list[Json]] = {}
-
-        async def read(kind: str) -> None:
-            found[kind] = await self._call(methodcaller(kind)) or []
-
-        try:
-            async with anyio.create_task_group() as group:
-                for kind in ("nodes", "services", "networks", "secrets", "configs"):
-                    group.start_soon(read, kind)
-            # After the services: a service that swarm has just rolled back is known with the task
-            # that failed, which is the cause.
-            await read("tasks")
-        except* SwarmError as failures:
-            raise failures.exceptions[0] from failures
-        for network_id in unlisted_networks(found["services"], found["networks"]):
-            if network_id not in self._predefined:
-                network = await self._call(methodcaller("inspect_network", network_id))
-                self._predefined[network_id] = str(network["Name"])
-        return await self._in_thread(lambda: self._decode(engine, found))
-
-    def _decode(self, engine: Engine, found: Mapping[str, list[Json]]) -> SwarmState:
-        read, raw_services = self._reader.read, found["services"]
-        configs_listed = [raw for raw in found["configs"] if identity(raw) != LEASE_CONFIG]
-        odd: list[Unreadable] = []
-        overlays = [raw for raw in found["networks"] if is_swarm_overlay(raw)]
-        networks = read("network", overlays, decode.decode_network, is_labelled, odd)
-        configs = read("config", configs_listed, decode.decode_config, is_labelled, odd)
-        known_secrets = read("secret", found["secrets"], decode.decode_secret, is_labelled, odd)
-        every = by_id(found["networks"], "Id")
-        names = {key: str(raw.get("Name") or key) for key, raw in every.items()}
-        names |= self._predefined
-        services = read(
-            "service",
-            raw_services,
-            lambda raw: decode.decode_service(raw, names),
-            is_labelled,
-            odd,
-            beside=names,
+        state = (
+            await self._observing.whole(engine)
+            if owners is None
+            else await self._observing.of(engine, owners)
         )
-        nodes = read("node", found["nodes"], decode.decode_node, always)
-        self._services = by_id(raw_services)
-        self._ids = {
-            "networks": {live.value.name: live.id for live in networks},
-            "configs": {live.value.name: live.id for live in configs},
-            "secrets": {live.value.name: live.id for live in known_secrets},
-        }
-        return SwarmState(
-            engine=engine,
-            nodes=one_node_a_name(nodes),
-            services=services,
-            tasks=read("task", found["tasks"], decode.decode_task, is_task_of(raw_services)),
-            networks=networks,
-            secrets=known_secrets,
-            configs=configs,
-            unreadable=tuple(odd),
-        )
+        if self._state is None or state is not self._state:
+            self._state = state
+            self._ids = {
+                "networks": {live.value.name: live.id for live in state.networks},
+                "configs": {live.value.name: live.id for live in state.configs},
+                "secrets": {live.value.name: live.id for live in state.secrets},
+            }
+        return state
+
+    async def _ask(self, path: str, read: Callable[[Iterator[bytes]], T], **query: str) -> T:
+        self.api_calls += 1
+        return await self._in_thread(lambda: self._client.stream(path, read, **query))
 
     async def resolve_image(self, reference: str) -> ImageFound | ImageMissing:
         def asked(sdk: Any) -> ImageFound | ImageMissing:
@@ -157,9 +105,14 @@ class DockerSwarm:
 
     async def events(self) -> AsyncGenerator[str, None]:
         client = await self._in_thread(self._client.another)
-        async with aclosing(docker_events(client)) as stream:
-            async for text in stream:
-                yield text
+        self._observing.listens(1)
+        try:
+            async with aclosing(docker_events(client)) as stream:
+                async for text in stream:
+                    self._observing.heard(text)
+                    yield text
+        finally:
+            self._observing.listens(-1)
 
     async def label_node(self, action: LabelNode) -> None:
         for left in reversed(range(LABEL_TRIES)):
@@ -224,8 +177,8 @@ class DockerSwarm:
         await self._write(lambda sdk: sdk.update_service(service_id, version, task, **others))
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
-        seen = self._services.get(service_id)
-        if seen is None or seen["Version"]["Index"] != version:
+        seen = await self._call(methodcaller("inspect_service", service_id))
+        if seen["Version"]["Index"] != version:
             raise ConflictError(f"{service.name} has changed since it was observed")
         spec = adjusted(seen["Spec"], service)
         await self._post(f"/services/{service_id}/update", version, spec)
@@ -274,7 +227,10 @@ class DockerSwarm:
             write()
 
         self.api_calls += 1
-        await self._in_thread(send)
+        try:
+            await self._in_thread(send)
+        finally:
+            self._observing.heard("")  # a reading of a part is to see what this has changed
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._limiter)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from queenright.adapters.docker.entries import Entry, entries_of
 from queenright.adapters.docker.lists import Reader, always
 
-OBJECT = {"ID": "one", "Version": {"Index": 7}, "UpdatedAt": "2026-01-01T00:00:00Z", "State": "a"}
+OBJECT = {
+    "ID": "one",
+    "Version": {"Index": 7},
+    "CreatedAt": "2026-01-01T00:00:00Z",
+    "UpdatedAt": "2026-01-01T00:00:00Z",
+    "State": "a",
+}
+
+
+def entries(kind: str, *raws: object) -> list[Entry]:
+    """A list as swarm writes it."""
+    text = json.dumps(raws, separators=(",", ":")).encode()
+    whole = any(not isinstance(raw, dict) or not raw["Version"] for raw in raws)
+    return list(entries_of(kind, [text], whole=whole))
 
 
 class Decoder:
@@ -23,7 +38,7 @@ class Decoder:
 
 
 def read(reader: Reader, decode: Decoder, kind: str, **fields: object) -> tuple[str, int]:
-    (found,) = reader.read(kind, [{**OBJECT, **fields}], decode, always)
+    (found,) = reader.read(kind, entries(kind, {**OBJECT, **fields}), decode, always)
     return found
 
 
@@ -65,8 +80,9 @@ def test_an_object_without_a_version_is_compared_whole() -> None:
 
 def test_what_an_object_is_decoded_with_counts() -> None:
     reader, decode = Reader(), Decoder()
-    for names in ({"n1": "db"}, {"n1": "db"}, {"n1": "other"}):
-        reader.read("service", [OBJECT], decode, always, beside=names)
+    first, other = {"n1": "db"}, {"n1": "other"}
+    for names in (first, first, other):
+        reader.read("service", entries("service", OBJECT), decode, always, beside=names)
     assert decode.count == 2
 
 
@@ -75,4 +91,13 @@ def test_an_object_that_was_away_is_decoded_again() -> None:
     read(reader, decode, "service")
     assert reader.read("service", [], decode, always) == ()
     read(reader, decode, "service")
+    assert decode.count == 2
+
+
+def test_a_part_of_a_list_leaves_the_rest_known() -> None:
+    reader, decode = Reader(), Decoder()
+    both = OBJECT, {**OBJECT, "ID": "two"}
+    reader.read("service", entries("service", *both), decode, always)
+    reader.read("service", entries("service", OBJECT), decode, always, keeps=True)
+    reader.read("service", entries("service", *both), decode, always)
     assert decode.count == 2

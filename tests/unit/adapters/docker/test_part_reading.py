@@ -1,0 +1,230 @@
+"""A reading of some documents' objects: what is asked for, and when everything is read instead."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qsl
+
+import anyio
+import pytest
+
+from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.core.swarm.objects import CLUSTER_LABEL, Secret
+from tests.support.http_server import Answer, Answering, answering
+
+Json = dict[str, Any]
+AT = {"CreatedAt": "2026-01-01T00:00:00Z", "UpdatedAt": "2026-01-01T00:00:00Z"}
+SMALL = ("nodes", "networks", "secrets")
+
+
+def head(name: str, version: int = 7) -> Json:
+    return {"ID": f"id-{name}", "Version": {"Index": version}, **AT}
+
+
+def named(name: str, owner: str, **more: Any) -> Json:
+    return {**head(name), "Spec": {"Name": name, "Labels": {CLUSTER_LABEL: owner}, **more}}
+
+
+def service(name: str, owner: str) -> Json:
+    template = {"ContainerSpec": {"Image": "x"}, "Networks": [{"Target": "overlay"}]}
+    return named(name, owner, TaskTemplate=template, Mode={"Replicated": {"Replicas": 1}})
+
+
+def task(service_name: str, state: str = "running") -> Json:
+    status = {"Timestamp": "2026-01-02T03:04:05Z", "State": state}
+    return {
+        **head(f"task-{service_name}"),
+        "ServiceID": f"id-{service_name}",
+        "Status": status,
+        "DesiredState": "running",
+    }
+
+
+LISTS: dict[str, list[Json]] = {
+    "nodes": [{**head("n1"), "Description": {"Hostname": "node1"}, "Status": {"State": "ready"}}],
+    "services": [service("a_web", "a"), service("b_web", "b")],
+    "tasks": [task("a_web"), task("b_web")],
+    "networks": [
+        {"Name": "net", "Id": "overlay", "Driver": "overlay", "Scope": "swarm", "Labels": {}}
+    ],
+    "secrets": [named("key", "a")],
+    "configs": [named("a_file", "a"), named("b_file", "b")],
+}
+
+
+class Engine:
+    """Answers with ``lists``, filtered as Docker does, and keeps what was asked."""
+
+    def __init__(self) -> None:
+        self.lists = copy.deepcopy(LISTS)
+        self.gone: set[str] = set()
+        """Services that are gone when their tasks are asked for."""
+        self.there: Answering | None = None
+
+    def answer(self, method: str, path: str) -> Answer:
+        kind = path.rpartition("/")[2]
+        if kind == "info":
+            return 200, {"Swarm": {"LocalNodeState": "active", "ControlAvailable": True}}
+        if kind == "version":
+            return 200, {"MinAPIVersion": "1.12"}
+        if kind == "events":
+            return 200, b""
+        if method == "POST":
+            return 200, {"ID": "made"}
+        assert self.there is not None
+        query = dict(parse_qsl(self.there.queries[-1]))
+        filters = json.loads(query.get("filters", "{}"))
+        found = self.lists[kind]
+        if names := filters.get("name"):
+            found = [raw for raw in found if raw["Spec"]["Name"].startswith(tuple(names))]
+        if ids := filters.get("service"):
+            if self.gone & {*ids}:
+                return 404, {"message": "service not found"}
+            found = [raw for raw in found if raw["ServiceID"] in ids]
+        return 200, json.dumps(found, separators=(",", ":")).encode()
+
+    def asked(self) -> dict[str, str]:
+        """The lists that were asked for since the last call, with their filters."""
+        assert self.there is not None
+        found = {
+            path.rpartition("/")[2]: dict(parse_qsl(query)).get("filters", "")
+            for path, query in zip(self.there.asked, self.there.queries, strict=True)
+        }
+        self.there.asked.clear()
+        self.there.queries.clear()
+        return {kind: filters for kind, filters in found.items() if kind in LISTS}
+
+    @asynccontextmanager
+    async def swarm(self) -> AsyncIterator[DockerSwarm]:
+        """A reader that listens, and has read everything once."""
+        with answering(self.answer) as there:
+            self.there = there
+            swarm = DockerSwarm(there.environment, 5)
+            swarm._observing.listens(1)
+            await swarm.observe()
+            self.asked()
+            yield swarm
+            await swarm.aclose()
+
+
+ALL = dict.fromkeys(LISTS, "")
+PART = {
+    "configs": '{"name": ["a_"]}',
+    "services": '{"name": ["a_"]}',
+    "tasks": '{"service": ["id-a_web"]}',
+}
+
+
+async def test_only_the_documents_objects_are_read_again() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        for kind in ("services", "configs", "tasks"):
+            for raw in engine.lists[kind]:
+                raw["Version"] = {"Index": 8}
+        engine.lists["configs"].append(named("a_new", "a"))
+        state = await swarm.observe({"a"})
+        assert engine.asked() == PART
+        assert {live.value.name: live.version for live in state.services} == {
+            "a_web": 8,
+            "b_web": 7,
+        }
+        assert {live.value.name for live in state.configs} == {"a_file", "b_file", "a_new"}
+        assert len(state.tasks) == 2
+        whole = await swarm.observe()
+        assert {live.value.name: live.version for live in whole.services} == {
+            "a_web": 8,
+            "b_web": 8,
+        }
+
+
+async def test_a_service_that_is_gone_takes_no_task_along() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        engine.lists["services"] = engine.lists["services"][1:]
+        engine.lists["tasks"] = engine.lists["tasks"][1:]
+        state = await swarm.observe({"a"})
+        assert [live.value.name for live in state.services] == ["b_web"]
+        assert len(state.tasks) == 2, "whether it still runs is for the next whole reading to say"
+        assert "tasks" not in engine.asked()
+        assert len((await swarm.observe()).tasks) == 1
+
+
+@pytest.mark.parametrize("kind", SMALL)
+async def test_an_event_has_its_list_read_again(kind: str) -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        swarm._observing.heard(f"{kind.removesuffix('s')} whatever update")
+        await swarm.observe({"a"})
+        assert engine.asked() == {**PART, kind: ""}
+        await swarm.observe({"a"})
+        assert engine.asked() == PART
+
+
+async def test_an_own_write_has_them_all_read_again() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        await swarm.create_secret(Secret("fresh"))
+        await swarm.observe({"a"})
+        assert engine.asked().keys() == LISTS.keys()
+
+
+async def test_everything_is_read_where_no_event_would_be_heard() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        swarm._observing.listens(-1)
+        await swarm.observe({"a"})
+        assert engine.asked() == ALL
+
+
+async def test_everything_is_read_where_a_service_goes_meanwhile() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        engine.gone = {"id-a_web"}
+        await swarm.observe({"a"})
+        assert engine.asked() == ALL
+
+
+@pytest.mark.parametrize("owner", ["a", "b"])
+async def test_everything_is_read_for_an_owner_of_what_can_not_be_read(owner: str) -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        engine.lists["configs"].append(named("b_odd", "b", Data="ä"))
+        state = await swarm.observe({owner})
+        read = engine.asked()
+        assert read == (ALL if owner == "b" else PART)
+        assert [one.owner for one in state.unreadable] == (["b"] if owner == "b" else [])
+        state = await swarm.observe()
+        engine.asked()
+        assert [one.owner for one in state.unreadable] == ["b"]
+        state = await swarm.observe({owner})
+        assert engine.asked() == (ALL if owner == "b" else PART)
+        assert [one.owner for one in state.unreadable] == ["b"]
+
+
+async def test_a_reading_that_fails_leaves_nothing_unread() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        swarm._observing.heard("node n1 update")
+        engine.lists["tasks"].append({**head("odd"), "ServiceID": "id-a_web", "Status": "x"})
+        with pytest.raises(Exception, match="odd can't be read"):
+            await swarm.observe({"a"})
+        engine.lists["tasks"].pop()
+        engine.asked()
+        await swarm.observe({"a"})
+        assert "nodes" in engine.asked()
+
+
+async def test_the_stream_of_events_is_what_listens() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        swarm._observing.listens(-1)
+
+        swarm._observing.heard("")
+        with anyio.fail_after(5):
+            assert [text async for text in swarm.events()] == []
+        await swarm.observe({"a"})
+        assert engine.asked() == ALL, "the stream has ended"
