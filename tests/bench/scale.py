@@ -5,8 +5,9 @@ Needs no lab: the real engine on real files, and the real adapter of Docker on a
 has processes of its own, and seconds are the processor's, not the wall's. Of passes that are made
 one by one: ``start`` is everything from the files' texts to the end of the first pass; ``second``
 the pass after it, which makes each plan anew, since the operator has seen the swarm for long enough
-by then; ``pass`` the mean of three that change nothing; ``read`` reading one changed file; ``edit`` the pass over what was edited in it,
-which acts; ``held`` the longest time in which the event loop ran nothing else.
+by then; ``pass`` the mean of three that change nothing; ``read`` reading one changed file; ``edit``
+the pass over what was edited in it, which acts; ``held`` the longest time in which the event loop
+ran nothing else.
 
 The rest is of a whole operator, in which threads take part: ``held`` as above; ``line`` from the
 writing of a file to the first line of the audit trail, often while it makes a full pass (median and

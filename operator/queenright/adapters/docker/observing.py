@@ -1,7 +1,7 @@
 """Readings of the swarm: all of it, or the last one with some documents' objects read again.
 
 A reading of a part asks for their services, tasks and configs by Docker's filters, and again for
-nodes, networks and secrets only where an event, or a write of this process, tells of a change.
+nodes, networks and secrets only where an event, or a write of this process, may have changed them.
 Invariant: without a stream of events, or where anything of such a document can't be read, the whole
 swarm is read.
 """
@@ -35,7 +35,7 @@ from queenright.ports.swarm import ConflictError, RejectedError, SwarmError
 T = TypeVar("T")
 Filters = Mapping[str, Sequence[str]]
 KEPT = ("nodes", "networks", "secrets")
-"""Lists that a reading of a part takes from the last one, until something tells of a change."""
+"""Lists that a reading of a part takes from the last one, until something has changed there, as far as is known."""
 
 
 class Ask(Protocol):
