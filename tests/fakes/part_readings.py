@@ -1,7 +1,7 @@
 """Readings of a part of the fake swarm, as stale as the real adapter's; and what a write keeps of
 its own.
 
-What nobody tells of, because an event was lost, is as in the last reading.
+What has changed without an event that was heard is as in the last reading.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Write:
 
 @dataclass
 class PartReadings:
-    """The last reading, and the lists of which something has told since."""
+    """The last reading, and the lists that may have changed since."""
 
     last: SwarmState | None = None
     told: set[str] = field(default_factory=lambda: {*KEPT})

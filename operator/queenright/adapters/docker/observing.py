@@ -35,7 +35,7 @@ from queenright.ports.swarm import ConflictError, RejectedError, SwarmError
 T = TypeVar("T")
 Filters = Mapping[str, Sequence[str]]
 KEPT = ("nodes", "networks", "secrets")
-"""Lists that a reading of a part takes from the last one, until something has changed there, as far as is known."""
+"""Lists that a reading of a part takes from the last one, unless they may have changed."""
 
 
 class Ask(Protocol):
