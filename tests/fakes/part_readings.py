@@ -13,7 +13,7 @@ from queenright.core.observed import SwarmState
 from queenright.core.observed.part_reading import with_part
 
 KEPT = frozenset({"nodes", "networks", "secrets"})
-"""Lists that a reading of a part takes from the last one, until something tells of a change."""
+"""Lists that a reading of a part takes from the last one, unless they may have changed."""
 
 
 @dataclass(frozen=True)
