@@ -45,15 +45,25 @@ export function follow(act: (event: LiveEvent) => void): () => void {
     act(event);
     channel.postMessage(event);
   };
+  const { signal } = stopping;
   navigator.locks
-    .request(CHANNEL, { signal: stopping.signal }, () => lead(tell, stopping.signal))
+    .request(CHANNEL, { ifAvailable: true }, (lock) =>
+      lock
+        ? lead(tell, signal)
+        : // Between the former leader's end and the first answer nobody has heard of anything.
+          navigator.locks.request(CHANNEL, { signal }, () => lead(tell, signal, true)),
+    )
     .catch(() => undefined);
   stopping.signal.addEventListener("abort", () => channel.close());
   return () => stopping.abort();
 }
 
-/** Reads the stream until the signal. A new leader may have missed events: it begins with a reset. */
-function lead(tell: (event: LiveEvent) => void, signal: AbortSignal): Promise<void> {
+/** Reads the stream until the signal; what begins after a gap begins with a reset, since events may be missing. */
+function lead(
+  tell: (event: LiveEvent) => void,
+  signal: AbortSignal,
+  isAfterGap = false,
+): Promise<void> {
   return new Promise((done) => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -66,16 +76,19 @@ function lead(tell: (event: LiveEvent) => void, signal: AbortSignal): Promise<vo
       for (const kind of ["hello", "reset"]) {
         source.addEventListener(kind, () => {
           pause = 1000;
-          tell({ kind: "reset" });
+          // The first one only tells where the stream begins.
+          if (isAfterGap) tell({ kind: "reset" });
+          isAfterGap = true;
         });
       }
       source.onerror = () => {
+        isAfterGap = true;
         // A browser connects again by itself unless the answer was an error.
         if (source?.readyState !== EventSource.CLOSED) return;
         // The stream does not tell why it was refused: if the session has ended, this request does.
         void get("/api/v1/me").catch(() => undefined);
         timer = setTimeout(open, pause * (0.5 + Math.random()));
-        pause = Math.min(pause * 2, 30_000);
+        pause = Math.min(pause * 2, 8000);
       };
     };
     open();

@@ -18,7 +18,6 @@ import { words } from "./words";
 const PAUSE_MS = 250;
 const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-let isFirst = true;
 
 const READS: Record<string, () => Promise<void>> = {
   lists: readLists,
@@ -63,19 +62,18 @@ export async function sendDrafts(): Promise<void> {
 
 async function refreshAll(): Promise<void> {
   await refresh();
-  await sendDrafts();
+  // What is shown does not wait for what is sent: that may take long, and may fail.
+  hearOfComments("");
   // By the address: another user's sign-in has closed what was open.
   const page = pageOf(route.value);
   if (page) await openPage(page);
-  hearOfComments("");
+  await sendDrafts();
 }
 
 function apply(event: LiveEvent): void {
   const { kind, node_id: node, space_id: space } = event;
   if (kind === "reset") {
-    // The first one only tells where the stream begins.
-    if (!isFirst) later("all");
-    isFirst = false;
+    later("all");
     return;
   }
   if (kind.startsWith("space.")) later("all");
@@ -115,7 +113,6 @@ export function startLive(): void {
     else if (!who && stop) {
       stop();
       stop = undefined;
-      isFirst = true;
     }
   });
   addEventListener("online", () => {

@@ -1,0 +1,75 @@
+// What a browser shows of comments that others made while it heard of nothing: two people on two replicas. Prints a line
+// for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
+import { ada, api, docOf, first, holds, judge, newPage, pages, second, signIn, until } from './workspace_tools.mjs';
+
+const { plan, notes } = pages;
+const STREAM = '**/api/v1/events';
+const count = async (page) => Number(/(\d+) open/.exec(await page.locator('button[title^=Comments]').first().getAttribute('title'))?.[1] ?? 0);
+const post = (page, body) => api('POST', `/nodes/${page}/comments`, { body });
+const shows = (page, wanted) => until(async () => await count(page) === wanted, () => count(page), 20_000);
+
+async function at(base, id) {
+  const { context, page } = await newPage({}, 20_000);
+  await signIn(page, base, ada);
+  return { context, page, open: async (tab) => {
+    // The comments are read when the browser has nothing better to do.
+    const read = tab.waitForResponse((answer) => answer.url().endsWith('/comments'));
+    await tab.goto(`${base}/w/p/${id}`);
+    await tab.getByRole('heading', { level: 1 }).waitFor();
+    await read;
+  } };
+}
+
+/** The database is away when a tab asks for its stream; what it shows has been read before. */
+async function lateStream() {
+  const { context, page, open } = await at(first, plan);
+  await context.route(STREAM, (route) => route.fulfill({ status: 503, body: '' }));
+  await open(page);
+  await post(plan, 'made before the stream began');
+  await context.unroute(STREAM);
+  holds('a comment that was made before the first stream began is shown', await shows(page, 1));
+  await post(plan, 'made after');
+  holds('and one that was made after that', await shows(page, 2));
+  await context.close();
+}
+
+/** The tab that reads the stream for all closes; the other one begins it anew. */
+async function nextLeader() {
+  const { context, page, open } = await at(second, notes);
+  const other = await context.newPage();
+  await open(page);
+  await open(other);
+  await context.route(STREAM, (route) => route.fulfill({ status: 503, body: '' }));
+  await page.close();
+  await post(notes, 'made while nobody heard');
+  await context.unroute(STREAM);
+  holds('a tab that goes on with the stream shows what was made meanwhile', await shows(other, 1));
+  await context.close();
+}
+
+/** What a tab has to send again, and cannot, holds up nothing that it shows. */
+async function slowRecovery() {
+  const { context, page, open } = await at(first, plan);
+  await open(page);
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+  await page.getByRole('textbox', { name: 'Text of the page' }).pressSequentially('words ');
+  await until(async () => JSON.stringify(await docOf(plan)).includes('words'));
+  await page.locator('[data-saving=saved]').waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const before = await count(page);
+  // The server does not answer if it still has the accepted edits.
+  let asked = 0;
+  await context.route('**/edits?since=*', () => { asked += 1; });
+  await context.route(STREAM, (route) => route.abort());
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await until(async () => asked > 0);
+  await shows(page, before);
+  await post(plan, 'made while edits are asked about');
+  await context.unroute(STREAM);
+  holds('edits that are asked about hold up no comment', await shows(page, before + 1));
+  holds('they are still asked about', asked > 0);
+  await context.close();
+}
+
+await judge(lateStream, nextLeader, slowRecovery);
