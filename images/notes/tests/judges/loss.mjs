@@ -3,7 +3,8 @@
 // of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON.
 import { changesOf, wordsIn } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
-import { act, api, blocks } from './loss_world.mjs';
+import { act, api, blocks, blocksOrNone } from './loss_world.mjs';
+import { commented, commentsOf, threadsShown } from './loss_comments.mjs';
 
 const { fronts, people: users, home, rounds, seconds, seed } = given;
 const begun = Date.now();
@@ -19,7 +20,11 @@ const MOST_MS = 80_000;
 /** Words that people saw accepted, and words that somebody saw and deleted. */
 let accepted = [];
 let deleted = new Set();
+/** Pages that people have made themselves: a failover may lose them with their words. */
+let own = [];
 let count = 0;
+let made = 0;
+const word = (person) => `${person.name[0]}q${count += 1}z`;
 
 async function write(person, tab) {
   const words = [];
@@ -29,10 +34,9 @@ async function write(person, tab) {
   if (random.next() < 0.5) await tab.keyboard.press(random.one(['End', 'Home']));
   if (random.next() < 0.15) await tab.keyboard.press('Enter');
   for (let at = random.below(3); at >= 0; at -= 1) {
-    count += 1;
-    const word = `${person.name[0]}q${count}z`;
-    words.push(word);
-    await tab.keyboard.type(` ${word} `, { delay: random.below(25) });
+    const next = word(person);
+    words.push(next);
+    await tab.keyboard.type(` ${next} `, { delay: random.below(25) });
   }
   // How long this person looks at the screen before the next thing happens.
   const until = Date.now() + random.below(2500);
@@ -47,6 +51,33 @@ async function write(person, tab) {
     if (Date.now() > until) break;
     await pause(60);
   }
+}
+
+/** Comments on a line; what the browser says is sent has to be there in the end. */
+async function comment(person, tab) {
+  const lines = tab.locator('.ProseMirror > p');
+  const said = word(person);
+  if (await commented(tab, lines.nth(random.below(await lines.count())), said)) {
+    accepted.push({ word: said, person, now: 'comment' });
+  }
+}
+
+/** Makes a page by the dialog, and writes there. */
+async function make(person, tab) {
+  await tab.goto(`${person.base}/w`);
+  await tab.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 8000 });
+  await tab.keyboard.press('n');
+  try {
+    await tab.getByLabel('Title').fill(`Made by ${person.name}`, { timeout: 5000 });
+    await tab.keyboard.press('Enter');
+    await tab.locator('.ProseMirror > p').first().waitFor({ timeout: 8000 });
+  } catch (error) {
+    await tab.keyboard.press('Escape');
+    throw error;
+  }
+  own.push(/[0-9a-f-]{36}/.exec(tab.url())[0]);
+  made += 1;
+  await write(person, tab);
 }
 
 /** Deletes a line; what could be read there may go. */
@@ -139,8 +170,13 @@ async function storm(pages) {
       try {
         if (!tab || !await tab.locator('.ProseMirror').count()) {
           if (!person.isOffline) await Promise.race([person.edit(random.one(pages), tab), pause(8000)]);
-        } else if (random.next() < 0.2) await remove(person, tab);
-        else await write(person, tab);
+        } else {
+          const chance = random.next();
+          if (chance < 0.2) await remove(person, tab);
+          else if (chance < 0.35 && !person.isOffline) await comment(person, tab);
+          else if (chance < 0.43 && !person.isOffline) await make(person, tab);
+          else await write(person, tab);
+        }
         if (random.next() < 0.15 && !person.isOffline) await Promise.race([person.edit(random.one(pages)), pause(8000)]);
       } catch { await pause(300); }
     }
@@ -202,6 +238,8 @@ async function difference(looks) {
   for (const { person, page, tab } of looks) {
     const [theirs, server] = [await shown(tab), await blocks(page)];
     if (theirs.join('|') !== server.join('|')) return `${person.name} sees ${theirs.join('|')}, the server has ${server.join('|')}`;
+    const [seen, there] = [await threadsShown(tab), (await commentsOf(page)).length];
+    if (seen !== there) return `${person.name} sees ${seen} comments, the server has ${there}`;
   }
   return '';
 }
@@ -222,7 +260,7 @@ async function check(pages) {
 
 async function counted(pages) {
   const text = [];
-  for (const page of pages) text.push(...await blocks(page));
+  for (const page of pages) text.push(...await blocksOrNone(page), ...await commentsOf(page));
   const all = text.join('\n');
   const there = wordsIn(all);
   const lists = new Map();
@@ -246,7 +284,7 @@ for (const name of ['SIGTERM', 'SIGINT']) {
     process.exit(1);
   });
 }
-const total = { words: 0, listed: 0, deleted: 0, lost: 0, twice: 0, rounds: 0 };
+const total = { comments: 0, words: 0, listed: 0, deleted: 0, lost: 0, twice: 0, rounds: 0 };
 let pages = [];
 /** Of each page: what it was when it was made. */
 const firsts = new Map();
@@ -262,7 +300,7 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
       pages.push((await api('POST', `/spaces/${home}/nodes`, { title: `Round ${round}`, markdown })).id);
       firsts.set(pages.at(-1), await api('GET', `/nodes/${pages.at(-1)}/live`));
     }
-    [accepted, deleted] = [[], new Set()];
+    [accepted, deleted, own] = [[], new Set(), []];
   }
   said = [];
   const before = accepted.length;
@@ -271,10 +309,12 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
     await storm(pages);
     const differs = await settled(pages);
     if (differs) wrong.push(`not equal: ${differs}`);
-    const found = await check([...pages, ...older]);
+    const found = await check([...pages, ...older, ...own]);
     total.rounds += 1;
     total.words += accepted.length - before;
     total.lost += found.lost.length;
+    total.comments += accepted.slice(before).filter((one) => one.now === 'comment').length;
+    total.listed += found.listed;
     console.log(`round ${round} (${after()} s): ${said.join(', ')}: ${accepted.length - before} words, of ${accepted.length} `
       + `${found.there} there, ${found.listed} in lists, ${found.deleted} deleted by sight, ${found.twice} twice, ${found.lost.length} lost${found.after ? `, after ${found.after} s` : ''}`);
   } catch (error) {
@@ -284,4 +324,5 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
 for (const person of people) await person.end().catch(() => undefined);
 for (const one of wrong) console.log(`wrong: ${one}`);
 console.log(`seed ${seed}: ${total.rounds} rounds, ${total.words} words accepted, ${total.lost} lost`);
+console.log(`${total.comments} of them in comments; ${made} pages made by people`);
 process.exit(wrong.length ? 1 : 0);

@@ -123,6 +123,7 @@ def _people(client: Client) -> dict[str, object]:
         "people": [{"email": ADMIN, "password": PASSWORD}, bob],
         "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
         "home": home,
+        "bob": client.user_id,  # type: ignore[attr-defined]
     }
 
 

@@ -18,6 +18,15 @@ export function wordsIn(text) {
   return found;
 }
 
+/** The texts that a browser has kept of pages that are gone. */
+export function lostTexts({ drafts = [], bases = [] }) {
+  return drafts.filter((one) => one.lost).map(({ client, base, passed, steps, title }) => {
+    let doc = Node.fromJSON(schema, bases.find((one) => one.client === client && one.base === base).doc);
+    for (const json of [...passed, ...steps]) doc = Step.fromJSON(schema, json).apply(doc).doc;
+    return `${title}\n${textOf(doc)}`;
+  });
+}
+
 /** One line for each edit of the log that changes how much of a word there is. */
 export async function changesOf(api, page, first, words) {
   let doc = Node.fromJSON(schema, first.doc);

@@ -4,12 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { lostTexts } from './loss_log.mjs';
 
 export const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 export const wrong = [];
 
-/** Runs in the page: what this browser has stored of a kind. */
-const storedIn = (names) => new Promise((done, failed) => {
+/** Runs in the page: what this browser has stored of some kinds. */
+export const storedIn = (names) => new Promise((done, failed) => {
   const opening = indexedDB.open('notes');
   opening.onerror = () => failed(opening.error);
   opening.onsuccess = () => {
@@ -108,11 +109,14 @@ export class Person {
     await text.waitFor({ timeout: 15_000 });
   }
 
-  /** What stands in this person's lists: doubtful places, and edits that are not sent. */
+  /** What stands in this person's lists: doubtful places, texts and comments that are lost; and edits that are not sent. */
   async lists() {
     const tab = this.tabs[0] ?? await this.context.newPage();
-    const found = await tab.evaluate(storedIn, ['drafts', 'doubts']);
-    return { drafts: found.drafts ?? [], doubts: JSON.stringify(found.doubts ?? []) };
+    const found = await tab.evaluate(storedIn, ['drafts', 'bases', 'doubts', 'requests']);
+    const { drafts = [], doubts = [], requests = [] } = found;
+    const comments = requests.filter((one) => one.doubt).map((one) => one.body);
+    const listed = [JSON.stringify(doubts), ...lostTexts(found), ...comments].join('\n');
+    return { drafts: drafts.filter((one) => !one.lost), doubts: listed };
   }
 }
 

@@ -16,10 +16,11 @@ export async function api(method, path, body) {
       const answer = await fetch(`${fronts[attempt % 2]}/api/v1${path}`, {
         method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         ...(body ? { body: JSON.stringify(body) } : {}) });
+      if (answer.status === 204) return undefined;
       if (answer.ok) return await answer.json();
       throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     } catch (error) {
-      if (attempt === 30) throw error;
+      if (attempt === 30 || / 404 /.test(error.message)) throw error;
       await pause(500);
     }
   }
@@ -28,3 +29,9 @@ export async function api(method, path, body) {
 const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join('');
 /** The text of a page, block by block, as the server has it. */
 export const blocks = async (id) => (await api('GET', `/nodes/${id}/live`)).doc.content.map(textOf);
+
+/** The same; nothing for a page that a failover has lost. */
+export const blocksOrNone = (id) => blocks(id).catch((error) => {
+  if (/: 404 /.test(error.message)) return [];
+  throw error;
+});

@@ -8,7 +8,7 @@ import pytest
 from tests.judges.loss import run
 
 pytestmark = [pytest.mark.judge, pytest.mark.slow]
-SECONDS = 45
+SECONDS = 60
 
 
 @pytest.mark.timeout(600)

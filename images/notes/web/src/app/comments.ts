@@ -12,7 +12,7 @@ export const panel = signal<{ page: string; turn: number }>();
 /** Counts what the server has told of comments, by page; of all pages under "". */
 export const told = signal<{ page: string; turn: number }>({ page: "", turn: 0 });
 
-/** True while a failover has lost something that a person has to decide about. */
+/** True once there was something lost that a person has to decide about. */
 export const hasLost = signal(false);
 
 let turn = 0;

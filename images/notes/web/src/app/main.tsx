@@ -112,7 +112,7 @@ function useLost(): FunctionComponent | false {
   const [list, setList] = useState<{ Lost: FunctionComponent }>();
   const isWanted = hasLost.value;
   useEffect(() => {
-    if (isWanted) void import("../screens/beside/lost").then(setList, () => undefined);
+    if (isWanted) void import("../screens/lost/list").then(setList, () => undefined);
   }, [isWanted]);
   return isWanted && !!list && list.Lost;
 }

@@ -67,7 +67,9 @@ async function report(id: string): Promise<void> {
     if (!isKnown) follow(id);
   } catch (error) {
     const isLost = error instanceof ApiError && [403, 404].includes(error.status);
-    if (isLost && id === page && isSame()) void openPage(id);
+    if (!isLost || id !== page || !isSame()) return;
+    lostEdits();
+    void openPage(id);
   }
 }
 

@@ -36,6 +36,12 @@ export abstract class Followed<Around extends Outside> {
   seq: number;
   id: string;
   title: string;
+  /** Why the page takes no text any more, in the server's words; empty while it does. */
+  lost = "";
+  /** The space of the page, as far as it is known. */
+  space = "";
+  /** True if the whole text is its person's, who has saved it as this page. */
+  protected isWhole = false;
   protected n = 0;
   protected newTitle: string | null = null;
   protected sending: Draft["sending"] = null;
@@ -73,8 +79,14 @@ export abstract class Followed<Around extends Outside> {
   /** Tells what draws the page. */
   protected abstract changed(): void;
 
-  get isSent(): boolean {
+  /** True if there is nothing to send. */
+  protected get isAccepted(): boolean {
     return !unsentOf(this.state).length && this.newTitle === null && !this.sending;
+  }
+
+  /** True if the server has everything: what it has accepted at a page that is gone, it has no more. */
+  get isSent(): boolean {
+    return this.isAccepted && !this.lost;
   }
 
   protected keep(): Promise<void> {
@@ -92,6 +104,8 @@ export abstract class Followed<Around extends Outside> {
       steps: unsentOf(this.state).map(({ step }) => step.toJSON()),
       newTitle: this.newTitle,
       sending: this.sending,
+      ...{ space: this.space, isWhole: this.isWhole },
+      ...(this.lost ? { lost: this.lost } : {}),
     };
   }
 
@@ -116,9 +130,26 @@ export abstract class Followed<Around extends Outside> {
     try {
       await this.take(await this.outside.since(this.page, seq, id), { seq, id });
     } catch (error) {
-      if (error instanceof ApiError && error.status === 410) await this.replace();
-      else throw error;
+      if (!(error instanceof ApiError && error.status === 410)) {
+        await this.lose(error);
+        throw error;
+      }
+      await this.replace();
     }
+    if (!this.lost) return;
+    this.lost = "";
+    await this.kept();
+  }
+
+  /** The server refuses the page: what was written there, and is nowhere else any more, is a text of its own. */
+  protected async lose(error: unknown): Promise<void> {
+    if (!(error instanceof ApiError && [403, 404].includes(error.status))) return;
+    const isOwn = this.isWhole || this.keeper.past.edits.some((edit) => edit.isOwn);
+    const isGone =
+      !this.isAccepted || (isOwn && (await this.outside.isGone(this.page, this.space)));
+    if (!isGone) return;
+    this.lost = error.message;
+    await this.kept();
   }
 
   /** Applies the edits after `base`, where this session was; reads on until there are no more. */

@@ -1,12 +1,10 @@
 /** Opens, keeps and ends the sessions of this tab, and takes up the drafts of tabs that are gone. */
-import { dropCursor } from "prosemirror-dropcursor";
-import { gapCursor } from "prosemirror-gapcursor";
 import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
-import { userId } from "../app/store";
+import { opened, userId } from "../app/store";
 import {
   doubtsOf,
   draftsOf,
@@ -19,17 +17,12 @@ import {
 } from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
-import { caretOf, carets, meet } from "./carets";
+import { caretOf, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
-import { keys } from "./keys";
-import { handles } from "./handle";
-import { links } from "./linked";
-import { pastesHere } from "./paste_here";
+import { isRefused, showLost } from "./lost_text";
+import { isLinking, plugins } from "./plugins";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
-import { mention, named } from "./mention";
-import { slash } from "./slash";
-import { large } from "./window";
 import {
   isFileLost,
   isUploading,
@@ -37,7 +30,6 @@ import {
   resumeUploads,
   retryUploads,
   stopUploads,
-  uploads,
 } from "./uploads";
 
 const sessions = new Map<string, Session>();
@@ -45,10 +37,10 @@ const opening = new Map<string, Promise<Session | undefined>>();
 /** Ends the pauses before another try. */
 const pausing = new Set<() => void>();
 const releases = new Map<Session, () => void>();
+/** The sessions whose pages were gone when they last were heard of. */
+const listed = new Set<string>();
 /** Counts the changes of sessions, for what draws them. */
 export const changes = signal(0);
-/** True while the address of a link is asked for. */
-export const isLinking = signal(false);
 
 function outside(isSame: () => boolean): SessionOutside {
   return {
@@ -60,6 +52,8 @@ function outside(isSame: () => boolean): SessionOutside {
     since: (page, seq, id) =>
       load<Edits>(`/api/v1/nodes/${page}/edits?since=${seq}&id=${id}`, () => undefined),
     live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
+    isGone: async (page, space) =>
+      (await isRefused(`nodes/${page}`)) && !(space && (await isRefused(`spaces/${space}/tree`))),
     async keep(keeping) {
       const isKept = await keepDraft(keeping);
       if (keeping.doubts.length) doubted.value = new Set([...doubted.value, keeping.draft.page]);
@@ -86,6 +80,14 @@ function outside(isSame: () => boolean): SessionOutside {
         saving.value = { page: session.page, state: stateOf(session) };
       }
       if (session.isSent) keepPlaces(session.state);
+      if (session.isSent && listed.delete(session.client)) void showLost();
+      if (session.lost) {
+        listed.add(session.client);
+        void showLost();
+        // One that is being sent may find the page again.
+        if (!session.show && ["saved", "refused"].includes(session.saving)) drop(session);
+        return;
+      }
       if (isDone(session) && editing.value !== session.page) end(session);
       else if (session.isSent) leaveAlone(session);
     },
@@ -95,34 +97,6 @@ function outside(isSame: () => boolean): SessionOutside {
 /** What is not stored here is not said to be kept. */
 const stateOf = ({ saving: state, isKept }: Session): Saving =>
   state === "kept" && !isKept ? "refused" : state;
-
-const plugins = (page: string, seq: number, session: () => Session | undefined) => [
-  slash.plugin(),
-  mention.plugin(named(page)),
-  carets(seq, () => moved(page)),
-  uploads(session),
-  links(),
-  pastesHere(),
-  ...keys(
-    () => {
-      session()?.start();
-      return true;
-    },
-    (state) => {
-      if (
-        state.selection.empty &&
-        !state.selection.$from.marks().some((m) => m.type.name === "link")
-      )
-        return false;
-      isLinking.value = true;
-      return true;
-    },
-  ),
-  dropCursor({ class: "drop-cursor", color: false }),
-  gapCursor(),
-  handles(),
-  large(),
-];
 
 /** The session of a page, made once however many ask for it at the same time. */
 async function once(
@@ -174,13 +148,14 @@ async function fresh(page: string): Promise<Session> {
     outside(isSame),
     plugins(page, live.seq, () => made),
   );
+  if (opened.value?.id === page) made.space = opened.value.node?.space_id ?? "";
   if (release) releases.set(made, release);
   return made;
 }
 
-async function fromDraft(page: string): Promise<Session | undefined> {
-  for (const { page: of, client } of await draftsOf(userId())) {
-    if (of !== page) continue;
+async function fromDraft(page: string, isAll = true): Promise<Session | undefined> {
+  for (const { page: of, client, lost } of await draftsOf(userId())) {
+    if (of !== page || (lost && !isAll)) continue;
     const taken = await takeStored(client, async () => {
       const draft = await whole("drafts", client);
       if (!draft) return undefined;
@@ -206,13 +181,14 @@ export async function sendDrafts(): Promise<void> {
   for (const end of [...pausing]) end();
   for (const session of sessions.values()) session.start();
   checkSessions();
-  await sendLeft();
+  await sendLeft(true);
   await recover(userId(), outside);
+  await showLost();
   doubted.value = new Set((await doubtsOf(userId())).map((one) => one.page));
 }
 
-/** Sends the edits and files that tabs have left behind. */
-async function sendLeft(): Promise<void> {
+/** Sends the edits and files that tabs have left behind; `isAll` tries pages again that were gone. */
+async function sendLeft(isAll: boolean): Promise<void> {
   const withFiles = new Set((await keptUploads(userId())).map((one) => one.page));
   for (const page of await unsentPages(userId())) {
     const known = sessions.get(page);
@@ -225,7 +201,8 @@ async function sendLeft(): Promise<void> {
     // Of a page that cannot be read now, the files wait for the next start.
     const hasFiles = withFiles.has(page);
     const make = async (): Promise<Session | undefined> =>
-      (await fromDraft(page)) ?? (hasFiles ? await fresh(page).catch(() => undefined) : undefined);
+      (await fromDraft(page, isAll)) ??
+      (hasFiles ? await fresh(page).catch(() => undefined) : undefined);
     // What cannot be read of one page holds up no other.
     const found = await once(page, make).catch(() => undefined);
     if (!found) continue;
@@ -250,7 +227,7 @@ setInterval(() => {
   const isSeen = document.visibilityState === "visible";
   const since = isSeen ? lookedAt - LOOKED_AFTER_MS : Date.now();
   if (isSeen) lookedAt = Date.now();
-  void sendLeft()
+  void sendLeft(false)
     .then(() => recover(userId(), outside, since))
     .catch(() => undefined);
 }, LOOK_MS);
@@ -279,6 +256,14 @@ function drop(session: Session): void {
   releases.get(session)?.();
   releases.delete(session);
   leaveAlone(session);
+}
+
+/** Ends the session of a text that its person has saved elsewhere or given up. */
+export function giveUp(client: string): void {
+  const session = [...sessions.values()].find((one) => one.client === client);
+  if (!session) return;
+  drop(session);
+  if (editing.value === session.page) editing.value = "";
 }
 
 function end(session: Session): void {

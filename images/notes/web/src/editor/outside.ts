@@ -11,4 +11,6 @@ export interface Outside {
   /** Stores the state of a session; false if its user is not signed in any more. */
   keep(keeping: Keeping): Promise<boolean>;
   pause(ms: number): Promise<void>;
+  /** True if a page that the server refuses is gone, not in the trash, and not in a space that is refused, too. */
+  isGone(page: string, space: string): Promise<boolean>;
 }

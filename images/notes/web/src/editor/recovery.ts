@@ -35,7 +35,7 @@ export async function recover(user: string, outside: MakeOutside, since = 0): Pr
     if (one.at < since) continue;
     const made = await goOn(one, "remembered", outside).catch(() => undefined);
     await made?.check();
-    if (made?.isSent) leaveAlone(made);
+    if (made && (made.isSent || made.lost)) leaveAlone(made);
   }
 }
 

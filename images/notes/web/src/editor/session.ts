@@ -24,7 +24,7 @@ const [FIRST_PAUSE, LAST_PAUSE] = [500, 15_000];
 const GATHER_MS = 150;
 
 /** The document after a step that was applied to it before. */
-function applied(step: Step, doc: Node): Node {
+export function applied(step: Step, doc: Node): Node {
   const { doc: made, failed } = step.apply(doc);
   if (!made) throw new Error(`a stored step does not apply (${failed})`);
   return made;
@@ -69,6 +69,9 @@ export class Session extends Followed<SessionOutside> {
     if (last?.id === draft.id) {
       made.keeper.past = Past.of(edits.filter((one) => one.seq <= draft.seq));
     }
+    made.space = draft.space ?? "";
+    made.lost = draft.lost ?? "";
+    made.isWhole = draft.isWhole ?? false;
     made.n = draft.n;
     made.sending = draft.sending;
     made.newTitle = draft.newTitle;
@@ -114,10 +117,15 @@ export class Session extends Followed<SessionOutside> {
 
   /** Begins to send what is not sent; a session that was refused tries again. */
   start(): void {
-    if (this.isSent || this.#isStopped) return;
+    if (this.#isStopped) return;
+    if (this.isAccepted) {
+      // It may be there again.
+      if (this.lost) void this.check();
+      return;
+    }
     this.#running ??= this.#send().finally(() => {
       this.#running = undefined;
-      if (!this.isSent && this.saving !== "refused") this.start();
+      if (!this.isAccepted && this.saving !== "refused") this.start();
     });
   }
 
@@ -161,16 +169,17 @@ export class Session extends Followed<SessionOutside> {
     let pause = FIRST_PAUSE;
     let isBehind = false;
     if (this.saving !== "kept") this.#say("saving");
-    while (!this.isSent && !this.#isStopped) {
+    while (!this.isAccepted && !this.#isStopped) {
       // After a refusal the server lets others wait for this editor.
       if (!this.sending && !isBehind) await this.outside.pause(GATHER_MS);
-      if (this.isSent) break;
+      if (this.isAccepted) break;
       const sending = (this.sending ??= this.#next());
       await this.keep();
       const { seq } = this;
       try {
         const found = await this.outside.send(this.page, this.client, sending.batch);
         this.took(found.seq, found.id);
+        this.lost = "";
         pause = FIRST_PAUSE;
         isBehind = false;
         this.#most = Math.min(MOST_STEPS, this.#most * 2);
@@ -244,6 +253,7 @@ export class Session extends Followed<SessionOutside> {
       this.#most = Math.max(1, Math.floor(sending.batch.steps.length / 2));
       return true;
     }
+    await this.lose(error);
     this.#say("refused", error.message);
     return true;
   }

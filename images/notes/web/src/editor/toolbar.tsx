@@ -7,7 +7,7 @@ import { words } from "../app/words";
 import { addressFor } from "../doc/address";
 import { tableCommands } from "./blocks";
 import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
-import { isLinking } from "./open";
+import { isLinking } from "./plugins";
 import { insertTable, placeOf } from "./table";
 
 interface Tool {

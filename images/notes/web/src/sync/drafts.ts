@@ -107,7 +107,7 @@ export async function rememberedOf(user: string): Promise<Remembered[]> {
   return found.filter((one) => one.user === user && one.at >= Date.now() - REMEMBERED_MS);
 }
 
-async function forget(client: string): Promise<void> {
+export async function forget(client: string): Promise<void> {
   const names = ["remembered", "accepted", "drafts", "bases"] as const;
   const work = (await database())?.transaction(names, "readwrite");
   await work?.objectStore("remembered").delete(client);

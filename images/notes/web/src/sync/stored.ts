@@ -58,6 +58,12 @@ export interface StoredDraft {
   steps: unknown[];
   newTitle: string | null;
   sending: { batch: Batch; count: number } | null;
+  /** The space of the page; a draft of an older version has none. */
+  space?: string;
+  /** Why the page takes the text no more: it is kept as a text of its own. Absent while it does. */
+  lost?: string;
+  /** True if its person has saved the text as this page, which has no edits of theirs. */
+  isWhole?: boolean;
 }
 
 export interface Draft extends StoredDraft {

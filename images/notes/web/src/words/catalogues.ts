@@ -3,6 +3,7 @@ import type { AdminWords } from "./admin_en";
 import type { AroundWords } from "./around_en";
 import type { AskedWords } from "./asked_en";
 import type { BesideWords } from "./beside_en";
+import type { LostWords } from "./lost_en";
 import type { ManageWords } from "./manage_en";
 import type { PastedWords } from "./pasted_en";
 import type { ReadingWords } from "./reading_en";
@@ -16,6 +17,7 @@ export interface Parts {
   around: AroundWords;
   asked: AskedWords;
   beside: BesideWords;
+  lost: LostWords;
   manage: ManageWords;
   pasted: PastedWords;
   reading: ReadingWords;

@@ -114,6 +114,7 @@ export function outside(server: Server): SessionOutside {
       return true;
     },
     pause: () => new Promise((done) => setImmediate(done)),
+    isGone: async () => true,
     changed: () => undefined,
   };
 }

@@ -144,8 +144,9 @@ export async function showLost(): Promise<void> {
   const found = sorted(await keptRequests(userId()), 0).doubtful;
   lost.value = found;
   noteUnsent();
-  if (found.length) await ready();
-  hasLost.value = found.length > 0;
+  if (!found.length) return;
+  await ready();
+  hasLost.value = true;
 }
 
 /** Does again what could not be sent again by itself, whatever has changed since. Throws if it is refused. */

@@ -8,6 +8,7 @@ export const language: Language = {
   around: () => import("./around"),
   asked: () => import("./asked"),
   beside: () => import("./beside"),
+  lost: () => import("./lost"),
   manage: () => import("./manage"),
   pasted: () => import("./pasted"),
   reading: () => import("./reading"),

@@ -1,0 +1,35 @@
+// The comments of loss.mjs: how a person makes one, and how many a browser shows.
+import { pause } from './loss_people.mjs';
+import { api } from './loss_world.mjs';
+
+/** Comments on a line of the text; true if this person has seen that it is sent. */
+export async function commented(tab, line, words) {
+  await line.click({ timeout: 5000 });
+  await tab.keyboard.press('Home');
+  await tab.keyboard.press('Shift+End');
+  await tab.keyboard.press('Control+Alt+m');
+  const field = tab.getByRole('textbox', { name: 'Your comment' });
+  await field.fill(words, { timeout: 4000 });
+  await tab.keyboard.press('Control+Enter');
+  let isSent = false;
+  for (const end = Date.now() + 6000; !isSent && Date.now() < end; await pause(60)) {
+    isSent = await tab.locator('.notice', { hasText: 'The comment is sent.' }).count() > 0 && !await field.count();
+  }
+  await tab.locator('#beside .close-panel').click({ timeout: 2000 }).catch(() => undefined);
+  return isSent;
+}
+
+/** The texts of a page's comments; of a page that is lost, nothing. */
+export const commentsOf = (page) => api('GET', `/nodes/${page}/comments`).then(
+  (list) => list.map((one) => one.body),
+  (error) => {
+    if (/: 404 /.test(error.message)) return [];
+    throw error;
+  },
+);
+
+/** The number of comments that a tab shows above its page. */
+export async function threadsShown(tab) {
+  const label = await tab.locator('button[aria-expanded][title^=Comments]').first().getAttribute('title', { timeout: 2000 });
+  return Number(/(\d+) open/.exec(label)?.[1] ?? 0);
+}

@@ -1,0 +1,46 @@
+/** The plugins of an editor, in their order. */
+import { signal } from "@preact/signals";
+import { dropCursor } from "prosemirror-dropcursor";
+import { gapCursor } from "prosemirror-gapcursor";
+import { moved } from "../app/presence";
+import { carets } from "./carets";
+import { handles } from "./handle";
+import { keys } from "./keys";
+import { links } from "./linked";
+import { mention, named } from "./mention";
+import { pastesHere } from "./paste_here";
+import type { Session } from "./session";
+import { slash } from "./slash";
+import { uploads } from "./uploads";
+import { large } from "./window";
+
+/** True while the address of a link is asked for. */
+export const isLinking = signal(false);
+
+export const plugins = (page: string, seq: number, session: () => Session | undefined) => [
+  slash.plugin(),
+  mention.plugin(named(page)),
+  carets(seq, () => moved(page)),
+  uploads(session),
+  links(),
+  pastesHere(),
+  ...keys(
+    () => {
+      session()?.start();
+      return true;
+    },
+    (state) => {
+      if (
+        state.selection.empty &&
+        !state.selection.$from.marks().some((m) => m.type.name === "link")
+      )
+        return false;
+      isLinking.value = true;
+      return true;
+    },
+  ),
+  dropCursor({ class: "drop-cursor", color: false }),
+  gapCursor(),
+  handles(),
+  large(),
+];

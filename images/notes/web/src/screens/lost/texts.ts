@@ -1,0 +1,155 @@
+/**
+ * Texts whose pages are gone, or take them no more: kept in this browser until their person saves them as new pages, or
+ * gives them up.
+ *
+ * Invariant: a text is deleted here only after the server has made a page of it, or by its person; and should a
+ * failover lose that page in turn, the text is here again.
+ */
+import { signal } from "@preact/signals";
+import { Step } from "prosemirror-transform";
+import { request } from "../../api/client";
+import { EndedError, isCurrent, load } from "../../api/signed_in";
+import type { LiveView, PageNode } from "../../api/types";
+import { doubted } from "../../app/editing";
+import { hasLost } from "../../app/comments";
+import { makeId } from "../../app/presence";
+import { userId } from "../../app/store";
+import { plainText } from "../../doc/text";
+import type { Doc, DocNode } from "../../doc/types";
+import { docOf, nodeFrom, schema } from "../../editor/schema";
+import { applied } from "../../editor/session";
+import { writeFor } from "../../sync/database";
+import {
+  doubtsOf,
+  draftsOf,
+  editsOf,
+  forget,
+  noteUnsent,
+  removeDoubt,
+  removeDraft,
+  whole,
+} from "../../sync/drafts";
+import type { Draft } from "../../sync/stored";
+import { lostWords, ready } from "./words";
+
+/** A text, and the sessions whose words are in it. */
+export interface Text {
+  client: string;
+  user: string;
+  page: string;
+  title: string;
+  space: string;
+  /** The reason in the server's words. */
+  reason: string;
+  text: string;
+}
+
+export const texts = signal<readonly Text[]>([]);
+const others = new BroadcastChannel("notes-lost-texts");
+others.onmessage = (message: MessageEvent<string>) => void left(message.data);
+
+/** The content of a draft with the doubtful places of its page behind it, of which nobody can decide any more. */
+async function contentOf(draft: Draft): Promise<Doc> {
+  let doc = nodeFrom(draft.doc);
+  for (const json of [...draft.passed, ...draft.steps]) {
+    doc = applied(Step.fromJSON(schema, json), doc);
+  }
+  const made = docOf(doc);
+  const doubts = (await doubtsOf(draft.user)).filter((one) => one.page === draft.page);
+  const more = doubts.flatMap((one) => one.mine) as DocNode[];
+  return { ...made, content: [...made.content, ...more] };
+}
+
+/** True if the words of a text are all in a newer one of the same page. */
+async function isWithin(one: Draft, newer: Draft): Promise<boolean> {
+  if (one.steps.length || one.newTitle !== null || one.page !== newer.page) return false;
+  if (one.seq > newer.seq) return false;
+  const edits = await editsOf(newer.client);
+  return (
+    newer.id === one.id || edits.some(({ id, before }) => one.id === id || one.id === before.id)
+  );
+}
+
+/** Shows the texts of the user; what a newer one has as well is not kept twice. */
+export async function showTexts(): Promise<void> {
+  const user = userId();
+  const found: Draft[] = [];
+  for (const { client, lost } of await draftsOf(user)) {
+    const draft = lost ? await whole("drafts", client) : undefined;
+    if (draft) found.push(draft);
+  }
+  // The newest first; with the same edits, the one that has more.
+  found.sort((a, b) => b.seq - a.seq || b.steps.length - a.steps.length);
+  const kept: Draft[] = [];
+  const made: Text[] = [];
+  for (const draft of found) {
+    let isDouble = false;
+    for (const newer of kept) isDouble ||= await isWithin(draft, newer);
+    if (isDouble) {
+      await remove(draft.client);
+      continue;
+    }
+    kept.push(draft);
+    const { client, page, newTitle, title, space = "", lost = "" } = draft;
+    const text = plainText(await contentOf(draft));
+    made.push({ client, user, page, title: newTitle ?? title, space, reason: lost, text });
+  }
+  texts.value = made;
+  if (!made.length) return;
+  await ready();
+  hasLost.value = true;
+}
+
+async function remove(client: string): Promise<void> {
+  await removeDraft(client);
+  await forget(client);
+}
+
+/** A text is not here any more: the editor that has it ends, and the list is read again. */
+async function left(client: string): Promise<void> {
+  (await import("../../editor/open")).giveUp(client);
+  await showTexts();
+}
+
+async function leave(one: Text): Promise<void> {
+  await remove(one.client);
+  const isLast = !(await draftsOf(one.user)).some(({ page }) => page === one.page);
+  const open = (await doubtsOf(one.user)).filter(({ page }) => page === one.page);
+  if (isLast) for (const { id } of open) await removeDoubt(id);
+  doubted.value = new Set((await doubtsOf(one.user)).map(({ page }) => page));
+  noteUnsent();
+  others.postMessage(one.client);
+  await left(one.client);
+}
+
+/** Makes a page of a text in a space; its id. Throws if that is refused, or another tab has done it. */
+export async function saveAsNew(one: Text, space: string): Promise<string> {
+  const isSame = isCurrent();
+  const draft = await whole("drafts", one.client);
+  if (!isSame()) throw new EndedError(one.page);
+  if (!draft) {
+    await showTexts();
+    throw new Error(lostWords.value.elsewhere);
+  }
+  const body = { title: one.title, doc: await contentOf(draft) };
+  const made = await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
+  await follow(made, one);
+  await leave(one);
+  return made.id;
+}
+
+/** Gives a text up. */
+export const giveUp = (one: Text): Promise<void> => leave(one);
+
+/** Remembers the new page: should a failover lose it, its text is in the list again. */
+async function follow({ id: page, space_id: space }: PageNode, { user }: Text): Promise<void> {
+  const live = await load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined);
+  const { seq, id, title, doc } = live;
+  const [client, base] = [makeId(), `${seq} ${id}`];
+  const session = { client, user, page, seq, id, title, base, space, passed: [], steps: [] };
+  const rest = { n: 0, newTitle: null, sending: null, isWhole: true, at: Date.now() };
+  await writeFor(user, async (work) => {
+    await work.objectStore("bases").put({ client, base, doc });
+    await work.objectStore("remembered").put({ ...session, ...rest });
+  });
+}

@@ -1,0 +1,5 @@
+/** The words for texts whose pages are gone, in the language of the workspace. */
+import { wordsOf } from "../../app/part_words";
+import { en } from "../../words/lost_en";
+
+export const { words: lostWords, ready } = wordsOf("lost", en);

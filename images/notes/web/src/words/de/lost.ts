@@ -1,0 +1,18 @@
+/** German, for texts whose pages are gone. */
+import type { LostWords } from "../lost_en";
+
+export const words: LostWords = {
+  texts: (n) =>
+    n === 1
+      ? "Eine Seite, auf der Sie geschrieben haben, gibt es nicht mehr, oder Sie dürfen dort nicht mehr schreiben. Ihr Text ist in diesem Browser gespeichert."
+      : `${n.toLocaleString("de")} Seiten, auf denen Sie geschrieben haben, gibt es nicht mehr, oder Sie dürfen dort nicht mehr schreiben. Ihre Texte sind in diesem Browser gespeichert.`,
+  wholeText: (title) => `Der Text von „${title}“`,
+  inSpace: "Speichern im Bereich",
+  saveAsNew: "Als neue Seite speichern",
+  saved: (title) => `„${title}“ ist als neue Seite gespeichert.`,
+  elsewhere: "Ein anderer Tab hat diesen Text gespeichert oder aufgegeben.",
+  noSpace: "Es gibt keinen Bereich, in dem Sie Seiten anlegen dürfen.",
+  giveUp: "Aufgeben",
+  giveUpAsk: (title) => `Ihren Text von „${title}“ aus diesem Browser löschen?`,
+  givenUp: "Der Text ist gelöscht.",
+};

@@ -1,0 +1,20 @@
+/** English, for texts whose pages are gone. */
+const rules = new Intl.PluralRules("en");
+
+export const en = {
+  texts: (n: number) =>
+    rules.select(n) === "one"
+      ? "A page on which you wrote is gone, or you may not write there any more. Your text is kept in this browser."
+      : `${n.toLocaleString("en")} pages on which you wrote are gone, or you may not write there any more. Your texts are kept in this browser.`,
+  wholeText: (title: string) => `The text of “${title}”`,
+  inSpace: "Save in the space",
+  saveAsNew: "Save as a new page",
+  saved: (title: string) => `“${title}” is saved as a new page.`,
+  elsewhere: "Another tab has saved this text, or given it up.",
+  noSpace: "There is no space in which you may make pages.",
+  giveUp: "Give it up",
+  giveUpAsk: (title: string) => `Delete your text of “${title}” from this browser?`,
+  givenUp: "The text is deleted.",
+};
+
+export type LostWords = typeof en;
