@@ -31,6 +31,8 @@ async def listening(swarm: Swarm) -> AsyncIterator[None]:
 async def test_a_part_is_read_and_the_rest_stays(swarm: Swarm, name: str, labels: Labels) -> None:
     mine, other = f"{name}_web", f"{name}x_web"
     async with listening(swarm):
+        await swarm.create_service(Service(name, "known:1", replicas=0))
+        await swarm.create_config(Config(name, b"text\n"))
         await swarm.observe()
         for service in (mine, other):
             await swarm.create_config(Config(f"{service}-cfg", b"text\n", labels))
@@ -42,6 +44,8 @@ async def test_a_part_is_read_and_the_rest_stays(swarm: Swarm, name: str, labels
         assert part.service(other) is None, "it belongs to another document"
         assert part.config(f"{other}-cfg") is None
         assert part.secret(f"{name}x_sec"), "secrets may be called anything"
+        assert part.service(name), "another owner's, called as the document: it stays"
+        assert part.config(name)
         whole = await swarm.observe()
         assert whole.service(other)
         assert whole.service(mine) == part.service(mine)

@@ -1,6 +1,7 @@
 """A reading of the swarm in which some documents' objects were read again.
 
 Pure. An object belongs to the document whose name it has before the first underscore (decision 10).
+One that has no underscore belongs to none: the readings of a part don't list it, and it stays.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from queenright.core.observed.swarm import SwarmState
 
 def has_owner(owners: Set[str]) -> Callable[[str], bool]:
     """Return a test for the names of objects that belong to one of these documents."""
-    return lambda name: name.partition("_")[0] in owners
+    return lambda name: "_" in name and name.partition("_")[0] in owners
 
 
 def with_part(last: SwarmState, fresh: SwarmState, owners: Set[str]) -> SwarmState:

@@ -153,6 +153,20 @@ async def test_a_service_that_is_gone_takes_no_task_along() -> None:
         assert len((await swarm.observe()).tasks) == 1
 
 
+async def test_others_objects_that_are_called_as_the_document_stay() -> None:
+    """The filter does not list them: their names have no underscore."""
+    engine = Engine()
+    engine.lists["services"].append(service("a", "other"))
+    engine.lists["configs"].append(named("a", "other"))
+    engine.lists["tasks"].append(task("a"))
+    async with engine.swarm() as swarm:
+        whole = await swarm.observe()
+        state = await swarm.observe({"a"})
+        assert engine.asked() == ALL | PART
+        for kind in ("services", "configs", "tasks"):
+            assert getattr(state, kind) == getattr(whole, kind), kind
+
+
 @pytest.mark.parametrize("kind", SMALL)
 async def test_an_event_has_its_list_read_again(kind: str) -> None:
     engine = Engine()
