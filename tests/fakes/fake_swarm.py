@@ -277,7 +277,7 @@ class FakeSwarm:
             raise ConflictError("rpc error: code = Unknown desc = update out of sequence")
         afterwards = [listener(kind, what) for listener in self.before_write]
         effect()
-        self.parts.heard()
+        self.parts.heard(f"{kind.rpartition('-')[2]} written")
         for call in afterwards:
             if call is not None:
                 call()

@@ -30,6 +30,7 @@ from queenright.core.actions import LabelNode
 from queenright.core.observed import (
     ImageFound,
     ImageMissing,
+    Live,
     SwarmState,
 )
 from queenright.core.swarm.objects import Config, Network, Secret, Service
@@ -60,9 +61,10 @@ class DockerSwarm:
         self._client = DockerClient(environment, timeout_s)
         self._may_write = may_write
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
-        self._ids: dict[str, dict[str, str]] = {"networks": {}, "configs": {}, "secrets": {}}
         self._observing = Observing(self._ask)
-        self._state: SwarmState | None = None
+        self._listed: dict[str, tuple[Live[Any], ...]] = {}
+        self._ids: dict[str, tuple[tuple[Live[Any], ...], dict[str, str]]] = {}
+        """Of each list that a service refers to, the last one, and its ids by name once needed."""
         self.api_calls = 0
 
     async def observe(self, owners: AbstractSet[str] | None = None) -> SwarmState:
@@ -75,13 +77,11 @@ class DockerSwarm:
             if owners is None
             else await self._observing.of(engine, owners)
         )
-        if self._state is None or state is not self._state:
-            self._state = state
-            self._ids = {
-                "networks": {live.value.name: live.id for live in state.networks},
-                "configs": {live.value.name: live.id for live in state.configs},
-                "secrets": {live.value.name: live.id for live in state.secrets},
-            }
+        self._listed = {
+            "networks": state.networks,
+            "configs": state.configs,
+            "secrets": state.secrets,
+        }
         return state
 
     async def _ask(self, path: str, read: Callable[[Iterator[bytes]], T], **query: str) -> T:
@@ -120,7 +120,9 @@ class DockerSwarm:
             spec = relabelled_spec(raw, action)
             version = raw["Version"]["Index"]
             try:
-                await self._write(methodcaller("update_node", action.node_id, version, spec))
+                await self._write(
+                    "node", methodcaller("update_node", action.node_id, version, spec)
+                )
             except ConflictError:
                 if not left:
                     raise
@@ -130,6 +132,7 @@ class DockerSwarm:
     async def create_network(self, network: Network) -> None:
         pools = [docker.types.IPAMPool(subnet=network.subnet)] if network.subnet else []
         await self._write(
+            "network",
             lambda sdk: sdk.create_network(
                 network.name,
                 driver=network.driver,
@@ -139,21 +142,21 @@ class DockerSwarm:
                 check_duplicate=True,
                 labels=dict(network.labels),
                 ipam=docker.types.IPAMConfig(pool_configs=pools) if pools else None,
-            )
+            ),
         )
 
     async def remove_network(self, network_id: str) -> None:
-        await self._write(lambda sdk: sdk.remove_network(network_id))
+        await self._write("network", lambda sdk: sdk.remove_network(network_id))
 
     async def create_secret(self, secret: Secret, value: Password | None = None) -> None:
         made = base64.b64encode(secrets.token_bytes(SECRET_BYTES))
         data = value.value.encode() if value is not None else made
         labels = dict(secret.labels)
-        await self._write(lambda sdk: sdk.create_secret(secret.name, data, labels))
+        await self._write("secret", lambda sdk: sdk.create_secret(secret.name, data, labels))
 
     async def create_config(self, config: Config) -> None:
         labels = dict(config.labels)
-        await self._write(lambda sdk: sdk.create_config(config.name, config.data, labels))
+        await self._write("config", lambda sdk: sdk.create_config(config.name, config.data, labels))
 
     async def label_config(self, config_id: str, version: int, config: Config) -> None:
         spec = {
@@ -161,30 +164,32 @@ class DockerSwarm:
             "Labels": dict(config.labels),
             "Data": base64.b64encode(config.data).decode(),
         }
-        await self._post(f"/configs/{config_id}/update", version, spec)
+        await self._post("config", f"/configs/{config_id}/update", version, spec)
 
     async def remove_config(self, config_id: str) -> None:
-        await self._write(lambda sdk: sdk.remove_config(config_id))
+        await self._write("config", lambda sdk: sdk.remove_config(config_id))
 
     async def create_service(self, service: Service) -> None:
         task, others = arguments_of(self._encode(service, 0))
-        await self._write(lambda sdk: sdk.create_service(task, **others))
+        await self._write("service", lambda sdk: sdk.create_service(task, **others))
 
     async def update_service(
         self, service_id: str, version: int, service: Service, force_update: int
     ) -> None:
         task, others = arguments_of(self._encode(service, force_update))
-        await self._write(lambda sdk: sdk.update_service(service_id, version, task, **others))
+        await self._write(
+            "service", lambda sdk: sdk.update_service(service_id, version, task, **others)
+        )
 
     async def adjust_service(self, service_id: str, version: int, service: Service) -> None:
         seen = await self._call(methodcaller("inspect_service", service_id))
         if seen["Version"]["Index"] != version:
             raise ConflictError(f"{service.name} has changed since it was observed")
         spec = adjusted(seen["Spec"], service)
-        await self._post(f"/services/{service_id}/update", version, spec)
+        await self._post("service", f"/services/{service_id}/update", version, spec)
 
     async def remove_service(self, service_id: str) -> None:
-        await self._write(lambda sdk: sdk.remove_service(service_id))
+        await self._write("service", lambda sdk: sdk.remove_service(service_id))
 
     async def service_output(self, service_id: str, lines: int) -> str:
         asked = {"stdout": 1, "stderr": 1, "tail": lines}
@@ -201,25 +206,34 @@ class DockerSwarm:
             return encode_service(
                 service,
                 force_update,
-                self._ids["networks"],
-                self._ids["configs"],
-                self._ids["secrets"],
+                self._ids_of("networks"),
+                self._ids_of("configs"),
+                self._ids_of("secrets"),
             )
         except KeyError as error:
             raise ConflictError(f"{service.name} refers to {error}, which is gone") from error
+
+    def _ids_of(self, kind: str) -> dict[str, str]:
+        """Return the ids of the objects of the last reading, by name."""
+        listed, known = self._listed.get(kind, ()), self._ids.get(kind)
+        if known is None or known[0] is not listed:
+            known = self._ids[kind] = (listed, {live.value.name: live.id for live in listed})
+        return known[1]
 
     async def _call(self, method: Callable[[Any], T]) -> T:
         self.api_calls += 1
         return await self._in_thread(lambda: self._client.call(method))
 
-    async def _write(self, method: Callable[[Any], object]) -> None:
-        await self._sent(lambda: self._client.call(method))
+    async def _write(self, kind: str, method: Callable[[Any], object]) -> None:
+        await self._sent(kind, lambda: self._client.call(method))
 
-    async def _post(self, path: str, version: int, spec: Json) -> None:
-        await self._sent(lambda: self._client.post(path, version, spec))
+    async def _post(self, kind: str, path: str, version: int, spec: Json) -> None:
+        await self._sent(kind, lambda: self._client.post(path, version, spec))
 
-    async def _sent(self, write: Callable[[], object]) -> None:
-        """Send a write, if that is permitted when its thread has begun."""
+    async def _sent(self, kind: str, write: Callable[[], object]) -> None:
+        """Send a write of an object of this kind, if that is permitted when its thread has begun.
+        The next reading of a part sees what it has changed; after one that fails, all lists anew:
+        what it referred to may be gone."""
 
         def send() -> None:
             if not self._may_write():
@@ -227,10 +241,12 @@ class DockerSwarm:
             write()
 
         self.api_calls += 1
+        changed = ""
         try:
             await self._in_thread(send)
+            changed = f"{kind} written"
         finally:
-            self._observing.heard("")  # a reading of a part is to see what this has changed
+            self._observing.heard(changed)
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(function, limiter=self._limiter)

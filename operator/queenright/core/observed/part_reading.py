@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from queenright.core.observed.swarm import SwarmState
@@ -37,7 +38,16 @@ def merged(
     last: tuple[Any, ...], fresh: tuple[Any, ...], is_read: Callable[[Any], bool]
 ) -> tuple[Any, ...]:
     """Return the objects that were not read again, and those of the fresh ones that were: each at
-    its former place, so that a list in which nothing has changed is the same."""
+    its former place. A list in which nothing has changed is the last one itself, of which nobody
+    has to make anything anew."""
     found = {one.id: one for one in fresh if is_read(one)}
-    kept = [found.pop(one.id, None) if is_read(one) else one for one in last]
-    return (*(one for one in kept if one is not None), *found.values())
+    kept: list[Any] = []
+    for one in last:
+        if (now := found.pop(one.id, None)) is not None:
+            kept.append(now)
+        elif not is_read(one):
+            kept.append(one)
+    kept += found.values()
+    if len(kept) == len(last) and all(map(is_, kept, last)):
+        return last
+    return tuple(kept)

@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 from queenright.adapters.docker.swarm import DockerSwarm
-from queenright.core.swarm.objects import CLUSTER_LABEL, Secret
+from queenright.core.swarm.objects import CLUSTER_LABEL, Config, Secret
+from queenright.ports.swarm import ConflictError
 from tests.support.http_server import Answer, Answering, answering
 
 Json = dict[str, Any]
@@ -63,6 +64,8 @@ class Engine:
         self.lists = copy.deepcopy(LISTS)
         self.gone: set[str] = set()
         """Services that are gone when their tasks are asked for."""
+        self.refused = ""
+        """Why every write is refused, if it is."""
         self.there: Answering | None = None
 
     def answer(self, method: str, path: str) -> Answer:
@@ -74,7 +77,7 @@ class Engine:
         if kind == "events":
             return 200, b""
         if method == "POST":
-            return 200, {"ID": "made"}
+            return (404, {"message": self.refused}) if self.refused else (200, {"ID": "made"})
         assert self.there is not None
         query = dict(parse_qsl(self.there.queries[-1]))
         filters = json.loads(query.get("filters", "{}"))
@@ -178,12 +181,39 @@ async def test_an_event_has_its_list_read_again(kind: str) -> None:
         assert engine.asked() == PART
 
 
-async def test_an_own_write_has_them_all_read_again() -> None:
+async def test_an_own_write_has_its_list_read_again() -> None:
     engine = Engine()
     async with engine.swarm() as swarm:
         await swarm.create_secret(Secret("fresh"))
         await swarm.observe({"a"})
+        assert engine.asked() == {**PART, "secrets": ""}
+        await swarm.create_config(Config("a_fresh", b"text"))
+        await swarm.observe({"a"})
+        assert engine.asked() == PART
+
+
+async def test_an_own_write_that_fails_has_all_lists_read_again() -> None:
+    """What it refers to may be gone."""
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        engine.refused = "secret not found"
+        with pytest.raises(ConflictError):
+            await swarm.create_config(Config("a_fresh", b"text"))
+        await swarm.observe({"a"})
         assert engine.asked().keys() == LISTS.keys()
+
+
+async def test_a_list_in_which_nothing_has_changed_is_the_last_one() -> None:
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        whole = await swarm.observe()
+        state = await swarm.observe({"a"})
+        for kind in LISTS:
+            assert getattr(state, kind) is getattr(whole, kind), kind
+        engine.lists["services"][0]["Version"] = {"Index": 8}
+        state = await swarm.observe({"a"})
+        assert state.services is not whole.services
+        assert state.tasks is whole.tasks
 
 
 async def test_everything_is_read_where_no_event_would_be_heard() -> None:
