@@ -65,7 +65,7 @@ class Engine:
         self.gone: set[str] = set()
         """Services that are gone when their tasks are asked for."""
         self.refused = ""
-        """Why every write is refused, if it is."""
+        """The reason for which every write is refused, if it is."""
         self.there: Answering | None = None
 
     def answer(self, method: str, path: str) -> Answer:
@@ -193,7 +193,7 @@ async def test_an_own_write_has_its_list_read_again() -> None:
 
 
 async def test_an_own_write_that_fails_has_all_lists_read_again() -> None:
-    """What it refers to may be gone."""
+    """An object that it refers to may be gone."""
     engine = Engine()
     async with engine.swarm() as swarm:
         engine.refused = "secret not found"
