@@ -23,7 +23,7 @@ let deleted = new Set();
 /** Pages that people have made themselves: a failover may lose them with their words. */
 let own = [];
 let count = 0;
-let made = 0;
+let [made, saved] = [0, 0];
 const word = (person) => `${person.name[0]}q${count += 1}z`;
 
 async function write(person, tab) {
@@ -78,6 +78,15 @@ async function make(person, tab) {
   own.push(/[0-9a-f-]{36}/.exec(tab.url())[0]);
   made += 1;
   await write(person, tab);
+}
+
+/** Saves a text whose page is gone as a new page. */
+async function save(tab) {
+  const before = tab.url();
+  await tab.getByRole('button', { name: 'Save as a new page' }).first().click({ timeout: 3000 });
+  await tab.waitForURL((url) => url.href !== before, { timeout: 8000 });
+  own.push(/[0-9a-f-]{36}/.exec(tab.url())[0]);
+  saved += 1;
 }
 
 /** Deletes a line; what could be read there may go. */
@@ -174,7 +183,8 @@ async function storm(pages) {
           const chance = random.next();
           if (chance < 0.2) await remove(person, tab);
           else if (chance < 0.35 && !person.isOffline) await comment(person, tab);
-          else if (chance < 0.43 && !person.isOffline) await make(person, tab);
+          else if (chance < 0.42 && !person.isOffline) await make(person, tab);
+          else if (chance < 0.5 && !person.isOffline && await tab.locator('[data-lost-text]').count()) await save(tab);
           else await write(person, tab);
         }
         if (random.next() < 0.15 && !person.isOffline) await Promise.race([person.edit(random.one(pages)), pause(8000)]);
@@ -324,5 +334,5 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
 for (const person of people) await person.end().catch(() => undefined);
 for (const one of wrong) console.log(`wrong: ${one}`);
 console.log(`seed ${seed}: ${total.rounds} rounds, ${total.words} words accepted, ${total.lost} lost`);
-console.log(`${total.comments} of them in comments; ${made} pages made by people`);
+console.log(`${total.comments} of them in comments; ${made} pages made by people, ${saved} saved from lost texts`);
 process.exit(wrong.length ? 1 : 0);

@@ -9,14 +9,17 @@ export async function commented(tab, line, words) {
   await tab.keyboard.press('Shift+End');
   await tab.keyboard.press('Control+Alt+m');
   const field = tab.getByRole('textbox', { name: 'Your comment' });
-  await field.fill(words, { timeout: 4000 });
-  await tab.keyboard.press('Control+Enter');
-  let isSent = false;
-  for (const end = Date.now() + 6000; !isSent && Date.now() < end; await pause(60)) {
-    isSent = await tab.locator('.notice', { hasText: 'The comment is sent.' }).count() > 0 && !await field.count();
+  try {
+    await field.fill(words, { timeout: 4000 });
+    await tab.keyboard.press('Control+Enter');
+    for (const end = Date.now() + 6000; Date.now() < end; await pause(60)) {
+      if (await tab.locator('.notice', { hasText: 'The comment is sent.' }).count() && !await field.count()) return true;
+    }
+    return false;
+  } finally {
+    // In a small window the panel is over the text.
+    await tab.locator('#beside .close-panel').click({ timeout: 2000 }).catch(() => undefined);
   }
-  await tab.locator('#beside .close-panel').click({ timeout: 2000 }).catch(() => undefined);
-  return isSent;
 }
 
 /** The texts of a page's comments; of a page that is lost, nothing. */

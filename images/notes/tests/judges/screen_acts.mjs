@@ -176,6 +176,15 @@ const acts = {
     await page.unroute('**/edits');
     await page.locator('[data-doubt]').waitFor();
   },
+  /** What is written is refused, as of a page that somebody has deleted meanwhile. */
+  async lostText(page) {
+    await page.route('**/edits', (route) => (route.request().method() === 'POST'
+      ? route.fulfill({ status: 404, json: { status: 404, title: 'Not found', detail: 'There is no such page.' } }) : route.continue()));
+    await editor(page);
+    await page.locator('.ProseMirror').press('Control+End');
+    await page.keyboard.type(' Written in the train.');
+    await page.locator('[data-lost-text]', { hasText: 'train.' }).waitFor();
+  },
   async offline(page) {
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.waitForTimeout(2500);

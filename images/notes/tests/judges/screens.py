@@ -45,6 +45,7 @@ WORKSPACE = (
     Screen("editor", "The editor", "/w/p/{page}", "editor", "edit"),
     Screen("insert", "The editor's blocks to insert", "/w/p/{draft}", "slash menu", "slash"),
     Screen("doubt", "A doubtful place", "/w/p/{doubt}", "doubts", "doubt"),
+    Screen("lost-text", "A text whose page is gone", "/w/p/{draft}", "lost texts", "lostText"),
     Screen("palette", "Search and commands", "/w/p/{page}", "dialog palette", "palette"),
     Screen("keys", "Keyboard shortcuts", "/w/p/{page}", "dialog keys", "keys"),
     Screen("new-page", "A new page", "/w/p/{page}", "dialog new page", "newPage"),

@@ -13,6 +13,15 @@ export async function isRefused(path: string): Promise<boolean> {
   }
 }
 
+const SOON_MS = 500;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Shows what is written on in such a text. */
+export function showLostSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void showLost(), SOON_MS);
+}
+
 /** Shows the texts whose pages are gone. */
 export const showLost = (): Promise<void> =>
   import("../screens/lost/texts").then((part) => part.showTexts()).catch(() => undefined);

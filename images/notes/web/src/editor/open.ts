@@ -19,7 +19,7 @@ import { keptUploads } from "../sync/kept_files";
 import { signal } from "@preact/signals";
 import { caretOf, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
-import { isRefused, showLost } from "./lost_text";
+import { isRefused, showLost, showLostSoon } from "./lost_text";
 import { isLinking, plugins } from "./plugins";
 import { type Saving, Session, type SessionOutside } from "./session";
 import { leaveAlone, LOOKED_AFTER_MS, recover, sendAlone } from "./recovery";
@@ -56,6 +56,7 @@ function outside(isSame: () => boolean): SessionOutside {
       (await isRefused(`nodes/${page}`)) && !(space && (await isRefused(`spaces/${space}/tree`))),
     async keep(keeping) {
       const isKept = await keepDraft(keeping);
+      if (keeping.draft.lost) showLostSoon();
       if (keeping.doubts.length) doubted.value = new Set([...doubted.value, keeping.draft.page]);
       return isKept;
     },
