@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from queenright.core.kinds.claims import claimed_by_others, claims_of
+from queenright.core.kinds.claims import claim_alike, claimed_by_others, claims_of
 from queenright.core.kinds.kind import Desired
 from queenright.core.manifest.document import Document
 from queenright.core.observed import Known, Observed, SwarmState, Unknown
@@ -171,7 +171,10 @@ class Remembered:
         """Return the labels and the roles that documents claim."""
         documents = tuple(documents)
         if self.about is None or self.about[0] is not documents:
-            self.about = (documents, LabelsOfOthers(documents), claims_of(documents))
+            known = self.about
+            stays = known is not None and claim_alike(known[0], documents)
+            claims = known[2] if known is not None and stays else claims_of(documents)
+            self.about = (documents, LabelsOfOthers(documents), claims)
         return self.about[1:]
 
     def answer(

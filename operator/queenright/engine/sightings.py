@@ -6,16 +6,19 @@ begun knows nothing yet: its waits begin anew.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from queenright.core.observed import (
     LEADERLESS,
     NODE_DOWN,
     Known,
+    Live,
+    LiveService,
+    Node,
     Observed,
-    SwarmState,
+    Task,
     Unknown,
     down_key,
     hung_key,
@@ -24,9 +27,12 @@ from queenright.core.observed import (
     voters_key,
 )
 from queenright.core.observed.ages import Ages
+from queenright.core.swarm.objects import Config
 
 Sighted: TypeAlias = dict[str, tuple[Hashable, float]]
 """States and the times since them, by key."""
+Lists: TypeAlias = dict[str, tuple[tuple[Any, ...], Sighted]]
+"""Each list of a reading of the swarm, and its objects."""
 
 
 @dataclass
@@ -34,8 +40,11 @@ class Sightings:
     """Each object's last state, and the time since it, by key (see ``Observed.seen_s_ago``)."""
 
     found: dict[str, tuple[Hashable, float]] = field(default_factory=dict)
-    _of_swarm: tuple[SwarmState, Sighted] | None = None
-    """The last reading of the swarm, which is not walked over again, and its objects."""
+    _of_lists: Lists = field(default_factory=dict)
+    """The lists of the last reading of the swarm, and their objects: one that stays is not walked
+    over again."""
+    _objects: Sighted = field(default_factory=dict)
+    """All of them together."""
 
     def note(self, observed: Observed, now_s: float) -> Mapping[str, float]:
         """Return the seconds since each object was first seen in its present state. A source
@@ -57,22 +66,29 @@ class Sightings:
             yield
         match observed.swarm:
             case Known(swarm):
-                gone = self._of_swarm[1] if self._of_swarm is not None else {}
-                if self._of_swarm is None or self._of_swarm[0] is not swarm:
-                    self._of_swarm = (swarm, self._since(objects_of(swarm), now_s))
-                yield
-                objects, silent = self._of_swarm[1], silent_in(observed)
+                lists: Lists = {}
+                for name, walk_list in LISTS.items():
+                    listed, known = getattr(swarm, name), self._of_lists.get(name)
+                    if known is None or known[0] is not listed:
+                        known = (listed, self._since(walk_list(listed), now_s))
+                    lists[name] = known
+                    yield
+                objects, gone = self._objects, self._objects
+                if any(lists[name] is not self._of_lists.get(name) for name in LISTS):
+                    objects = {key: at for _, found in lists.values() for key, at in found.items()}
+                silent = silent_in(observed)
                 asked = ("",) if part is None else keys_about(part)
                 kept = {
                     key: at
                     for key, at in self.found.items()
-                    if key.startswith(silent) or not (key.startswith(asked) or key in gone)
+                    if (key not in gone and not key.startswith(asked)) or key.startswith(silent)
                 }
             case _:
-                self._of_swarm, objects = None, {}
+                lists, objects = {}, {}
                 forgotten = (LEADERLESS, NODE_DOWN)
                 kept = {k: at for k, at in self.found.items() if not k.startswith(forgotten)}
         yield
+        self._of_lists, self._objects = lists, objects
         self.found = {**kept, **present, **objects}
 
     def ages(self, now_s: float) -> Mapping[str, float]:
@@ -110,21 +126,40 @@ def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def objects_of(swarm: SwarmState) -> Iterator[tuple[str, Hashable]]:
-    """Yield services and nodes with their version, tasks with their states, configs' labels with
-    values, and nodes that are down, again with their version: one that was back between two passes
-    has another."""
-    for live in swarm.services:
+def services_of(services: Iterable[LiveService]) -> Iterator[tuple[str, Hashable]]:
+    """Yield services with their version."""
+    for live in services:
         yield live.id, live.version
-    for task in swarm.tasks:
+
+
+def tasks_of(tasks: Iterable[Task]) -> Iterator[tuple[str, Hashable]]:
+    """Yield tasks with their states."""
+    for task in tasks:
         yield task.id, (task.state, task.desired_state)
-    for config in swarm.configs:
+
+
+def labels_of(configs: Iterable[Live[Config]]) -> Iterator[tuple[str, Hashable]]:
+    """Yield configs' labels with values."""
+    for config in configs:
         for key, value in config.value.labels.items():
             yield f"{config.id}/{key}", value
-    for node in swarm.nodes:
+
+
+def nodes_of(nodes: Iterable[Node]) -> Iterator[tuple[str, Hashable]]:
+    """Yield nodes with their version, and nodes that are down, again with their version: one that
+    was back between two passes has another."""
+    for node in nodes:
         yield node_key(node.id), node.version
         if node.state == "down":
             yield f"{NODE_DOWN}{node.id}", node.version
+
+
+LISTS: Mapping[str, Callable[[Any], Iterator[tuple[str, Hashable]]]] = {
+    "services": services_of,
+    "tasks": tasks_of,
+    "configs": labels_of,
+    "nodes": nodes_of,
+}
 
 
 def unapplied_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:

@@ -153,6 +153,27 @@ def test_the_claims_of_documents_are_read_label_by_label() -> None:
     assert made.count == 1
 
 
+def test_claims_stay_until_an_edit_changes_one() -> None:
+    texts = texts_of(11)
+    path = "/etc/queenright/a0010.yaml"
+    memory, before = Remembered(), judged(texts).documents
+    _, claims = memory.claims_among(before)
+    assert len(claims) == 2
+    replicas = texts[path] + "  replicas: 1\n"
+    for text, stays in (
+        (replicas, True),
+        (replicas.replace("cluster: c0010", "cluster: c0009"), False),
+        (texts[path], False),
+    ):
+        after = judged({**texts, path: text}).documents
+        _, found = memory.claims_among(after)
+        assert found == Remembered().claims_among(after)[1]
+        assert (found is claims) == stays
+        claims = found
+    _, found = memory.claims_among(after[1:])
+    assert found == Remembered().claims_among(after[1:])[1]
+
+
 def test_an_unchanged_swarm_is_one_object() -> None:
     memory, first = Remembered(), SwarmState(Engine("a"), unreadable=())
     found = memory.in_order(first)

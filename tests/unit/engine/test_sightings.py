@@ -6,10 +6,14 @@ import dataclasses
 
 from queenright.core.observed import (
     NODE_DOWN,
+    Known,
+    LiveService,
     MemberStatus,
     Observed,
+    SwarmState,
     Unknown,
     hung_key,
+    node_key,
     raft_key,
     voters_key,
 )
@@ -86,3 +90,42 @@ def test_a_node_is_down_without_a_break() -> None:
     assert key not in seen.note(lost, 80.0)
     assert seen.note(flapped, 90.0)[key] == 0.0
     assert key not in seen.note(with_node(down, "node4", state="unknown"), 95.0)
+
+
+def test_a_list_that_stays_keeps_its_times_and_another_one_is_walked_over() -> None:
+    seen, before = Sightings(), three_nodes()
+    keys = {live.id for live in swarm_of(before).services}
+    seen.note(before, 0.0)
+    first, *others = swarm_of(before).services
+    moved = dataclasses.replace(first, version=first.version + 1)
+    after = with_services(before, (moved, *others))
+    ages = seen.note(after, 5.0)
+    assert {key for key in keys if ages[key] == 0.0} == {first.id}
+    assert ages[node_key(swarm_of(before).nodes[0].id)] == 5.0
+    assert first.id not in seen.note(with_services(before, tuple(others)), 6.0)
+
+
+def test_a_look_that_was_ended_midway_takes_nothing_for_seen() -> None:
+    """An edit ends a full pass between any two steps."""
+    before = three_nodes()
+    first, *others = swarm_of(before).services
+    whole = [*Sightings().noting(before, 0.0)]
+    for steps in range(len(whole)):
+        seen = Sightings()
+        seen.note(before, 0.0)
+        ended = seen.noting(with_services(before, tuple(others)), 5.0)
+        for _ in range(steps + 1):
+            next(ended)
+        ended.close()
+        assert first.id in seen.note(before, 6.0)
+        assert first.id not in seen.note(with_services(before, tuple(others)), 7.0)
+
+
+def swarm_of(seen: Observed) -> SwarmState:
+    assert isinstance(seen.swarm, Known)
+    return seen.swarm.value
+
+
+def with_services(seen: Observed, services: tuple[LiveService, ...]) -> Observed:
+    swarm = dataclasses.replace(swarm_of(seen), services=services)
+    return dataclasses.replace(seen, swarm=Known(swarm))

@@ -6,7 +6,7 @@ Decides from the documents alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from queenright.core.kinds.registry import key_of, kind_of, needed_by
@@ -60,3 +60,17 @@ def claims_of(documents: Iterable[Document]) -> Mapping[DocumentKey, DesiredCata
                 (*before.roles, *claim.roles), (*before.databases, *claim.databases)
             )
     return found
+
+
+def claim_alike(before: Sequence[Document], now: Sequence[Document]) -> bool:
+    """Return True if these documents claim the same roles and databases: of an edit's two sets of
+    a thousand documents, all but one are the same objects."""
+    return len(before) == len(now) and all(
+        one is other
+        or (
+            key_of(one) == key_of(other)
+            and needed_by(one) == needed_by(other)
+            and kind_of(one).claims(one.resource) == kind_of(other).claims(other.resource)
+        )
+        for one, other in zip(before, now, strict=True)
+    )

@@ -16,7 +16,8 @@ from queenright.core.observed.swarm import SwarmState
 
 def has_owner(owners: Set[str]) -> Callable[[str], bool]:
     """Return a test for the names of objects that belong to one of these documents."""
-    return lambda name: "_" in name and name.partition("_")[0] in owners
+    beginnings = tuple(f"{owner}_" for owner in owners)
+    return lambda name: name.startswith(beginnings)
 
 
 def with_part(last: SwarmState, fresh: SwarmState, owners: Set[str]) -> SwarmState:
@@ -41,12 +42,12 @@ def merged(
     its former place. A list in which nothing has changed is the last one itself, of which nobody
     has to make anything anew."""
     found = {one.id: one for one in fresh if is_read(one)}
-    kept: list[Any] = []
-    for one in last:
-        if (now := found.pop(one.id, None)) is not None:
-            kept.append(now)
-        elif not is_read(one):
-            kept.append(one)
+    kept = list(last)
+    for place in reversed([place for place, one in enumerate(last) if is_read(one)]):
+        if (now := found.pop(last[place].id, None)) is None:
+            del kept[place]
+        else:
+            kept[place] = now
     kept += found.values()
     if len(kept) == len(last) and all(map(is_, kept, last)):
         return last
