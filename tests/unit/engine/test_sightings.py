@@ -105,20 +105,21 @@ def test_a_list_that_stays_keeps_its_times_and_another_one_is_walked_over() -> N
     assert first.id not in seen.note(with_services(before, tuple(others)), 6.0)
 
 
-def test_a_look_that_was_ended_midway_takes_nothing_for_seen() -> None:
-    """An edit ends a full pass between any two steps."""
+def test_what_is_gone_is_forgotten_by_a_part_after_a_look_that_was_ended() -> None:
+    """An edit ends a full pass between any two steps, and a look at its clusters follows."""
     before = three_nodes()
     first, *others = swarm_of(before).services
-    whole = [*Sightings().noting(before, 0.0)]
-    for steps in range(len(whole)):
+    after = with_services(before, tuple(others))
+    for steps in range(1, len([*Sightings().noting(before, 0.0)])):
         seen = Sightings()
         seen.note(before, 0.0)
-        ended = seen.noting(with_services(before, tuple(others)), 5.0)
-        for _ in range(steps + 1):
+        ended = seen.noting(after, 5.0)
+        for _ in range(steps):
             next(ended)
         ended.close()
-        assert first.id in seen.note(before, 6.0)
-        assert first.id not in seen.note(with_services(before, tuple(others)), 7.0)
+        for _ in seen.noting(after, 6.0, frozenset({"main"})):
+            pass
+        assert first.id not in seen.ages(6.0), steps
 
 
 def swarm_of(seen: Observed) -> SwarmState:
