@@ -15,7 +15,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import DOCUMENT_LIMIT_BYTES, Table
 from notes.notifications import mentions, record
-from notes.pages import access, content
+from notes.pages import access, content, repeats
 from notes.pages.content import Markdown, Title
 from notes.pages.roles import Role
 from notes.pages.saves import SaveIn, Version, save
@@ -44,7 +44,10 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class NodeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page to create: empty, from a document, from Markdown or from a template."""
+    """A page to create: empty, from a document, from Markdown or from a template.
+
+    With a `key` a repeat makes no second page, and the key decides the page's id.
+    """
 
     title: Title
     parent_id: UUID | None = None
@@ -52,6 +55,7 @@ class NodeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     markdown: Markdown | None = None
     template_id: UUID | None = None
     is_template: bool = False
+    key: UUID | None = None
 
 
 _NODE: LiteralString = (
@@ -103,7 +107,13 @@ async def post_node(call: Call, id: UUID, body: NodeIn) -> Node:
 
 
 async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
-    """Creates a page and returns its id."""
+    """Creates a page and returns its id; of a repeated request, the id of the first one's page."""
+    key = body.key
+    own = repeats.own_id(call.viewer.person, key) if key else None
+    if key and own:
+        is_made: bool = await call.app.db.run(partial(_is_made, call=call, key=key, own=own))
+        if is_made:
+            return own
     doc = content.given(body.doc)
     if body.template_id is not None:
         if doc is not None or body.markdown is not None:
@@ -122,6 +132,13 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
     found = await content.mentioned(prepared)
 
     async def work(conn: Conn) -> UUID:
+        if own:
+            # The first statement: of two at once, one waits for the other here.
+            is_repeat = await repeats.is_repeat(conn, call, key, own, own)
+            if await _is_there(conn, own):
+                return own
+            if is_repeat:
+                raise repeats.gone()
         await access.space(conn, call, space_id, Role.VIEWER)
         if body.parent_id is None:
             await access.space(conn, call, space_id, Role.EDITOR)
@@ -139,6 +156,7 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
             position=None,
             author=call.viewer.user_id,
             is_template=body.is_template,
+            node_id=own,
         )
         await tell(conn, "page.made", space_id=space_id, node_id=made, parent_id=body.parent_id)
         # What a template mentions was written by others, and is not new.
@@ -151,6 +169,20 @@ async def make(call: Call, space_id: UUID, body: NodeIn) -> UUID:
         return made
 
     return await call.app.db.transact(work)
+
+
+async def _is_made(conn: Conn, call: Call, key: UUID, own: UUID) -> bool:
+    """True if an earlier request with the key has made the page. Raises a 410 if it is deleted."""
+    if not await repeats.is_done(conn, call, key):
+        return False
+    if not await _is_there(conn, own):
+        raise repeats.gone()
+    return True
+
+
+async def _is_there(conn: Conn, node_id: UUID) -> bool:
+    cursor = await conn.execute("SELECT 1 FROM nodes WHERE id = %s", (node_id,))
+    return await cursor.fetchone() is not None
 
 
 async def _may_make(conn: Conn, call: Call, space_id: UUID, body: NodeIn) -> None:

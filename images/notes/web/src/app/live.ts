@@ -45,11 +45,8 @@ export async function sendDrafts(): Promise<void> {
   noteUnsent();
   const id = me.value?.id;
   if (!id) return;
-  if ((await keptRequests(id)).length) {
-    void import("../screens/beside/requests")
-      .then((part) => part.repeatLost())
-      .catch(() => undefined);
-  }
+  if ((await keptRequests(id)).length)
+    await import("./made").then((part) => part.sendKept()).catch(() => undefined);
   const found = [
     await unsentPages(id),
     new Set(await rememberedOf(id)),

@@ -3,6 +3,7 @@ import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
+import { firstView, isWaiting, noteText } from "../app/made";
 import { makeId, moved, showEdited } from "../app/presence";
 import { opened, userId } from "../app/store";
 import {
@@ -46,17 +47,19 @@ function outside(isSame: () => boolean): SessionOutside {
   return {
     async send(page, client, batch) {
       // The edits of one person are never sent under another one's name.
-      if (!isSame()) throw new UnreachableError(page);
+      if (!isSame() || isWaiting(page)) throw new UnreachableError(page);
       return request("POST", `/api/v1/nodes/${page}/edits`, { body: { client, ...batch } });
     },
     since: (page, seq, id) =>
       load<Edits>(`/api/v1/nodes/${page}/edits?since=${seq}&id=${id}`, () => undefined),
     live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
     isGone: async (page, space) =>
-      (await isRefused(`nodes/${page}`)) && !(space && (await isRefused(`spaces/${space}/tree`))),
+      // A page that the server has not made yet is none that is gone.
+      !isWaiting(page) && (await isRefused(`nodes/${page}`)) && !(space && (await isRefused(`spaces/${space}/tree`))),
     async keep(keeping) {
       const isKept = await keepDraft(keeping);
       if (keeping.draft.lost) showLostSoon();
+      noteText(keeping.draft.page, () => sessions.get(keeping.draft.page)?.liveView);
       if (keeping.doubts.length) doubted.value = new Set([...doubted.value, keeping.draft.page]);
       return isKept;
     },
@@ -139,7 +142,8 @@ async function fresh(page: string): Promise<Session> {
   const isSame = isCurrent();
   const client = makeId();
   const release = await take(client);
-  const live = await load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined);
+  const here = firstView(page);
+  const live = here ?? (await load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined));
   let made: Session | undefined;
   made = new Session(
     page,
@@ -180,7 +184,7 @@ async function fromDraft(page: string, isAll = true): Promise<Session | undefine
 /** Sends at once what waits in this tab, then the edits and files that closed tabs have left behind. */
 export async function sendDrafts(): Promise<void> {
   for (const end of [...pausing]) end();
-  for (const session of sessions.values()) session.start();
+  startAll();
   checkSessions();
   await sendLeft(true);
   await recover(userId(), outside);
@@ -267,18 +271,27 @@ export function giveUp(client: string): void {
   if (editing.value === session.page) editing.value = "";
 }
 
+/** Ends the session of a page that its person has given up. */
+export function giveUpPage(page: string): void {
+  const session = sessions.get(page);
+  if (session) drop(session);
+}
+
 function end(session: Session): void {
   if (sessions.get(session.page) !== session) return;
   drop(session);
   showEdited(session.page, session.liveView);
 }
 
-addEventListener("online", () => {
+/** Sends at once what the sessions of this tab have. */
+function startAll(): void {
   for (const session of sessions.values()) {
     session.start();
     retryUploads(session.state);
   }
-});
+}
+
+addEventListener("online", startAll);
 addEventListener("beforeunload", (event) => {
   // Edits and files that are stored here are sent after the next start; others would be lost.
   const isLost = (one: Session): boolean => (!one.isSent && !one.isKept) || isFileLost(one.state);

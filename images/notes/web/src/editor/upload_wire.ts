@@ -1,7 +1,8 @@
 /** The requests of an upload, sent under the sign-in under which it began. */
-import { request } from "../api/client";
+import { request, UnreachableError } from "../api/client";
 import { sendFile } from "../api/send_file";
 import { EndedError, isCurrent } from "../api/signed_in";
+import { isWaiting } from "../app/made";
 import type { Wire } from "../sync/upload";
 
 /** `sha256=…` of the bytes; nothing where a page came over plain HTTP, which has no digests. */
@@ -18,6 +19,7 @@ export function wire(key: string): Wire {
   const pathOf = (page: string): string => {
     // The file of one person is never sent under another one's name.
     if (!isSame()) throw new EndedError(page);
+    if (isWaiting(page)) throw new UnreachableError(page);
     return `/api/v1/nodes/${page}/uploads`;
   };
   return {

@@ -1,5 +1,6 @@
 /**
- * Sends requests again that the server had accepted and a failover has lost. Decides from what it is given alone.
+ * Sends requests again that the server had accepted and a failover has lost, and those that were made without a
+ * network. Decides from what it is given alone.
  *
  * Invariant: what the server knows by its key is not sent again; what it refuses is a person's to decide; what
  * somebody has deleted since is forgotten.
@@ -11,7 +12,9 @@ import type { KeptRequest } from "./stored";
 const MOST_KEYS = 500;
 /** So many states may a change replace. */
 const MOST_BASES = 100;
-const ORDER = ["file", "post", "edit", "resolve", "delete"];
+/** The `doubt` of what was never sent. */
+export const WAITING = "waiting";
+const ORDER = ["page", "file", "post", "edit", "resolve", "delete"];
 
 export interface Repeating {
   /** Those of the keys whose requests the server has done. */
@@ -45,11 +48,12 @@ export function joined(
 
 /** Those that are sent again by themselves, those that a person decides about, and those that are too old. */
 export function sorted(found: readonly KeptRequest[], since: number) {
-  const isYoung = (one: KeptRequest): boolean => one.at >= since;
+  const isWaiting = (one: KeptRequest): boolean => one.doubt === WAITING;
+  const isYoung = (one: KeptRequest): boolean => one.at >= since || isWaiting(one);
   return {
     // Later the server might not know any more what was deleted.
     young: found.filter(isYoung),
-    doubtful: found.filter((one) => one.doubt),
+    doubtful: found.filter((one) => one.doubt && !isWaiting(one)),
     old: found.filter((one) => !one.doubt && !isYoung(one)),
   };
 }
@@ -69,7 +73,8 @@ export async function repeat(
     for (const key of await outside.known(keys)) known.add(key);
   }
   let isChanged = false;
-  for (const one of [...given].sort((a, b) => rank(a) - rank(b))) {
+  // A page comes before those below it.
+  for (const one of [...given].sort((a, b) => rank(a) - rank(b) || a.at - b.at)) {
     if (known.has(one.key)) {
       // It was in doubt, and another tab or an earlier answer has decided that.
       if (one.doubt) await outside.keep({ ...one, doubt: "" });

@@ -137,7 +137,7 @@ export interface KeptFile {
 
 /**
  * A request about a comment or a file that the server has accepted, at `at` (milliseconds since 1970): it is sent
- * again under its key if a failover loses it.
+ * again under its key if a failover loses it. Or one that waits for a network: for a page, made at `at`.
  */
 export interface KeptRequest {
   key: string;
@@ -146,8 +146,8 @@ export interface KeptRequest {
   /** The title of the page, for a page that is gone. */
   title: string;
   at: number;
-  kind: "post" | "edit" | "resolve" | "delete" | "file";
-  /** The comment or the file that it made, changed or deleted. */
+  kind: "page" | "post" | "edit" | "resolve" | "delete" | "file";
+  /** The page, the comment or the file that it made, changed or deleted. */
   id: string;
   parent?: string;
   quote?: string;
@@ -160,8 +160,24 @@ export interface KeptRequest {
   /** Of a file: how many bytes it has, and its type; its name is the body. */
   size?: number;
   type?: string;
-  /** Why it could not be sent again; empty unless a person has to decide. */
+  /** Of a page: where it is made, and how its person sees it until then. */
+  made?: MadePage;
+  node?: PageNode;
+  /**
+   * Empty if the server has done it. `WAITING` of what was never sent, for want of a network. Otherwise the reason
+   * why it could not be sent: a person has to decide.
+   */
   doubt: string;
+}
+
+/** A page to make. */
+export interface MadePage {
+  space: string;
+  parent: string | null;
+  is_template: boolean;
+  /** What it begins with; the server takes it from the template, if there is one. */
+  doc: Doc | null;
+  template: string;
 }
 
 export interface Lease {

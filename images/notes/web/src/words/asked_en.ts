@@ -13,6 +13,8 @@ export const en = {
   isTemplate: "Keep it as a template",
   isTemplateText: "It is offered for each new page of this space.",
   sharedText: "Text",
+  madeHere: "The page is kept on this device. The server makes it when you are online again.",
+  notStoredHere: "That page is not stored on this device. Begin with an empty page.",
   noSpace: "There is no space in which you may write.",
   unsentPages: (n: number) =>
     `${count(n, "page has", "pages have")} changes or files that the server does not have yet.`,

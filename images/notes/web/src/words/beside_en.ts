@@ -94,6 +94,12 @@ export const en = {
   moved: (title: string, place: string) => `“${title}” is moved: ${place}.`,
   lost: (n: number) =>
     `${count(n, "thing", "things")} that you did, and that the server has lost, could not be done again.`,
+  notDone: (n: number) =>
+    `${count(n, "thing", "things")} that you did could not be done at the server.`,
+  yourPage: "Your new page",
+  inOther: "Space for the page",
+  makeThere: "Make it there",
+  giveUpPage: "Give up this page and all that you wrote there? This cannot be undone.",
   yourFile: "Your file",
   fileNotKept: "This browser had no room for the file: choose it again.",
   yourChange: "Your change of a comment",

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, UnreachableError } from "../../src/api/client";
 import { MOST_OF_ONE, tooLarge } from "../../src/sync/accepted_files";
-import { joined, repeat, type Repeating, sorted } from "../../src/sync/repeats";
+import { ownId } from "../../src/sync/own_id";
+import { joined, repeat, type Repeating, sorted, WAITING } from "../../src/sync/repeats";
 import type { KeptRequest } from "../../src/sync/stored";
 
 interface Row {
@@ -17,6 +18,7 @@ interface Row {
 /** The comments of a page at a server, as strict as the real one about keys, bases and what was deleted. */
 class Server implements Repeating {
   rows = new Map<string, Row>();
+  pages = new Set<string>();
   done = new Set<string>();
   removed = new Set<string>();
   kept = new Map<string, KeptRequest>();
@@ -57,7 +59,10 @@ class Server implements Repeating {
     this.sent.push(one.key);
     if (this.done.has(one.key)) return;
     const row = this.rows.get(one.id);
-    if (one.kind === "post") {
+    if (one.kind === "page") {
+      if (one.made?.parent && !this.pages.has(one.made.parent)) throw new ApiError(404, "no page");
+      this.pages.add(one.id);
+    } else if (one.kind === "post") {
       if (this.removed.has(one.id) || this.removed.has(one.parent ?? "")) throw gone;
       if (one.parent && !this.rows.has(one.parent)) throw new ApiError(422, "no thread");
       const { id, parent, body = "" } = one;
@@ -110,6 +115,40 @@ test("comments, answers and changes that a failover has lost are sent again, in 
   server.lose();
   await server.repeat();
   assert.deepEqual(server.bodies, ["old", "the best", "an answer"]);
+});
+
+test("pages that were made without a network are made once, each after the one above it", async () => {
+  const server = new Server();
+  const wait = (key: string, at: number, parent: string | null): void => {
+    const made = { space: "s", parent, is_template: false, doc: null, template: "" };
+    const one = { key, user: "u", page: key, title: key, at, id: key, made };
+    server.kept.set(key, { ...one, kind: "page", doubt: WAITING });
+  };
+  // The store has them in the order of their keys.
+  wait("top", 1, null);
+  wait("under", 2, "top");
+  wait("orphan", 3, "gone");
+  const ages = sorted([...server.kept.values()], Date.now());
+  assert.equal(ages.young.length, 3, "what was never sent is not too old");
+  assert.deepEqual([ages.old, ages.doubtful], [[], []]);
+  assert.equal(await server.repeat(), true);
+  assert.deepEqual([...server.pages], ["top", "under"]);
+  assert.deepEqual(server.doubts, ["no page"]);
+  assert.equal(sorted([...server.kept.values()], 0).doubtful.length, 1);
+  server.sent = [];
+  // The answer to the first request got lost.
+  wait("top", 1, null);
+  await server.repeat();
+  assert.deepEqual(server.sent, ["orphan"]);
+  assert.equal(server.kept.get("top")?.doubt, "");
+});
+
+test("the id of a page is the one that the server decides", async () => {
+  const user = "4f0f9a3e-6c58-4d0e-8f4e-1c1b4c7d9a10";
+  assert.equal(
+    await ownId(user, "11111111-2222-4333-8444-555555555555"),
+    "11111111-2222-8333-8478-f3b71e60f196",
+  );
 });
 
 test("what somebody has deleted since does not come back", async () => {

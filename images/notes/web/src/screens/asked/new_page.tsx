@@ -1,15 +1,20 @@
 /** The dialog that makes a page: empty, from a template, or of what another application has shared. */
 import { useState } from "preact/hooks";
-import { request } from "../../api/client";
+import { request, UnreachableError } from "../../api/client";
 import { mayWrite, type PageNode } from "../../api/types";
 import { dialog, newPageBelow, page } from "../../app/commands";
 import { Head, Modal } from "../../app/dialogs";
 import { editing } from "../../app/editing";
+import { isWaiting, makeHere } from "../../app/made";
+import { makeId } from "../../app/presence";
 import { go } from "../../app/router";
 import { pagePath } from "../../app/routes";
 import { shared } from "../../app/shared";
-import { currentSpace, spaces, trees } from "../../app/store";
+import { currentSpace, isOnline, notice, spaces, trees, userId } from "../../app/store";
 import { words } from "../../app/words";
+import { addressFor } from "../../doc/address";
+import type { Doc } from "../../doc/types";
+import { storedPage } from "../../sync/offline";
 import { asked, ready } from "./words";
 
 export { ready };
@@ -26,6 +31,23 @@ function useSources(space: string): { id: string; text: string }[] {
   return found;
 }
 
+const lines = (text: string): Doc => ({
+  type: "doc",
+  content: text
+    .split(/\n+/)
+    .filter(Boolean)
+    .map((line) => ({ type: "paragraph", content: [{ type: "text", text: line }] })),
+});
+
+/** What a page begins with that is made without a network. Throws if it is not in this browser. */
+async function beginning(source: string, text: string): Promise<Doc | null> {
+  if (text) return (await import("../../markdown/pasted")).parse(text, addressFor) ?? lines(text);
+  if (!source) return null;
+  const stored = await storedPage(source, userId());
+  if (!stored) throw new Error(asked.value.notStoredHere);
+  return stored.node.doc;
+}
+
 export function Screen() {
   const w = words.value;
   const a = asked.value;
@@ -37,24 +59,44 @@ export function Screen() {
   const [chosen, setChosen] = useState("");
   const space = below ? (currentSpace.value?.id ?? "") : chosen || (first?.id ?? "");
   const sources = useSources(space);
+  // One for each form: what is asked for twice is made once.
+  const [key] = useState(makeId);
+  const makeOffline = async (title: string, source: string, text: string, isTemplate: boolean) => {
+    const doc = await beginning(source, text);
+    const role = spaces.value.find((one) => one.id === space)?.role ?? "editor";
+    const place = { space, parent: below, is_template: isTemplate, template: source, doc };
+    const id = await makeHere({ ...place, key, role, title: title.replace(/\p{Cc}/gu, " ") });
+    if (!id) throw new Error(w.notReached);
+    notice.value = a.madeHere;
+    return id;
+  };
   const make = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const [source, text] = [fields.get("source"), fields.get("text")];
+    const [title, source, text] = ["title", "source", "text"].map((name) =>
+      String(fields.get(name) ?? ""),
+    ) as [string, string, string];
+    const isTemplate = fields.has("template");
     const body = {
-      title: fields.get("title"),
-      parent_id: below,
-      is_template: fields.has("template"),
+      ...{ title, key, parent_id: below, is_template: isTemplate },
       ...(source ? { template_id: source } : {}),
       ...(text ? { markdown: text } : {}),
     };
     try {
-      const made = await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
+      let id: string;
+      try {
+        // A page below one that waits waits with it.
+        if (!isOnline.value || (below && isWaiting(below))) throw new UnreachableError(space);
+        id = (await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body })).id;
+      } catch (failed) {
+        if (!(failed instanceof UnreachableError)) throw failed;
+        id = await makeOffline(title, source, text, isTemplate);
+      }
       dialog.value = "";
       shared.value = undefined;
-      go(pagePath(made.id));
+      go(pagePath(id));
       // What was shared or copied is read first.
-      if (!text && !source) editing.value = made.id;
+      if (!text && !source) editing.value = id;
     } catch (failed) {
       setError(failed instanceof Error && failed.message ? failed.message : w.failed);
     }

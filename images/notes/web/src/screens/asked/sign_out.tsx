@@ -7,12 +7,19 @@ import { signOut } from "../../app/session";
 import { me } from "../../app/store";
 import { words } from "../../app/words";
 import { unsentPages } from "../../sync/drafts";
+import { keptRequests } from "../../sync/kept_requests";
 import { storedPages } from "../../sync/offline";
 import { asked, ready } from "./words";
 
 export { ready };
 
 const [SEND_MS, SEND_ROUNDS] = [300, 100];
+
+/** The pages with something that the server does not have, and the pages that it does not have. */
+async function unsentOf(user: string): Promise<Set<string>> {
+  const kept = (await keptRequests(user)).filter((one) => one.doubt);
+  return new Set([...(await unsentPages(user)), ...kept.map((one) => one.page)]);
+}
 
 export function Screen() {
   const w = words.value;
@@ -22,7 +29,7 @@ export function Screen() {
   const [error, setError] = useState("");
   const [isSending, setSending] = useState(false);
   useEffect(() => {
-    void unsentPages(me.value?.id ?? "").then((found) => setUnsent(found.size));
+    void unsentOf(me.value?.id ?? "").then((found) => setUnsent(found.size));
     void storedPages(me.value?.id ?? "").then((pages) => setStored(pages.length));
   }, []);
   const leave = async (isClearing: boolean): Promise<void> => {
@@ -38,10 +45,10 @@ export function Screen() {
     setSending(true);
     const id = me.value?.id ?? "";
     await sendDrafts().catch(() => undefined);
-    let left = await unsentPages(id);
+    let left = await unsentOf(id);
     for (let round = 0; left.size && round < SEND_ROUNDS && me.value?.id === id; round += 1) {
       await new Promise((done) => setTimeout(done, SEND_MS));
-      left = await unsentPages(id);
+      left = await unsentOf(id);
     }
     setSending(false);
     setUnsent(left.size);

@@ -1,9 +1,13 @@
-/** The list of what a failover has lost and could not be sent again: its person does it again, or gives it up. */
+/**
+ * The list of what could not be sent: what a failover has lost, and pages that were made without a network. Its
+ * person does it again, or gives it up.
+ */
 import { pagePath } from "../../app/routes";
 import { userId } from "../../app/store";
 import { keptFile } from "../../sync/kept_files";
 import type { KeptRequest } from "../../sync/stored";
 import { done } from "../around/parts";
+import { LostPage } from "./lost_page";
 import { partsOf } from "./mentions";
 import { giveUp, insist, insistWith, lost } from "./requests";
 import { beside } from "./words";
@@ -12,6 +16,7 @@ import { beside } from "./words";
 function nameOf({ kind, parent, resolved }: KeptRequest): string {
   const b = beside.value;
   if (kind === "file") return b.yourFile;
+  if (kind === "page") return b.yourPage;
   if (kind === "post") return parent ? b.yourReply : b.yourComment;
   if (kind === "resolve") return resolved ? b.yourResolving : b.yourReopening;
   return kind === "edit" ? b.yourChange : b.yourDeletion;
@@ -42,36 +47,40 @@ export function Lost() {
   return (
     <section class="refused doubts lost" aria-labelledby="lost">
       <p id="lost" role="status">
-        {b.lost(found.length)}
+        {found.some((one) => one.kind === "page") ? b.notDone(found.length) : b.lost(found.length)}
       </p>
       <ul>
         {found.map((one) => (
           <li key={one.key} data-lost={one.key}>
             <p id={`lost-${one.key}`} dir="auto">
               <small>
-                {nameOf(one)} · <a href={pagePath(one.page)}>{one.title}</a>
+                {nameOf(one)} · <a href={pagePath(one.page)}>{one.node?.title ?? one.title}</a>
               </small>
               {one.body && <q>{partsOf(one.body).map((part) => part.text)}</q>}
             </p>
             <p dir="auto">
               <small>{one.doubt}</small>
             </p>
-            <div class="buttons">
-              <button
-                type="button"
-                aria-describedby={`lost-${one.key}`}
-                onClick={() => void act(one)}
-              >
-                {b.doAgain}
-              </button>
-              <button
-                type="button"
-                aria-describedby={`lost-${one.key}`}
-                onClick={() => void giveUp(one)}
-              >
-                {b.giveUp}
-              </button>
-            </div>
+            {one.kind === "page" ? (
+              <LostPage one={one} named={`lost-${one.key}`} />
+            ) : (
+              <div class="buttons">
+                <button
+                  type="button"
+                  aria-describedby={`lost-${one.key}`}
+                  onClick={() => void act(one)}
+                >
+                  {b.doAgain}
+                </button>
+                <button
+                  type="button"
+                  aria-describedby={`lost-${one.key}`}
+                  onClick={() => void giveUp(one)}
+                >
+                  {b.giveUp}
+                </button>
+              </div>
+            )}
           </li>
         ))}
       </ul>

@@ -9,13 +9,17 @@ import { ApiError, request } from "../../api/client";
 import { EndedError, isCurrent, load } from "../../api/signed_in";
 import type { Comment } from "../../api/types";
 import { hasLost, hearOfComments } from "../../app/comments";
+import { showWaiting } from "../../app/made";
 import { makeId } from "../../app/presence";
+import { go, route } from "../../app/router";
+import { pageOf } from "../../app/routes";
 import { isOnline, userId } from "../../app/store";
 import { wire } from "../../editor/upload_wire";
 import { words } from "../../app/words";
-import { noteUnsent, REMEMBERED_MS, take } from "../../sync/drafts";
+import { draftsOf, noteUnsent, removeDraft, REMEMBERED_MS, take } from "../../sync/drafts";
 import { keepFile, keptFile } from "../../sync/kept_files";
 import { changeRequest, forgetRequest, keepRequest, keptRequests } from "../../sync/kept_requests";
+import { removePage } from "../../sync/offline";
 import { joined, repeat, sorted } from "../../sync/repeats";
 import type { KeptRequest } from "../../sync/stored";
 import { FileUpload } from "../../sync/upload";
@@ -65,6 +69,7 @@ async function send(one: KeptRequest, isSame: () => boolean): Promise<Comment | 
   const { key, kind, page, id, body, resolved, bases } = one;
   if (!isSame()) throw new EndedError(page);
   if (kind === "file") return sendFile(one);
+  if (kind === "page") return sendPage(one);
   if (kind === "post") {
     const given = {
       ...{ body, key },
@@ -93,6 +98,16 @@ async function sendFile({ key, user, page }: KeptRequest): Promise<undefined> {
   return undefined;
 }
 
+/** Makes a page under its key, so that it has the id that it has here. */
+async function sendPage({ key, title, made }: KeptRequest): Promise<undefined> {
+  if (!made) return undefined;
+  const { space, parent: parent_id, is_template, doc, template: template_id } = made;
+  const content = template_id ? { template_id } : doc ? { doc } : {};
+  const body = { title, parent_id, is_template, key, ...content };
+  await request("POST", `/api/v1/spaces/${space}/nodes`, { body });
+  return undefined;
+}
+
 async function answersTo({ page, id }: KeptRequest): Promise<string[]> {
   const found = await load<Comment[]>(`/api/v1/nodes/${page}/comments`, () => undefined);
   return found.filter((one) => one.parent_id === id).map((one) => one.id);
@@ -112,7 +127,10 @@ async function sendLost(since: number): Promise<void> {
     const isChanged = await repeat(found.young, {
       answered: beside.value.answeredSince,
       answers: answersTo,
-      keep: changeRequest,
+      async keep(one) {
+        await changeRequest(one);
+        if (one.kind === "page") await showWaiting();
+      },
       forget: forgetRequest,
       async known(keys) {
         if (!isSame()) throw new EndedError(user);
@@ -144,6 +162,7 @@ export async function showLost(): Promise<void> {
   const found = sorted(await keptRequests(userId()), 0).doubtful;
   lost.value = found;
   noteUnsent();
+  await showWaiting();
   if (!found.length) return;
   await ready();
   hasLost.value = true;
@@ -151,7 +170,9 @@ export async function showLost(): Promise<void> {
 
 /** Does again what could not be sent again by itself, whatever has changed since. Throws if it is refused. */
 export async function insist(one: KeptRequest): Promise<void> {
-  const { bases: _, ...forced } = one;
+  // What it was to begin with may be gone: a page begins with what its person has seen.
+  const made = one.made && { made: { ...one.made, template: "" } };
+  const { bases: _, ...forced } = { ...one, ...made };
   let kept = one;
   try {
     await send(forced, isCurrent());
@@ -164,9 +185,18 @@ export async function insist(one: KeptRequest): Promise<void> {
     await send(alone, isCurrent());
   }
   await changeRequest({ ...kept, at: Date.now(), doubt: "" });
+  if (one.kind === "page") await showWaiting();
   hearOfComments(one.page);
   others.postMessage("");
   await showLost();
+}
+
+/** Makes a page at the top of another space, or of its own one. Throws if it is refused. */
+export async function insistThere(one: KeptRequest, space: string): Promise<void> {
+  const { made, node } = one;
+  if (!made || !node) return;
+  const there = { ...node, space_id: space, parent_id: null };
+  await insist({ ...one, made: { ...made, space, parent: null }, node: there });
 }
 
 /** Goes on with a file that a person has chosen again, if it is the same one. Throws if it is not. */
@@ -177,9 +207,16 @@ export async function insistWith(one: KeptRequest, file: File): Promise<void> {
   await insist(one);
 }
 
-/** Gives it up. */
+/** Gives it up; with a page, all that was written there. */
 export async function giveUp(one: KeptRequest): Promise<void> {
   await forgetRequest(one.key);
+  if (one.kind === "page") {
+    if (pageOf(route.value) === one.id) go("/w");
+    (await import("../../editor/open")).giveUpPage(one.id);
+    for (const { page, client } of await draftsOf(one.user))
+      if (page === one.id) await removeDraft(client);
+    await removePage(one.id);
+  }
   others.postMessage("");
   await showLost();
 }

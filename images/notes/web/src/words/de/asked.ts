@@ -14,6 +14,10 @@ export const words: AskedWords = {
   isTemplate: "Als Vorlage behalten",
   isTemplateText: "Sie wird bei jeder neuen Seite dieses Bereichs angeboten.",
   sharedText: "Text",
+  madeHere:
+    "Die Seite ist auf diesem Gerät gespeichert. Der Server legt sie an, sobald Sie wieder online sind.",
+  notStoredHere:
+    "Diese Seite ist nicht auf diesem Gerät gespeichert. Fangen Sie mit einer leeren Seite an.",
   noSpace: "Es gibt keinen Bereich, in dem Sie schreiben dürfen.",
   unsentPages: (n) =>
     `${count(n, "Seite hat", "Seiten haben")} Änderungen oder Dateien, die der Server noch nicht hat.`,

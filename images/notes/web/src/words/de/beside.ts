@@ -97,6 +97,13 @@ export const words: BesideWords = {
   moved: (title, place) => `„${title}“ ist verschoben: ${place}.`,
   lost: (n) =>
     `${count(n, "Sache", "Sachen")}, die Sie getan haben und die der Server verloren hat, ließen sich nicht wiederholen.`,
+  notDone: (n) =>
+    `${count(n, "Sache", "Sachen")}, die Sie getan haben, ließen sich auf dem Server nicht ausführen.`,
+  yourPage: "Ihre neue Seite",
+  inOther: "Bereich für die Seite",
+  makeThere: "Dort anlegen",
+  giveUpPage:
+    "Diese Seite mit allem, was Sie dort geschrieben haben, aufgeben? Das lässt sich nicht rückgängig machen.",
   yourFile: "Ihre Datei",
   fileNotKept: "Dieser Browser hatte keinen Platz für die Datei: Bitte wählen Sie sie noch einmal.",
   yourChange: "Ihre Änderung eines Kommentars",
