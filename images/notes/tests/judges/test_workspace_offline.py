@@ -1,4 +1,4 @@
-"""Makes pages without a network in Chromium: kept there, sent on return, or listed if they are refused."""
+"""Makes pages without a network in Chromium: sent on return, or listed if they are refused."""
 
 import json
 

@@ -6,6 +6,7 @@ import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
+import { refuses } from "./limits";
 import { mention } from "./mention";
 import { changes, close, open } from "./open";
 import { isLinking } from "./plugins";
@@ -55,7 +56,9 @@ function mount(place: HTMLElement, session: Session): EditorView {
   let hasEscaped = false;
   const view: EditorView = new EditorView(place, {
     state: session.state,
-    dispatchTransaction: (tr) => session.apply(tr),
+    dispatchTransaction(tr) {
+      if (!refuses(view, tr)) session.apply(tr);
+    },
     attributes: {
       role: "textbox",
       "aria-multiline": "true",

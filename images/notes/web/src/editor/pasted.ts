@@ -155,7 +155,8 @@ async function convert(view: EditorView, { words, say }: Around): Promise<void> 
   }
   closeHistory(tr).setMeta(key, { ...pasted, isMade: true });
   view.dispatch(tr.scrollIntoView());
-  say(said.recognised);
+  // A page that is full keeps the text.
+  if (key.getState(view.state)?.isMade) say(said.recognised);
 }
 
 /** The plugin; files and lone addresses are for the plugins before it. */

@@ -10,6 +10,7 @@ import type { ReadingWords } from "./reading_en";
 import type { ToldWords } from "./told_en";
 import type { TransferWords } from "./transfer_en";
 import type { Words } from "./en";
+import type { WritingWords } from "./writing_en";
 
 export interface Parts {
   app: Words;
@@ -23,6 +24,7 @@ export interface Parts {
   reading: ReadingWords;
   told: ToldWords;
   transfer: TransferWords;
+  writing: WritingWords;
 }
 
 /** The `index.ts` of a folder exports one: each part's words, loaded when a screen needs them. */

@@ -14,4 +14,5 @@ export const language: Language = {
   reading: () => import("./reading"),
   told: () => import("./told"),
   transfer: () => import("./transfer"),
+  writing: () => import("./writing"),
 };

@@ -1,0 +1,69 @@
+/**
+ * The limits of a page, as the server counts them (`steps/checks.py`): what goes beyond is refused before it is in the
+ * text, so all that is in the text can be saved.
+ */
+import type { Node } from "prosemirror-model";
+import type { Transaction } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { catalogue } from "../app/words";
+import { load } from "../words/catalogues";
+import type { WritingWords } from "../words/writing_en";
+
+const MOST = { levels: 39, nodes: 100_000, text: 2_000_000 };
+export type Limit = keyof typeof MOST;
+export type Weight = Record<Limit, number>;
+
+/** The words of what the editor says seldom. */
+export const writing = (en: WritingWords): Promise<WritingWords> =>
+  load("writing", catalogue.value, en);
+
+/** From here on a person is told how full a page is. */
+const NEARLY = 0.95;
+const LEVELS = new Set([
+  ...["listItem", "taskItem", "blockquote", "tableHeader", "tableCell", "footnote"],
+]);
+
+/** What was counted before: a key changes one block of a page. */
+const known = new WeakMap<Node, Weight>();
+
+/** Counts a document, or a part of one. */
+export function weigh(node: Node): Weight {
+  const before = known.get(node);
+  if (before) return before;
+  const made = { levels: 0, nodes: 1, text: node.text?.length ?? 0 };
+  for (const value of Object.values(node.attrs))
+    if (typeof value === "string") made.text += value.length;
+  node.forEach((child) => {
+    const { levels, nodes, text } = weigh(child);
+    made.levels = Math.max(made.levels, levels);
+    // Saving looks at each footnote twice.
+    made.nodes += nodes + (child.type.name === "footnote" ? 1 : 0);
+    made.text += text;
+  });
+  if (LEVELS.has(node.type.name)) made.levels += 1;
+  known.set(node, made);
+  return made;
+}
+
+/** The limit that a change goes beyond, or further beyond; undefined if there is none. */
+export function beyond(before: Node, after: Node): Limit | undefined {
+  const [old, now] = [weigh(before), weigh(after)];
+  return (Object.keys(MOST) as Limit[]).find((one) => now[one] > MOST[one] && now[one] > old[one]);
+}
+
+let isTelling = false;
+
+/** True if a person's change goes beyond a limit: it is not done, and they are told why. */
+export function refuses(view: EditorView, tr: Transaction): boolean {
+  if (!tr.docChanged) return false;
+  const limit = beyond(view.state.doc, tr.doc);
+  const { nodes, text } = weigh(tr.doc);
+  const isNearly = nodes > MOST.nodes * NEARLY || text > MOST.text * NEARLY;
+  if (limit || isNearly || isTelling) {
+    isTelling = true;
+    const full = weigh(limit ? view.state.doc : tr.doc);
+    const told = { words: writing, most: MOST, full, nearly: NEARLY };
+    void import("./limits_told").then(({ tell }) => tell(view, limit, told)).catch(() => undefined);
+  }
+  return limit !== undefined;
+}
