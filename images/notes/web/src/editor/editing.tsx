@@ -1,12 +1,13 @@
 /** The editor in place of a page's text: title, toolbar, document. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { NodeSelection } from "prosemirror-state";
 import { EditorView, type NodeView } from "prosemirror-view";
 import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
-import { refuses } from "./limits";
+import { isForeign, refuses, weigh, writing } from "./limits";
 import { mention } from "./mention";
 import { changes, close, open } from "./open";
 import { isLinking } from "./plugins";
@@ -15,6 +16,7 @@ import type { Session } from "./session";
 import { slash } from "./slash";
 import { Menus } from "./slash_menu";
 import { LinkForm, Toolbar } from "./toolbar";
+import { upload } from "./uploads";
 
 /** A task with its box; a click on the box is an edit. */
 function taskItem(given: Node, view: EditorView, place: () => number | undefined): NodeView {
@@ -94,6 +96,23 @@ function mount(place: HTMLElement, session: Session): EditorView {
   return view;
 }
 
+/** The pictures of other sites, fetched when there are any. */
+function Foreign({ view, session, doc }: { view: EditorView; session: Session; doc: Node }) {
+  const [part, setPart] = useState<typeof import("./foreign")>();
+  useEffect(() => void import("./foreign").then(setPart, () => undefined), []);
+  return part ? (
+    <part.ForeignPictures
+      {...{ view, isForeign, words: writing, doc }}
+      upload={(file, pos, src) => upload(view, session, [file], pos, src)}
+      select={(pos) => {
+        const { tr } = view.state;
+        view.dispatch(tr.setSelection(NodeSelection.create(tr.doc, pos)).scrollIntoView());
+        view.focus();
+      }}
+    />
+  ) : null;
+}
+
 export function Editing({ node, done }: { node: PageNode; done: () => void }) {
   const w = words.value;
   const place = useRef<HTMLDivElement>(null);
@@ -153,6 +172,9 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
             {w.retry}
           </button>
         </p>
+      )}
+      {view && session && weigh(session.state.doc).foreign > 0 && (
+        <Foreign view={view} session={session} doc={session.state.doc} />
       )}
       {session && <Doubts session={session} state={session.state} />}
       <input

@@ -11,7 +11,8 @@ import type { WritingWords } from "../words/writing_en";
 
 const MOST = { levels: 39, nodes: 100_000, text: 2_000_000 };
 export type Limit = keyof typeof MOST;
-export type Weight = Record<Limit, number>;
+/** How much of it a part of a page has, and how many pictures of other sites. */
+export type Weight = Record<Limit | "foreign", number>;
 
 /** The words of what the editor says seldom. */
 export const writing = (en: WritingWords): Promise<WritingWords> =>
@@ -23,6 +24,10 @@ const LEVELS = new Set([
   ...["listItem", "taskItem", "blockquote", "tableHeader", "tableCell", "footnote"],
 ]);
 
+/** True for a picture that lies on another site: the policy forbids to load it. */
+export const isForeign = ({ type, attrs }: Node): boolean =>
+  type.name === "image" && !/^\/(?!\/)/.test(attrs.src);
+
 /** What was counted before: a key changes one block of a page. */
 const known = new WeakMap<Node, Weight>();
 
@@ -30,15 +35,17 @@ const known = new WeakMap<Node, Weight>();
 export function weigh(node: Node): Weight {
   const before = known.get(node);
   if (before) return before;
-  const made = { levels: 0, nodes: 1, text: node.text?.length ?? 0 };
+  const text = node.text?.length ?? 0;
+  const made = { levels: 0, nodes: 1, text, foreign: isForeign(node) ? 1 : 0 };
   for (const value of Object.values(node.attrs))
     if (typeof value === "string") made.text += value.length;
   node.forEach((child) => {
-    const { levels, nodes, text } = weigh(child);
+    const { levels, nodes, text, foreign } = weigh(child);
     made.levels = Math.max(made.levels, levels);
     // Saving looks at each footnote twice.
     made.nodes += nodes + (child.type.name === "footnote" ? 1 : 0);
     made.text += text;
+    made.foreign += foreign;
   });
   if (LEVELS.has(node.type.name)) made.levels += 1;
   known.set(node, made);

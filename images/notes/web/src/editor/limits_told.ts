@@ -6,7 +6,7 @@ import type { Limit, Weight } from "./limits";
 /** Given, not imported: this chunk imports nothing of the first one, which that would split. */
 export interface Told {
   words: (en: WritingWords) => Promise<WritingWords>;
-  most: Weight;
+  most: Record<Limit, number>;
   /** How much of it the page has. */
   full: Weight;
   nearly: number;

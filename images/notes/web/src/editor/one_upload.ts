@@ -20,7 +20,7 @@ import { mark, node } from "./keys";
 import type { Session } from "./session";
 import { wire } from "./upload_wire";
 
-const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
+export const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
 
 export interface Held {
   upload: Upload;
@@ -53,11 +53,12 @@ export class Upload {
   ) {}
 
   /** The upload of a file that is new here; it is stored for a reload. */
-  static of(session: Session, file: File, pos: number): Upload {
+  static of(session: Session, file: File, pos: number, instead = ""): Upload {
     const { page, user } = session;
     const kept: KeptUpload = {
       ...{ id: makeId(), user, page, name: file.name, size: file.size, type: file.type },
       place: placeOf(session, pos),
+      ...(instead ? { instead } : {}),
     };
     const made = new Upload(session, kept, file);
     made.#keeping = (async () => {
@@ -177,6 +178,12 @@ function inserted(state: EditorState, upload: Upload, stored: Stored): Transacti
   const found = held(state).find((one) => one.upload === upload)?.pos ?? 0;
   const $at = state.doc.resolve(Math.min(found, state.doc.content.size));
   tr.setMeta(key, { removed: upload });
+  const before = $at.nodeBefore;
+  if (upload.kept.instead && before?.attrs.src === upload.kept.instead && made.isLeaf) {
+    const { alt, title } = before.attrs;
+    const attrs = { ...made.attrs, alt: alt ?? made.attrs.alt, title };
+    return tr.replaceWith($at.pos - 1, $at.pos, made.type.create(attrs, null, before.marks));
+  }
   const isText = $at.parent.inlineContent && !$at.parent.type.spec.code;
   if (isText) return tr.insert($at.pos, made);
   const line = node("paragraph").create(null, made);

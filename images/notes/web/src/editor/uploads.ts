@@ -75,9 +75,15 @@ function mapped(tr: Transaction, before: readonly Held[]): readonly Held[] {
   return change && "added" in change ? [...moved, ...change.added] : moved;
 }
 
-/** Begins to upload files to the page, to be inserted at a place. */
-export function upload(view: EditorView, session: Session, files: File[], pos: number): void {
-  const added = files.map((file) => ({ upload: Upload.of(session, file, pos), pos }));
+/** Begins to upload files to the page, to be inserted at a place; `instead` of a picture that is before it. */
+export function upload(
+  view: EditorView,
+  session: Session,
+  files: File[],
+  pos: number,
+  instead = "",
+): void {
+  const added = files.map((file) => ({ upload: Upload.of(session, file, pos, instead), pos }));
   view.dispatch(view.state.tr.setMeta(key, { added }));
   for (const one of added) void one.upload.start();
 }
@@ -107,6 +113,16 @@ export function uploads(current: () => Session | undefined): Plugin {
         // Programs for texts and tables also copy a picture of what is copied.
         const isText = data?.getData("text/html") && data.getData("text/plain");
         return !isText && take(view, data?.files, view.state.selection.to);
+      },
+      transformPastedHTML(html, view) {
+        // The schema takes no picture that is in the HTML itself.
+        if (/data:image/i.test(html))
+          void import("./inline_pictures").then(({ filesIn }) => {
+            const session = current();
+            if (!session || view.isDestroyed) return;
+            upload(view, session, filesIn(html), view.state.selection.to);
+          });
+        return html;
       },
       handleDrop(view, event, _slice, isMoved) {
         if (isMoved) return false;

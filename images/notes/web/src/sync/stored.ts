@@ -125,6 +125,8 @@ export interface KeptUpload {
   size: number;
   type: string;
   place: Place;
+  /** The address of a picture on another site, whose place in the text the file takes. */
+  instead?: string;
   /** The upload at the server, once it has begun in chunks; "" after a form was tried. */
   begun?: { id: string; chunk_size: number } | "";
 }

@@ -11,6 +11,15 @@ export const en = {
     levels: (most: number) =>
       `That was not done: lists, quotes and tables are at most ${number(most)} levels deep.`,
   },
+  foreign: (n: number) =>
+    n === 1
+      ? "1 picture of another site is not shown"
+      : `${number(n)} pictures of other sites are not shown`,
+  foreignText:
+    "Pictures of other sites are not loaded: their owners would see who reads the page. Open the address, save the picture, and choose the file here to keep it in the page.",
+  chooseFile: "Choose the file",
+  showPicture: "Show in the text",
+  noPicture: (name: string) => `${name} is no picture that can be shown.`,
   nearly: {
     text: (percent: number, most: number) =>
       `This page is ${percent}% full: it holds at most ${number(most)} characters.`,

@@ -12,6 +12,15 @@ export const words: WritingWords = {
     levels: (most) =>
       `Das wurde nicht ausgeführt: Listen, Zitate und Tabellen sind höchstens ${number(most)} Ebenen tief.`,
   },
+  foreign: (n) =>
+    n === 1
+      ? "1 Bild einer anderen Website wird nicht angezeigt"
+      : `${number(n)} Bilder anderer Websites werden nicht angezeigt`,
+  foreignText:
+    "Bilder anderer Websites werden nicht geladen: Deren Betreiber sähen, wer die Seite liest. Öffnen Sie die Adresse, speichern Sie das Bild und wählen Sie hier die Datei, um es in der Seite zu behalten.",
+  chooseFile: "Datei wählen",
+  showPicture: "Im Text zeigen",
+  noPicture: (name) => `${name} ist kein Bild, das sich anzeigen lässt.`,
   nearly: {
     text: (percent, most) =>
       `Diese Seite ist zu ${percent} % voll: Sie fasst höchstens ${number(most)} Zeichen.`,
