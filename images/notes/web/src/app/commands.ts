@@ -224,6 +224,14 @@ export function commands(): Command[] {
       run: () => go(importPath(currentSpace.value?.id ?? "")),
     },
     {
+      id: "footnote",
+      title: w.footnote,
+      icon: "edit",
+      key: "Mod+Alt+f",
+      isPossible: () => !!editing.value,
+      run: () => document.querySelector(".ProseMirror")?.dispatchEvent(new Event("footnote")),
+    },
+    {
       id: "export",
       title: w.exportPage,
       icon: "page",

@@ -36,13 +36,19 @@ export function tableCommands(): Block[] {
   ];
 }
 
-/** Asks for files to upload; what uploads them hears the event. */
-const pickFile: Command = (_state, dispatch, view) => {
-  if (dispatch) view?.dom.dispatchEvent(new Event("pick"));
-  return true;
-};
+/** Asks for what the editor does as an answer to an event: to pick files, or for a footnote. */
+export const ask =
+  (name: "pick" | "footnote"): Command =>
+  (_state, dispatch, view) => {
+    if (dispatch) view?.dom.dispatchEvent(new Event(name));
+    return true;
+  };
 
-const file = (): Block => ({ id: "file", name: words.value.pickFile, sign: "", run: pickFile });
+/** In a table, too. */
+const anywhere = (): Block[] => [
+  { id: "footnote", name: words.value.footnote, sign: "[^", run: ask("footnote") },
+  { id: "file", name: words.value.pickFile, sign: "", run: ask("pick") },
+];
 
 function blocks(): Block[] {
   const w = words.value;
@@ -60,13 +66,13 @@ function blocks(): Block[] {
     { id: "codeBlock", name: w.codeBlock, sign: "```", run: setBlockType(node("codeBlock")) },
     { id: "rule", name: w.rule, sign: "---", run: line },
     { id: "table", name: w.table, sign: "", run: insertTable },
-    file(),
+    ...anywhere(),
   ];
 }
 
 /** What can be done at the caret and fits what is typed after the `/`, in the order of the menu. */
 export function offered(state: EditorState, typed: string): Block[] {
-  const all = (placeOf(state) ? [...tableCommands(), file()] : blocks()).filter((one) =>
+  const all = (placeOf(state) ? [...tableCommands(), ...anywhere()] : blocks()).filter((one) =>
     one.run(state),
   );
   const text = typed.trim();

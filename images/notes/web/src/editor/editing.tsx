@@ -69,7 +69,18 @@ function mount(place: HTMLElement, session: Session): EditorView {
       class: "prose",
     },
     nodeViews: { taskItem, listItem: taskItem },
+    handleClickOn(_view, _pos, one, at, event, isDirect) {
+      const { type } = one;
+      const isNumber = type.name === "footnote" && event.target === view.nodeDOM(at);
+      if (!isDirect || !(isNumber || type.name === "footnoteReference")) return false;
+      void import("./footnotes").then((part) => part.clicked(view, one, at));
+      return true;
+    },
     handleDOMEvents: {
+      footnote() {
+        void import("./footnotes").then((part) => part.footnote(view));
+        return true;
+      },
       // What is typed next goes where the caret is now.
       keypress: takeInput,
       cut: takeInput,

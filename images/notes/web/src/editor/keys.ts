@@ -177,6 +177,8 @@ export function keys(save: Command, link: Command): Plugin[] {
       "Shift-Tab": chainCommands(previousCell, anyItem(liftListItem)),
       "Alt-ArrowUp": moveBlocks(-1),
       "Alt-ArrowDown": moveBlocks(1),
+      "Mod-Alt-f": (_state, _dispatch, view) =>
+        view?.dom.dispatchEvent(new Event("footnote")) ?? false,
       "Mod-Alt-0": setBlockType(node("paragraph")),
       "Mod-Alt-1": heading(1),
       "Mod-Alt-2": heading(2),

@@ -46,6 +46,9 @@ function imageDOM(node: Node): DOMOutputSpec {
   return ["span", { class: "picture", "data-src": src, title: src }, alt || src];
 }
 
+/** A label without what keeps two of one number apart. */
+const numberOf = (label: string): string => label.replace(/^(\d+)-\w{4}$/, "$1");
+
 const LOOKS: Record<string, Look> = {
   paragraph: { parseDOM: [{ tag: "p" }], toDOM: () => ["p", 0] },
   heading: {
@@ -131,7 +134,11 @@ const LOOKS: Record<string, Look> = {
     defining: true,
     isolating: true,
     parseDOM: [{ tag: "div.footnote[data-label]", getAttrs: (dom) => own(dom, "label") }],
-    toDOM: (node) => ["div", { class: "footnote", "data-label": node.attrs.label }, 0],
+    toDOM: ({ attrs: { label } }) => [
+      "div",
+      { class: "footnote", "data-label": label, "data-number": numberOf(label) },
+      0,
+    ],
   },
   hardBreak: { selectable: false, parseDOM: [{ tag: "br" }], toDOM: () => ["br"] },
   softBreak: {
@@ -152,7 +159,7 @@ const LOOKS: Record<string, Look> = {
   },
   footnoteReference: {
     parseDOM: [{ tag: "sup[data-label]", priority: 60, getAttrs: (dom) => own(dom, "label") }],
-    toDOM: (node) => ["sup", { "data-label": node.attrs.label }, `[${node.attrs.label}]`],
+    toDOM: ({ attrs: { label } }) => ["sup", { "data-label": label }, `[${numberOf(label)}]`],
   },
 };
 

@@ -131,6 +131,7 @@ export const en = {
   alsoHere: (names: string[]) => `Also here: ${new Intl.ListFormat("en").format(names)}`,
   template: "Template",
   restricted: "Restricted",
+  footnote: "Footnote",
   footnotes: "Footnotes",
   backToText: "Back to the text",
   isDone: "Done",

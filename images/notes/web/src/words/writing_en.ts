@@ -11,6 +11,8 @@ export const en = {
     levels: (most: number) =>
       `That was not done: lists, quotes and tables are at most ${number(most)} levels deep.`,
   },
+  noFootnote: "The footnote of this sign is not in the page any more.",
+  noReference: "The text does not refer to this footnote any more.",
   foreign: (n: number) =>
     n === 1
       ? "1 picture of another site is not shown"

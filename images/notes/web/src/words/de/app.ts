@@ -133,6 +133,7 @@ export const words: Words = {
   alsoHere: (names: string[]) => `Auch hier: ${new Intl.ListFormat("de").format(names)}`,
   template: "Vorlage",
   restricted: "Eingeschränkt",
+  footnote: "Fußnote",
   footnotes: "Fußnoten",
   backToText: "Zurück zum Text",
   isDone: "Erledigt",

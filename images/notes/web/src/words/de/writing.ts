@@ -12,6 +12,8 @@ export const words: WritingWords = {
     levels: (most) =>
       `Das wurde nicht ausgeführt: Listen, Zitate und Tabellen sind höchstens ${number(most)} Ebenen tief.`,
   },
+  noFootnote: "Die Fußnote zu diesem Zeichen ist nicht mehr auf der Seite.",
+  noReference: "Der Text verweist nicht mehr auf diese Fußnote.",
   foreign: (n) =>
     n === 1
       ? "1 Bild einer anderen Website wird nicht angezeigt"
