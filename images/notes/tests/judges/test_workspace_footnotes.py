@@ -1,4 +1,4 @@
-"""Makes footnotes in Chromium's editor: by the menu, the key and the palette, alone and together."""
+"""Makes footnotes in Chromium's editor: by menu, key and palette, alone and together."""
 
 import json
 

@@ -309,4 +309,45 @@ async function sources() {
   await context.close();
 }
 
-await judge(killed, answers, refused, people, sources);
+/** Favourites without a network: the last word of each page counts, once. */
+async function favourites() {
+  const { context, page } = await newPage();
+  await ready(page, first, ada);
+  const listed = () => page.evaluate(async () => (await (await fetch('/api/v1/favourites')).json()).map((one) => one.title).sort().join());
+  const star = page.locator('.sidebar .favourites');
+  await page.goto(`${first}/w/p/${pages.model}`);
+  await page.locator('.prose', { hasText: 'agenda' }).waitFor();
+  await page.locator('#main').focus();
+  await page.keyboard.press('f');
+  await star.getByRole('link', { name: 'Model' }).waitFor();
+  await page.goto(`${first}/w/p/${pages.home}`);
+  await page.locator('.prose', { hasText: 'words' }).waitFor();
+  await page.waitForTimeout(1500);
+  await context.setOffline(true);
+  await page.locator('#main').focus();
+  await page.keyboard.press('f');
+  await star.getByRole('link', { name: 'Home' }).waitFor();
+  await page.goto(`${first}/w/p/${pages.model}`);
+  await page.locator('.prose', { hasText: 'agenda' }).waitFor();
+  await page.locator('#main').focus();
+  await page.keyboard.press('f');
+  holds('a favourite is removed and another added without a network', await until(async () => await star.getByRole('link').allInnerTexts().then((all) => all.join()) === 'Home'));
+  const made = await make(page, 'Starred', 'words');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Add to favourites' }).click();
+  await star.getByRole('link', { name: 'Starred' }).waitFor();
+  await page.goto(`${first}/w/p/${pages.home}`);
+  await page.getByRole('button', { name: 'Remove from favourites' }).waitFor();
+  holds('it stays so after a reload', await until(async () => await star.getByRole('link').allInnerTexts().then((all) => all.join()) === 'Home,Starred'));
+  await context.setOffline(false);
+  holds('the server learns it with the return of the network', await until(async () => await listed() === 'Home,Starred', listed, 60_000));
+  await page.locator('#main').focus();
+  await page.keyboard.press('f');
+  await until(async () => await listed() === 'Starred', listed);
+  await page.reload();
+  await page.waitForTimeout(3000);
+  holds('and is not told it again', await listed() === 'Starred' && await said(made) === 'words');
+  await context.close();
+}
+
+await judge(killed, answers, refused, people, sources, favourites);

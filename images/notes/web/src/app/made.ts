@@ -14,7 +14,7 @@ import { keptRequests } from "../sync/kept_requests";
 import { ownId } from "../sync/own_id";
 import { WAITING } from "../sync/repeats";
 import type { KeptRequest, MadePage } from "../sync/stored";
-import { me, opened, openPage, readTree, setTree, trees, userId } from "./store";
+import { favourites, me, opened, openPage, readTree, setTree, trees, userId } from "./store";
 
 /** A request for a page, with the page as its person sees it. */
 export type Made = KeptRequest & { node: PageNode; made: MadePage };
@@ -148,6 +148,7 @@ effect(() => {
 effect(() => {
   const shown = opened.value;
   const one = shown && waiting.value.get(shown.id);
-  if (one && shown.node !== one.node)
-    opened.value = { id: one.id, node: one.node, storedAt: Date.now() };
+  if (!one || (shown.node?.doc === one.node.doc && shown.node.title === one.node.title)) return;
+  const is_favourite = favourites.value.some((other) => other.id === one.id);
+  opened.value = { id: one.id, node: { ...one.node, is_favourite }, storedAt: Date.now() };
 });

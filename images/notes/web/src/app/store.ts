@@ -218,21 +218,9 @@ function remember(node: PageNode): void {
   void keepValue("last opened", userId(), lastOpened.value);
 }
 
-/** Adds the open page to the favourites or removes it; takes it back if the server refuses. */
+/** Adds the open page to the favourites or removes it. */
 export async function toggleFavourite(): Promise<void> {
-  const before = opened.value;
-  if (!before?.node) return;
-  const isSame = isCurrent();
-  const wanted = !before.node.is_favourite;
-  opened.value = { ...before, node: { ...before.node, is_favourite: wanted } };
-  try {
-    await request<void>(wanted ? "PUT" : "DELETE", `/api/v1/nodes/${before.id}/favourite`);
-    await readLists();
-  } catch (error) {
-    if (!isSame()) return;
-    if (opened.value?.id === before.id) opened.value = before;
-    notice.value = error instanceof Error ? error.message : String(error);
-  }
+  if (opened.value) await (await import("./favourite")).toggle(opened.value);
 }
 
 /** Begins or ends to watch the open page. */

@@ -14,7 +14,7 @@ const MOST_KEYS = 500;
 const MOST_BASES = 100;
 /** The `doubt` of what was never sent. */
 export const WAITING = "waiting";
-const ORDER = ["page", "file", "post", "edit", "resolve", "delete"];
+const ORDER = ["page", "favourite", "file", "post", "edit", "resolve", "delete"];
 
 export interface Repeating {
   /** Those of the keys whose requests the server has done. */

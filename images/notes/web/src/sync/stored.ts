@@ -148,12 +148,13 @@ export interface KeptRequest {
   /** The title of the page, for a page that is gone. */
   title: string;
   at: number;
-  kind: "page" | "post" | "edit" | "resolve" | "delete" | "file";
+  kind: "page" | "favourite" | "post" | "edit" | "resolve" | "delete" | "file";
   /** The page, the comment or the file that it made, changed or deleted. */
   id: string;
   parent?: string;
   quote?: string;
   body?: string;
+  /** Of a thread: if it is resolved; of a favourite: if it is one. */
   resolved?: boolean;
   /** Of a change: the states of the comment that it may replace. */
   bases?: (string | null)[];

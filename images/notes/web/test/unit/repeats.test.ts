@@ -59,6 +59,7 @@ class Server implements Repeating {
     this.sent.push(one.key);
     if (this.done.has(one.key)) return;
     const row = this.rows.get(one.id);
+    if (one.kind === "favourite") return;
     if (one.kind === "page") {
       if (one.made?.parent && !this.pages.has(one.made.parent)) throw new ApiError(404, "no page");
       this.pages.add(one.id);
@@ -141,6 +142,16 @@ test("pages that were made without a network are made once, each after the one a
   await server.repeat();
   assert.deepEqual(server.sent, ["orphan"]);
   assert.equal(server.kept.get("top")?.doubt, "");
+});
+
+test("what is wanted of a favourite comes after the page that it is about", async () => {
+  const server = new Server();
+  const wait = { user: "u", title: "P", page: "p", id: "p", doubt: WAITING };
+  const made = { space: "s", parent: null, is_template: false, doc: null, template: "" };
+  server.kept.set("f", { ...wait, key: "f", at: 1, kind: "favourite", resolved: true });
+  server.kept.set("p", { ...wait, key: "p", at: 2, kind: "page", made });
+  await server.repeat();
+  assert.deepEqual(server.sent, ["p", "f"]);
 });
 
 test("the id of a page is the one that the server decides", async () => {

@@ -9,11 +9,12 @@ import { ApiError, request } from "../../api/client";
 import { EndedError, isCurrent, load } from "../../api/signed_in";
 import type { Comment } from "../../api/types";
 import { hasLost, hearOfComments } from "../../app/comments";
+import { sendKept as sendFavourite } from "../../app/favourite";
 import { showWaiting } from "../../app/made";
 import { makeId } from "../../app/presence";
 import { go, route } from "../../app/router";
 import { pageOf } from "../../app/routes";
-import { isOnline, userId } from "../../app/store";
+import { isOnline, opened, openPage, readLists, userId } from "../../app/store";
 import { wire } from "../../editor/upload_wire";
 import { words } from "../../app/words";
 import { draftsOf, noteUnsent, removeDraft, REMEMBERED_MS, take } from "../../sync/drafts";
@@ -70,6 +71,10 @@ async function send(one: KeptRequest, isSame: () => boolean): Promise<Comment | 
   if (!isSame()) throw new EndedError(page);
   if (kind === "file") return sendFile(one);
   if (kind === "page") return sendPage(one);
+  if (kind === "favourite") {
+    await sendFavourite(one);
+    return undefined;
+  }
   if (kind === "post") {
     const given = {
       ...{ body, key },
@@ -128,7 +133,9 @@ async function sendLost(since: number): Promise<void> {
       answered: beside.value.answeredSince,
       answers: answersTo,
       async keep(one) {
-        await changeRequest(one);
+        // What is wanted of a favourite is done once: later somebody may want the other.
+        if (one.kind === "favourite") await forgetRequest(one.key);
+        else await changeRequest(one);
         if (one.kind === "page") await showWaiting();
       },
       forget: forgetRequest,
@@ -142,6 +149,10 @@ async function sendLost(since: number): Promise<void> {
       },
     });
     if (isChanged) {
+      const starred = found.young.filter((one) => one.kind === "favourite");
+      if (starred.length) await readLists().catch(() => undefined);
+      const shown = opened.value?.id;
+      if (shown && starred.some((one) => one.id === shown)) void openPage(shown);
       hearOfComments("");
       others.postMessage("");
     }
