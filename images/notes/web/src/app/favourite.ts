@@ -10,7 +10,7 @@ import { forgetRequest, keepRequest, keptRequests } from "../sync/kept_requests"
 import { storedPage } from "../sync/offline";
 import { WAITING } from "../sync/repeats";
 import type { KeptRequest } from "../sync/stored";
-import { isWaiting } from "./made";
+import { isWaiting } from "./waiting";
 import { makeId } from "./presence";
 import { favourites, notice, type Opened, opened, readLists, userId } from "./store";
 

@@ -4,39 +4,19 @@
  * Their ids are known before: key and account decide them. Invariant: a page is stored in this browser before it is
  * shown, and only its user sees it; its text is sent after the server has made it.
  */
-import { computed, effect, signal } from "@preact/signals";
+import { effect } from "@preact/signals";
 import type { LiveView, PageNode, TreeNode } from "../api/types";
 import { plainText } from "../doc/text";
-import type { Doc } from "../doc/types";
 import { type Writing, writeFor } from "../sync/database";
 import { noteUnsent } from "../sync/drafts";
 import { keptRequests } from "../sync/kept_requests";
 import { ownId } from "../sync/own_id";
 import { WAITING } from "../sync/repeats";
 import type { KeptRequest, MadePage } from "../sync/stored";
-import { favourites, me, opened, openPage, readTree, setTree, trees, userId } from "./store";
+import { favourites, opened, openPage, readTree, setTree, trees, userId } from "./store";
+import { EMPTY, found, isWaiting, type Made, waiting } from "./waiting";
 
-/** A request for a page, with the page as its person sees it. */
-export type Made = KeptRequest & { node: PageNode; made: MadePage };
-
-/** As the server makes an empty page: what is typed fits its document. */
-const EMPTY: Doc = { type: "doc", content: [{ type: "paragraph" }] };
 const NOTE_MS = 400;
-const NOBODY = "00000000-0000-0000-0000-000000000000";
-
-const found = signal<readonly Made[]>([]);
-/** The pages of the user that the server has not made, or has refused, by their ids. */
-export const waiting = computed(
-  () => new Map(found.value.filter((one) => one.user === me.value?.id).map((one) => [one.id, one])),
-);
-
-export const isWaiting = (page: string): boolean => waiting.value.has(page);
-
-/** What the editor of a page begins from that the server does not have. */
-export function firstView(page: string): LiveView | undefined {
-  const one = waiting.value.get(page);
-  return one && { seq: 0, id: NOBODY, version: 0, title: one.title, doc: one.made.doc ?? EMPTY };
-}
 
 const isPage = (one: KeptRequest): one is Made =>
   one.kind === "page" && one.doubt !== "" && one.node !== undefined && one.made !== undefined;
@@ -101,8 +81,8 @@ async function put(work: Writing, one: Made): Promise<void> {
 
 const noting = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** Stores what is written at a page that waits, for its readers; the editor stores its own. */
-export function noteText(page: string, view: () => LiveView | undefined): void {
+/** Stores what is written at a page that waits, a moment later. */
+export function noteSoon(page: string, view: () => LiveView | undefined): void {
   if (!isWaiting(page) || noting.has(page)) return;
   const timer = setTimeout(() => {
     noting.delete(page);

@@ -3,7 +3,7 @@ import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
-import { firstView, isWaiting, noteText } from "../app/made";
+import { firstView, isWaiting, noteText } from "../app/waiting";
 import { makeId, moved, showEdited } from "../app/presence";
 import { opened, userId } from "../app/store";
 import {
@@ -55,7 +55,9 @@ function outside(isSame: () => boolean): SessionOutside {
     live: (page) => load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined),
     isGone: async (page, space) =>
       // A page that the server has not made yet is none that is gone.
-      !isWaiting(page) && (await isRefused(`nodes/${page}`)) && !(space && (await isRefused(`spaces/${space}/tree`))),
+      !isWaiting(page) &&
+      (await isRefused(`nodes/${page}`)) &&
+      !(space && (await isRefused(`spaces/${space}/tree`))),
     async keep(keeping) {
       const isKept = await keepDraft(keeping);
       if (keeping.draft.lost) showLostSoon();
@@ -283,7 +285,6 @@ function end(session: Session): void {
   showEdited(session.page, session.liveView);
 }
 
-/** Sends at once what the sessions of this tab have. */
 function startAll(): void {
   for (const session of sessions.values()) {
     session.start();

@@ -2,7 +2,7 @@
 import { request, UnreachableError } from "../api/client";
 import { sendFile } from "../api/send_file";
 import { EndedError, isCurrent } from "../api/signed_in";
-import { isWaiting } from "../app/made";
+import { isWaiting } from "../app/waiting";
 import type { Wire } from "../sync/upload";
 
 /** `sha256=…` of the bytes; nothing where a page came over plain HTTP, which has no digests. */

@@ -10,7 +10,6 @@ import { EndedError, isCurrent, load } from "../../api/signed_in";
 import type { Comment } from "../../api/types";
 import { hasLost, hearOfComments } from "../../app/comments";
 import { sendKept as sendFavourite } from "../../app/favourite";
-import { showWaiting } from "../../app/made";
 import { makeId } from "../../app/presence";
 import { go, route } from "../../app/router";
 import { pageOf } from "../../app/routes";
@@ -136,7 +135,7 @@ async function sendLost(since: number): Promise<void> {
         // What is wanted of a favourite is done once: later somebody may want the other.
         if (one.kind === "favourite") await forgetRequest(one.key);
         else await changeRequest(one);
-        if (one.kind === "page") await showWaiting();
+        if (one.kind === "page") await (await import("../../app/made")).showWaiting();
       },
       forget: forgetRequest,
       async known(keys) {
@@ -173,7 +172,7 @@ export async function showLost(): Promise<void> {
   const found = sorted(await keptRequests(userId()), 0).doubtful;
   lost.value = found;
   noteUnsent();
-  await showWaiting();
+  await (await import("../../app/made")).showWaiting();
   if (!found.length) return;
   await ready();
   hasLost.value = true;
@@ -196,7 +195,7 @@ export async function insist(one: KeptRequest): Promise<void> {
     await send(alone, isCurrent());
   }
   await changeRequest({ ...kept, at: Date.now(), doubt: "" });
-  if (one.kind === "page") await showWaiting();
+  if (one.kind === "page") await (await import("../../app/made")).showWaiting();
   hearOfComments(one.page);
   others.postMessage("");
   await showLost();
