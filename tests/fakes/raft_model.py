@@ -17,6 +17,9 @@ from tests.fakes.reachability import Reachability
 
 ELECTION_S = 1.5
 
+KEPT_S = 30.0
+"""Longer than an observation may take that is acted on."""
+
 
 @dataclass
 class RaftModel:
@@ -31,6 +34,8 @@ class RaftModel:
     """The nodes with a connection to a majority."""
     able: frozenset[str] = frozenset()
     """The nodes whose writes are committed, and which see what is committed."""
+    former: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    """Such nodes of before, until when, of the last ``KEPT_S``."""
     stuck: frozenset[str] = frozenset()
     """The nodes that can't apply their log."""
     commit_index: int = 1
@@ -57,14 +62,22 @@ class RaftModel:
             self.see_links(running, reach)
         self._keep_or_elect(now_s)
         self.replicate()
-        self.able = (
+        able = (
             frozenset(name for name in self.quorate if self.leader in self.peers[name]) - self.stuck
             if self.leader
             else frozenset()
         )
+        if able != self.able:
+            self.former = [one for one in self.former if one[0] > now_s - KEPT_S]
+            self.former.append((now_s, self.able))
+        self.able = able
         self.commit_index += 3 if self.able else 0
         for node in running:
             node.write(now_s)
+
+    def able_since(self, at_s: float) -> frozenset[str]:
+        """Return the nodes that were able at this moment, or have been since."""
+        return self.able.union(*(able for until_s, able in self.former if until_s > at_s))
 
     def see_links(self, running: Sequence[RaftNode], reach: Reachability) -> None:
         """See who is connected with whom; the running nodes are few, and looked at in each tick."""

@@ -19,9 +19,10 @@ from tests.sim.sync_judge import judge_restart
 
 def judge_forgetting(subject: Subject, name: str) -> Iterator[str]:
     """A member sets its Raft log aside: only one that can't apply it, and only where the others
-    have everything."""
+    have everything. A quorum that was lost while the pass looked is not held against it."""
     own = [i for i in subject.world.patroni_model.instances.values() if i.service == name]
-    others = subject.consensus().raft.able - {i.name for i in own}
+    able = subject.consensus().raft.able_since(subject.world.swarm.observed_at_s)
+    others = able - {i.name for i in own}
     if not any(i.vote is not None and not i.vote.can_apply for i in own):
         yield f"{name} is to set aside a Raft log that is well"
     if 2 * len(others) <= len(subject.services):

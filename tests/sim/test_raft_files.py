@@ -224,6 +224,7 @@ def test_a_rash_operator_is_caught_and_the_guards_refuse_it(others_lost: int, wo
         world, invariants, name = await damaged("stuck" if others_lost else "whole", idle=True)
         if others_lost:
             world.power_cut(NODE_OF[max(n for n in NODE_OF if n != name)])
+            await anyio.sleep(3)  # it begins to look when the quorum is lost already
         else:
             world.patroni.deaf = 0.5
         world.start_operator(ruleset)
