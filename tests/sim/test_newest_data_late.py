@@ -16,7 +16,7 @@ from tests.sim.faults import WORKERS
 from tests.support.builders import NODE_OF
 
 UNSENT_BYTES = 400
-"""What the leader has acknowledged and no replica has: less than ``maximum_lag_on_failover``."""
+"""Rows that the leader alone has, acknowledged: less than ``maximum_lag_on_failover``."""
 
 
 async def kept(*, torn: bool = False, late_s: float = 0.0, head_s: float = 0.0) -> bool:
