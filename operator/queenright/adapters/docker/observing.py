@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -72,17 +73,20 @@ class Observing:
 
     async def whole(self, engine: Engine) -> SwarmState:
         """Return everything, as of now."""
-        self._changed = set()
+        self._changed, unread = set(), {*KEPT}
         odd: list[Unreadable] = []
         try:
             found = await self._kept({*KEPT}, odd)
+            if self._last is not None and not odd:
+                # An edit may end this reading: its own one need not list these again.
+                self._last, unread = replace(self._last, **found), set()
             # Configs and services before tasks: a service that swarm has just rolled back is known
             # with the task that failed, which is the cause.
             configs = await self._configs(odd)
             services = await self._services(odd)
             tasks = await self._tasks(services)
         except BaseException:
-            self.heard("")
+            self._changed |= unread
             raise
         self._last = SwarmState(
             engine=engine,

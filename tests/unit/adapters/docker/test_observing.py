@@ -272,3 +272,19 @@ async def test_the_stream_of_events_is_what_listens() -> None:
             assert [text async for text in swarm.events()] == []
         await swarm.observe({"a"})
         assert engine.asked() == ALL, "the stream has ended"
+
+
+async def test_a_whole_reading_that_is_ended_leaves_what_it_has_read() -> None:
+    """An edit ends the full pass's reading: its own reading lists no nodes again."""
+    engine = Engine()
+    async with engine.swarm() as swarm:
+        swarm._observing.heard("node n1 update")
+        engine.lists["nodes"][0]["Status"] = {"State": "down"}
+        engine.lists["tasks"].append({**head("odd"), "ServiceID": "id-a_web", "Status": "x"})
+        with pytest.raises(Exception, match="odd can't be read"):
+            await swarm.observe()
+        engine.lists["tasks"].pop()
+        engine.asked()
+        state = await swarm.observe({"a"})
+        assert engine.asked() == PART
+        assert [node.state for node in state.nodes] == ["down"]
