@@ -30,10 +30,14 @@ Pair = frozenset[str]
 
 @dataclass
 class RaftNodes:
-    """``sync_ticks`` is the time between two syncs of every disk; 0 for never."""
+    """``sync_ticks`` is the time between two syncs of every disk; 0 for never. With ``is_durable``
+    all that a node writes is on its disk before it answers, as with the member image since decision
+    35; with ``is_apart`` the disks are synced one after the other, as processes of their own do."""
 
     seed: int = 0
     sync_ticks: int = 0
+    is_durable: bool = False
+    is_apart: bool = False
     now: int = 0
     running: dict[str, RaftNode] = field(default_factory=dict)
     disks: dict[str, Disk] = field(default_factory=dict)
@@ -153,8 +157,16 @@ class RaftNodes:
             self.deliver()
             for own in sorted(self.running):
                 self.running[own].tick(self.now)
-            if self.sync_ticks and self.now % self.sync_ticks == 0:
-                self.sync()
+            self.sync_those_due()
+
+    def sync_those_due(self) -> None:
+        """Sync what is to be synced in this tick; what was sent in it arrives in the next one."""
+        if self.is_durable:
+            self.sync()
+        for number, own in enumerate(sorted(self.disks) if self.sync_ticks else ()):
+            apart = number * self.sync_ticks // len(self.disks) if self.is_apart else 0
+            if (self.now - apart) % self.sync_ticks == 0:
+                self.sync(own)
 
     def deliver(self) -> None:
         arriving, self.sent = self.sent, []
