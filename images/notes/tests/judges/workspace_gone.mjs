@@ -37,6 +37,7 @@ async function write(page, words, state = 'saved') {
 const list = (page) => page.locator('[data-lost-text]');
 const shownText = async (page) => (await list(page).allInnerTexts()).join('|');
 const pageOf = (page) => /\/w\/p\/([0-9a-f-]{36})/.exec(page.url())?.[1];
+const named = async (title) => (await api('GET', `/spaces/${home}/tree`)).filter((one) => one.title === title).map(({ id }) => id);
 const status = async (id) => {
   const answer = await fetch(`${fronts[0]}/api/v1/nodes/${id}`, { headers: { authorization: `Bearer ${given.token}` } });
   return answer.status;
@@ -84,11 +85,20 @@ async function lostPages() {
   await page.goto(`${fronts[0]}/w`);
   holds('and its text is in the list again', await until(async () => (await shownText(page)).includes('accepted words'), () => shownText(page), 90_000));
   await act('heal');
-  await list(page).getByRole('button', { name: 'Save as a new page' }).click();
+  const again = list(page).getByRole('button', { name: 'Save as a new page' });
+  await page.route('**/api/v1/spaces/*/nodes', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await again.click();
+  await until(async () => (await named('Lost plan')).length === 1, () => named('Lost plan'));
+  await page.waitForTimeout(1000);
+  await again.click();
   await page.waitForURL((url) => /\/w\/p\//.test(url) && !url.pathname.endsWith(first));
   const last = pageOf(page);
   await page.reload();
   await page.getByRole('heading', { name: 'Lost plan' }).first().waitFor();
+  holds('saved twice since the first answer was lost, it is one page', (await named('Lost plan')).join() === last);
   holds('and saved again', (await blocks(last)).join('|').includes('by a tab that is closed') && await list(page).count() === 0);
   await context.close();
 }
