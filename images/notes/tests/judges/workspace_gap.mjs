@@ -33,7 +33,7 @@ async function lateStream() {
   await context.close();
 }
 
-/** The tab that reads the stream for all closes; the other one begins it anew. */
+/** The tab that reads the stream for all closes; the other one begins it again. */
 async function nextLeader() {
   const { context, page, open } = await at(second, notes);
   const other = await context.newPage();

@@ -1,4 +1,4 @@
-// Writes at pages that are nearly full, and prints a line for each scenario that holds: what goes beyond a limit is told
+// Writes at pages that are nearly full, and prints a line for each scenario that holds: what goes beyond a limit is not done
 // before it is in the text, and all that is in the text is saved.
 // Arguments: the addresses of two replicas; people, a token and ids as JSON.
 import { accessible, ada, api, docOf, first, holds, isSaved, judge, newPage, opened, pages, signIn, textOf, until } from './workspace_tools.mjs';
@@ -29,7 +29,7 @@ async function characters() {
   await atEnd(page, text);
   await page.keyboard.type('a');
   await told(page).waitFor();
-  holds('a person is told that a page is nearly full', (await told(page).innerText()) === 'This page is 99% full: it holds at most 2,000,000 characters.');
+  holds('a person reads that a page is nearly full', (await told(page).innerText()) === 'This page is 99% full: it holds at most 2,000,000 characters.');
   await page.keyboard.type('bcdefghij');
   holds('and why a key does nothing', await until(async () => (await told(page).innerText()).startsWith('That was not inserted: a page holds at most 2,000,000 characters.'), () => told(page).innerText()));
   holds('the text is what fits', (await text.locator('p').last().innerText()).endsWith('xabcdef'));

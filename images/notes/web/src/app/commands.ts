@@ -19,15 +19,8 @@ import {
   trashPath,
   TOLD_PATH,
 } from "./routes";
-import {
-  currentSpace,
-  mayAdminister,
-  mayMakeSpace,
-  notice,
-  opened,
-  toggleFavourite,
-  toggleWatch,
-} from "./store";
+import { currentSpace, mayAdminister, mayMakeSpace, notice, opened, toggleWatch } from "./store";
+import { toggleFavourite } from "./star";
 import { words } from "./words";
 
 export interface Command {

@@ -46,16 +46,17 @@ export async function sendDrafts(): Promise<void> {
   const id = me.value?.id;
   if (!id) return;
   if ((await keptRequests(id)).length)
-    await import("./made").then((part) => part.sendKept()).catch(() => undefined);
+    await import("./made").then((part) => part.sendKept(sendTexts)).catch(() => undefined);
   const found = [
     await unsentPages(id),
     new Set(await rememberedOf(id)),
     new Set(await doubtsOf(id)),
   ];
   if (found.every((one) => !one.size)) return;
-  const { sendDrafts: send } = await import("../editor/open");
-  await send();
+  await sendTexts();
 }
+
+const sendTexts = (): Promise<void> => import("../editor/open").then((part) => part.sendDrafts());
 
 async function refreshAll(): Promise<void> {
   await refresh();

@@ -14,7 +14,7 @@ import { ownId } from "../sync/own_id";
 import { WAITING } from "../sync/repeats";
 import type { KeptRequest, MadePage } from "../sync/stored";
 import { favourites, opened, openPage, readTree, setTree, trees, userId } from "./store";
-import { EMPTY, found, isWaiting, type Made, waiting } from "./waiting";
+import { EMPTY, found, isWaiting, type Made, making, waiting } from "./waiting";
 
 const NOTE_MS = 400;
 
@@ -31,12 +31,17 @@ export async function showWaiting(): Promise<void> {
   for (const space of new Set(gone.map((one) => one.made.space)))
     void readTree(space).catch(() => undefined);
   for (const one of gone) if (opened.value?.id === one.id) void openPage(one.id);
-  const editor = await import("../editor/open");
-  await editor.sendDrafts().catch(() => undefined);
+  await sendTexts().catch(() => undefined);
 }
 
-/** Sends what waits, and what a failover has lost; resolves when it is known which pages wait. */
-export async function sendKept(): Promise<void> {
+let sendTexts = async (): Promise<void> => undefined;
+
+/**
+ * Sends what waits, and what a failover has lost; resolves when it is known which pages wait. `send` sends the texts of
+ * the editor, which this module does not know.
+ */
+export async function sendKept(send: () => Promise<void>): Promise<void> {
+  sendTexts = send;
   await showWaiting();
   void import("../screens/beside/requests")
     .then((part) => part.repeatLost())
@@ -132,3 +137,5 @@ effect(() => {
   const is_favourite = favourites.value.some((other) => other.id === one.id);
   opened.value = { id: one.id, node: { ...one.node, is_favourite }, storedAt: Date.now() };
 });
+
+Object.assign(making, { note: noteSoon, show: showWaiting });

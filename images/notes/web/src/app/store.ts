@@ -218,11 +218,6 @@ function remember(node: PageNode): void {
   void keepValue("last opened", userId(), lastOpened.value);
 }
 
-/** Adds the open page to the favourites or removes it. */
-export async function toggleFavourite(): Promise<void> {
-  if (opened.value) await (await import("./favourite")).toggle(opened.value);
-}
-
 /** Begins or ends to watch the open page. */
 export async function toggleWatch(): Promise<void> {
   const before = opened.value;

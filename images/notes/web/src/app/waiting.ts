@@ -27,7 +27,17 @@ export function firstView(page: string): LiveView | undefined {
   return one && { seq: 0, id: NOBODY, version: 0, title: one.title, doc: one.made.doc ?? EMPTY };
 }
 
+interface Making {
+  /** Stores soon what is written at a page that waits. */
+  note: (page: string, view: () => LiveView | undefined) => void;
+  /** Reads which pages wait. */
+  show: () => Promise<void>;
+}
+
+/** What `made.ts` does for those that it knows; pages wait only where it is there. */
+export const making: Making = { note: () => undefined, show: async () => undefined };
+
 /** Stores soon what is written at a page that waits, for its readers; the editor stores its own. */
 export function noteText(page: string, view: () => LiveView | undefined): void {
-  if (isWaiting(page)) void import("./made").then((part) => part.noteSoon(page, view));
+  if (isWaiting(page)) making.note(page, view);
 }

@@ -8,11 +8,9 @@ import type { EditorView } from "prosemirror-view";
 import { catalogue } from "../app/words";
 import { load } from "../words/catalogues";
 import type { WritingWords } from "../words/writing_en";
+import type { Limit, Weight } from "./limits_told";
 
-const MOST = { levels: 39, nodes: 100_000, text: 2_000_000 };
-export type Limit = keyof typeof MOST;
-/** How much of it a part of a page has, and how many pictures of other sites. */
-export type Weight = Record<Limit | "foreign", number>;
+const MOST: Record<Limit, number> = { levels: 39, nodes: 100_000, text: 2_000_000 };
 
 /** The words of what the editor says seldom. */
 export const writing = (en: WritingWords): Promise<WritingWords> =>

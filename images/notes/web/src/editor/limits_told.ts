@@ -1,7 +1,10 @@
 /** The line above the text that says how full a page is, and why a change was not done. */
 import type { EditorView } from "prosemirror-view";
 import { en, type WritingWords } from "../words/writing_en";
-import type { Limit, Weight } from "./limits";
+
+export type Limit = "levels" | "nodes" | "text";
+/** How much of it a part of a page has, and how many pictures of other sites. */
+export type Weight = Record<Limit | "foreign", number>;
 
 /** Given, not imported: this chunk imports nothing of the first one, which that would split. */
 export interface Told {

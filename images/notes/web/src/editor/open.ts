@@ -4,6 +4,7 @@ import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
 import { firstView, isWaiting, noteText } from "../app/waiting";
+import { ending } from "./given_up";
 import { makeId, moved, showEdited } from "../app/presence";
 import { opened, userId } from "../app/store";
 import {
@@ -298,3 +299,5 @@ addEventListener("beforeunload", (event) => {
   const isLost = (one: Session): boolean => (!one.isSent && !one.isKept) || isFileLost(one.state);
   if ([...sessions.values()].some(isLost)) event.preventDefault();
 });
+
+Object.assign(ending, { client: giveUp, page: giveUpPage });

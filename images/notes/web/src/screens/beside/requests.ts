@@ -16,6 +16,8 @@ import { pageOf } from "../../app/routes";
 import { isOnline, opened, openPage, readLists, userId } from "../../app/store";
 import { wire } from "../../editor/upload_wire";
 import { words } from "../../app/words";
+import { making } from "../../app/waiting";
+import { ending } from "../../editor/given_up";
 import { draftsOf, noteUnsent, removeDraft, REMEMBERED_MS, take } from "../../sync/drafts";
 import { keepFile, keptFile } from "../../sync/kept_files";
 import { changeRequest, forgetRequest, keepRequest, keptRequests } from "../../sync/kept_requests";
@@ -135,7 +137,7 @@ async function sendLost(since: number): Promise<void> {
         // What is wanted of a favourite is done once: later somebody may want the other.
         if (one.kind === "favourite") await forgetRequest(one.key);
         else await changeRequest(one);
-        if (one.kind === "page") await (await import("../../app/made")).showWaiting();
+        if (one.kind === "page") await making.show();
       },
       forget: forgetRequest,
       async known(keys) {
@@ -172,7 +174,7 @@ export async function showLost(): Promise<void> {
   const found = sorted(await keptRequests(userId()), 0).doubtful;
   lost.value = found;
   noteUnsent();
-  await (await import("../../app/made")).showWaiting();
+  await making.show();
   if (!found.length) return;
   await ready();
   hasLost.value = true;
@@ -195,7 +197,7 @@ export async function insist(one: KeptRequest): Promise<void> {
     await send(alone, isCurrent());
   }
   await changeRequest({ ...kept, at: Date.now(), doubt: "" });
-  if (one.kind === "page") await (await import("../../app/made")).showWaiting();
+  if (one.kind === "page") await making.show();
   hearOfComments(one.page);
   others.postMessage("");
   await showLost();
@@ -222,7 +224,7 @@ export async function giveUp(one: KeptRequest): Promise<void> {
   await forgetRequest(one.key);
   if (one.kind === "page") {
     if (pageOf(route.value) === one.id) go("/w");
-    (await import("../../editor/open")).giveUpPage(one.id);
+    ending.page(one.id);
     for (const { page, client } of await draftsOf(one.user))
       if (page === one.id) await removeDraft(client);
     await removePage(one.id);

@@ -16,6 +16,7 @@ import { makeId } from "../../app/presence";
 import { userId } from "../../app/store";
 import { plainText } from "../../doc/text";
 import type { Doc, DocNode } from "../../doc/types";
+import { ending } from "../../editor/given_up";
 import { docOf, nodeFrom, schema } from "../../editor/schema";
 import { applied } from "../../editor/session";
 import { writeFor } from "../../sync/database";
@@ -107,7 +108,7 @@ async function remove(client: string): Promise<void> {
 
 /** A text is not here any more: the editor that has it ends, and the list is read again. */
 async function left(client: string): Promise<void> {
-  (await import("../../editor/open")).giveUp(client);
+  ending.client(client);
   await showTexts();
 }
 
