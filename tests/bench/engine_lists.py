@@ -65,7 +65,6 @@ class FakeEngine:
             kind: {live.value.name: live.id for live in getattr(found, kind)}
             for kind in ("networks", "configs", "secrets")
         }
-        self._names = {number: name for name, number in self._ids["networks"].items()}
         self._json: dict[str, dict[str, bytes]] = {
             "nodes": self._written(map(node_json, found.nodes)),
             "services": self._written(map(self._service_json, found.services)),

@@ -76,7 +76,7 @@ class DockerClient:
 
         self.call(written)
 
-    def get(self, path: str, **asked: int | str) -> bytes:
+    def get(self, path: str, **asked: int) -> bytes:
         """Return the body of an answer of which the SDK gives a part only."""
 
         def read(sdk: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Where swarm is with the tasks of a service, and why an update of it has to wait.
+"""Tells where swarm is with the tasks of a service, and why an update of it has to wait.
 
 Shared by the rules of all kinds.
 """
