@@ -46,7 +46,11 @@ async function one() {
   await page.keyboard.type('-');
   holds('a click on its number goes back', await is(id, '^2-words ^1 on|2:earlier|1:? ! the note'));
   await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').waitFor();
   await page.keyboard.press('Escape');
+  await page.getByRole('combobox').waitFor({ state: 'detached' });
+  holds('the caret is in the text again after the palette', await until(() => text.evaluate((node) =>
+    node === document.activeElement && node.contains(getSelection().anchorNode)), undefined, 20_000));
   await page.keyboard.press('End');
   await page.keyboard.press('Escape');
   await press(page, KEY);

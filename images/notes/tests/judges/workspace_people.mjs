@@ -12,8 +12,9 @@ async function opened(who) {
   return { context, page };
 }
 
-/** Everything that the browser stores, as one object of lists. */
-const stored = (page) => page.evaluate(() => new Promise((done) => {
+/** Everything that the browser stores, as one object of lists. The workspace makes the database, never this. */
+const stored = (page) => page.evaluate(async () => (await indexedDB.databases()).length === 0
+  ? { pages: [], trees: [], pictures: [], values: [] } : new Promise((done) => {
   const opening = indexedDB.open('notes');
   opening.onsuccess = () => {
     const db = opening.result;
@@ -67,6 +68,7 @@ async function lostSpace() {
   const { context, page } = await opened(bob);
   await page.goto(`${base}/w/p/${ids.lent}`);
   await heading(page, 'Lent');
+  await becomes(page, (all) => all.pages.length === 1 && all.trees.length === 1);
   await page.goto(`${base}/w/p/${ids.shared}`);
   await heading(page, 'Shared');
   const both = await becomes(page, (all) => all.pages.length === 2 && all.trees.length === 2);

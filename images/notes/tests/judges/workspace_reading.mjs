@@ -106,8 +106,8 @@ async function files() {
   }
 }
 
-/** The version of the page that this browser has noted as read. */
-const readVersion = (page) => page.evaluate((name) => new Promise((done) => {
+/** The version of the page that this browser has noted as read. The workspace makes the database, never this. */
+const readVersion = (page) => page.evaluate(async (name) => (await indexedDB.databases()).length === 0 ? 0 : new Promise((done) => {
   const opening = indexedDB.open('notes');
   opening.onsuccess = () => {
     const asked = opening.result.transaction('values').objectStore('values').get(name);

@@ -54,6 +54,15 @@ function taskItem(given: Node, view: EditorView, place: () => number | undefined
   };
 }
 
+/**
+ * Puts the caret back into the text that has the focus. A closed dialog gives the focus back without the selection, and
+ * its removal moves the selection to what stands before it, without an event; the editor does not look for that.
+ */
+function keepCaret(view: EditorView): void {
+  const at = getSelection()?.anchorNode;
+  if (at && view.hasFocus() && !view.dom.contains(at)) view.focus();
+}
+
 function mount(place: HTMLElement, session: Session): EditorView {
   let hasEscaped = false;
   const view: EditorView = new EditorView(place, {
@@ -85,7 +94,12 @@ function mount(place: HTMLElement, session: Session): EditorView {
       keypress: takeInput,
       cut: takeInput,
       paste: takeInput,
+      focus() {
+        setTimeout(() => keepCaret(view), 50);
+        return false;
+      },
       keydown(_view, event) {
+        keepCaret(view);
         takeInput(view, event);
         // After Escape, Tab leaves the editor, to its uploads first; links and boxes would hold it.
         if (event.key === "Tab" && hasEscaped) {
