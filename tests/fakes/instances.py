@@ -50,6 +50,10 @@ class Instance:
     """True while the entry point answers in Patroni's place, because the Raft log is lost."""
     spared_s: float = 0.0
     """The last tick at which the other nodes could not spare the log of one that waits."""
+    has_followed: bool = False
+    """True once its Patroni has led, or streamed from a leader, since it started."""
+    races_since_s: float = 0.0
+    """The time at which its Patroni would have led for the first time; 0 before that."""
     finding: str = ""
     """The cause that the entry point has found, and that Patroni shows as a tag."""
     applied: int = 1

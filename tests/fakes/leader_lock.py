@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus, MoveRequest, merged
+from tests.fakes.first_race import waits_for_others
 from tests.fakes.instances import RUNNING, Instance
 from tests.fakes.listening import settings_in
 from tests.fakes.members import Members
@@ -144,7 +145,7 @@ def race(model: Members, agreed: Consensus, able: list[Instance]) -> None:
             return
     is_synchronous = synchronous.is_active(agreed)
     winner = synchronous.winner(model, agreed, up) if is_synchronous else winner_of(up, agreed)
-    if winner is not None:
+    if winner is not None and (is_synchronous or not waits_for_others(model, winner)):
         promote(model, agreed, winner)
 
 

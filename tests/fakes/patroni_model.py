@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from tests.fakes import rewinds, synchronous
+from tests.fakes import first_race, rewinds, synchronous
 from tests.fakes.consensus import Consensus
 from tests.fakes.entry_point import enter
 from tests.fakes.instances import (
@@ -65,6 +65,7 @@ class PatroniModel(Members):
                     self._round(agreed, member)
             elect(self, agreed, [m for m in members if m.name in agreed.raft.able and m.has_joined])
             follow(self, agreed, members)
+            first_race.note(agreed, members)
             rewinds.judge(self, members)
             rewinds.look_at_health(self, members)
             for member in members:

@@ -20,9 +20,10 @@ class Variant:
     ``during`` is what goes on at the cut; ``damage`` what is done to Raft's files while the power
     is off (``cut`` in half, ``empty``, ``gone``), on ``damaged`` members; ``away`` the role that
     does not come back with the others, and ``emptied`` whether it comes back without its data.
-    ``first`` is the role that starts first, long before the others. ``waits`` says that nobody may
-    lead without its owner's word, and ``may_lose`` that rows may be lost, since those who have them
-    come back too late, or were acknowledged behind a partition.
+    ``first`` is the role that starts first, long before the others, and ``last`` the one that
+    starts half a minute after them. ``waits`` says that nobody may lead without its owner's word,
+    and ``may_lose`` that rows may be lost, since those who have them come back too late, or were
+    acknowledged behind a partition.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Variant:
     away: str = ""
     emptied: bool = False
     first: str = ""
+    last: str = ""
     waits: bool = False
     may_lose: bool = False
 
@@ -72,6 +74,7 @@ VARIANTS = (
         damaged=3,
         first="first",
     ),
+    Variant("leader-soon", "the leader comes half a minute later", last="leader"),
 )
 """In the order in which a run takes them; then the plain one once more, and all again."""
 
@@ -99,6 +102,9 @@ class Round:
 
 FIRST_BY_S = 12.0
 """The head start of the member that starts first, where the variant says so."""
+LAST_BY_S = 25.0
+"""The time by which the member is behind that starts last, where the variant says so: the others
+are a quorum meanwhile."""
 
 
 def rounds(seed: int, count: int, names: Sequence[str] = (), first: int = 0) -> list[Round]:
@@ -121,6 +127,8 @@ def _round(number: int, variant: Variant, rng: random.Random) -> Round:
     spread = 0.0 if rng.random() < 0.5 else 1.0
     cuts = sorted((rng.uniform(0, spread), role) for role in order)
     starts = {role: rng.uniform(0, 6) for role in ROLES}
+    if variant.last:
+        starts[variant.last] += LAST_BY_S
     if variant.first:
         starts = {role: at + FIRST_BY_S for role, at in starts.items()} | {variant.first: 0.0}
     return Round(

@@ -84,9 +84,9 @@ def any_began(partners: Iterable[str], port: int) -> bool:
     return any(isinstance(found, dict) and BEGAN_TAG in found for found in tags)
 
 
-def answer_of(host: str, port: int) -> Mapping[str, object]:
+def answer_of(host: str, port: int, limit_s: float = ANSWER_S) -> Mapping[str, object]:
     """The answer of a member's Patroni on ``/patroni``; empty where it gives none."""
-    connection = HTTPConnection(host, port, timeout=ANSWER_S)
+    connection = HTTPConnection(host, port, timeout=limit_s)
     try:
         connection.request("GET", "/patroni")
         found = json.loads(connection.getresponse().read(ANSWER_BYTES))

@@ -19,6 +19,7 @@ from tests.unit.images.cut_disk import cut_power, needs_disk, power_on
 TERM, VOTE = 3, "a:1"
 PROGRAM = Path(__file__).parents[3] / "images/member/bin/patroni-durable"
 DURABLE = "queenright_member.raft_durable"
+RACE = "queenright_member.first_race"
 
 
 @pytest.fixture(autouse=True)
@@ -137,10 +138,14 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
 ) -> None:
     """Such a process reads the program again, under another name."""
     called: list[str] = []
-    for module, function in (("patroni.__main__", "main"), (DURABLE, "make_durable")):
+    for module, function in (
+        ("patroni.__main__", "main"),
+        (DURABLE, "make_durable"),
+        (RACE, "keep_to_it"),
+    ):
         stub = ModuleType(module)
         setattr(stub, function, lambda function=function: called.append(function))
         monkeypatch.setitem(sys.modules, module, stub)
     monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
     runpy.run_path(str(PROGRAM), run_name=name)
-    assert called == (["make_durable", "main"] if starts else [])
+    assert called == (["make_durable", "keep_to_it", "main"] if starts else [])

@@ -14,7 +14,7 @@ from tests.power_losses.judge import (
     table,
     why_no_amount,
 )
-from tests.power_losses.script import FIRST_BY_S, ROLES, VARIANTS, Round, rounds
+from tests.power_losses.script import FIRST_BY_S, LAST_BY_S, ROLES, VARIANTS, Round, rounds
 from tests.soak.judge import Acknowledged
 
 BY_NAME = {variant.name: variant for variant in VARIANTS}
@@ -34,8 +34,8 @@ def test_a_seed_makes_the_same_rounds_and_takes_all_variants_in_turn() -> None:
     assert first == rounds(1, 100)
     assert first != rounds(2, 100)
     assert first[60:] == rounds(1, 100, first=60)
-    assert [one.variant for one in first[:20]] == list(VARIANTS)
-    assert len(VARIANTS) == 20 == len(BY_NAME)
+    assert [one.variant for one in first[:21]] == list(VARIANTS)
+    assert len(VARIANTS) == 21 == len(BY_NAME)
 
 
 def test_the_nodes_lose_power_and_come_back_in_every_order() -> None:
@@ -59,6 +59,10 @@ def test_a_round_does_what_its_variant_says(variant: object) -> None:
             role, at = plan.start_after[0]
             assert (role, at) == (plan.variant.first, 0)
             assert all(later >= FIRST_BY_S for _, later in plan.start_after[1:])
+        if plan.variant.last:
+            role, at = plan.start_after[-1]
+            assert role == plan.variant.last
+            assert at >= LAST_BY_S
 
 
 def test_an_unknown_variant_is_refused() -> None:
