@@ -67,6 +67,7 @@ async def logs_lost(
     size_s: float = 300.0,
     recovery_s: float = 0.0,
     fences: bool = True,
+    hears: bool = True,
     killer: Killer | None = None,
     kill_at: int = 0,
 ) -> After:
@@ -74,7 +75,8 @@ async def logs_lost(
     member, or "former" for the leader. ``stale``: a former leader has more WAL on an older
     timeline, which it wrote behind a partition. ``killer`` ends the operator at its boundary
     number ``kill_at`` from when the power is back. PostgreSQL of the last leader takes
-    ``recovery_s`` longer than usual to start, and the one that is asked last has older data."""
+    ``recovery_s`` longer than usual to start, and the one that is asked last has older data.
+    ``fences`` and ``hears`` are of the images."""
     world = World()
     world.patroni_model.waits_for_logs = waits
     invariants = Invariants(world)
@@ -101,6 +103,7 @@ async def logs_lost(
         world.patroni_model.recovery_s[former] = recovery_s
         await anyio.sleep(20)
     world.patroni_model.fences_joiners = fences
+    world.patroni_model.hears_partners = hears
     for node in WORKERS:
         world.power_cut(node)
     if stale:

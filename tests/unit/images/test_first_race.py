@@ -80,7 +80,7 @@ def test_a_member_that_is_not_ahead_is_not_waited_for(other: Position | None) ->
 
 
 class Member:
-    """What the race uses of a Patroni, and of its loop."""
+    """Stands for a Patroni and its loop, with what the race uses of them."""
 
     def __init__(self) -> None:
         self.leads = self.paused = self.synchronous = False
