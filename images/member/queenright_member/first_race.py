@@ -26,7 +26,8 @@ from .findings import TAG
 from .raft_wait import END_TAG, FINDING, address_in
 
 SILENT_S, ALIVE_S = 60.0, 120.0
-STEP_S, ANSWER_S = 1.0, 2.0
+STEP_S, WAKE_S, ANSWER_S = 1.0, 1.1, 2.0
+"""The least time between two looks, the time to the next, and the limit of an answer."""
 SILENT = "does not answer"
 STARTING = "is starting"
 MOVES = "still reads its WAL"
@@ -91,6 +92,7 @@ class FirstRace:
         self.partners, self.ask, self.clock = list(partners), ask, clock
         self.has_followed = False
         self.since_s: float | None = None
+        self.looked_s = float("-inf")
         self.before: dict[str, Position | str | None] = {}
         self.said = ""
 
@@ -109,13 +111,16 @@ class FirstRace:
             return True
         now_s = self.clock()
         self.since_s = now_s if self.since_s is None else self.since_s
+        if now_s - self.looked_s < STEP_S:
+            return False  # woken by something else; a position that stays needs some time to show
+        self.looked_s = now_s
         mine = (ha._last_timeline or 0, ha.state_handler.last_operation())  # noqa: SLF001
         why = why_not(mine, self.heard(mine), now_s - self.since_s)
         if why and why != self.said:
             logger.info("does not lead yet (%s)", why)
         self.said = why
         if why:
-            timer = Timer(STEP_S, ha.wakeup)
+            timer = Timer(WAKE_S, ha.wakeup)
             timer.daemon = True
             timer.start()
         return not why

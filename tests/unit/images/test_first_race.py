@@ -115,7 +115,7 @@ class Case:
     """A member whose class keeps to the race, its partners' answers, and the time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(first_race, "STEP_S", 0.0)
+        monkeypatch.setattr(first_race, "WAKE_S", 0.0)
         self.answers: dict[str, Mapping[str, Any]] = {"b": replica(7), "c": {}}
         self.asked = 0
         self.now_s = 100.0
@@ -128,7 +128,8 @@ class Case:
         self.asked += 1
         return self.answers[host]
 
-    def leads(self) -> bool:
+    def leads(self, after_s: float = 1.0) -> bool:
+        self.now_s += after_s
         return bool(self.member.is_healthiest_node())
 
 
@@ -142,6 +143,12 @@ def test_it_leads_once_all_have_answered_the_same_twice(case: Case) -> None:
     assert [case.leads(), case.leads()] == [False, True]
 
 
+def test_two_looks_have_some_time_between_them(case: Case) -> None:
+    case.answers["c"] = replica(900)
+    assert [case.leads(), case.leads(0.5), case.leads(0.5)] == [False, False, True]
+    assert case.asked == 4
+
+
 def test_a_position_that_moves_is_not_heard(case: Case) -> None:
     case.leads()
     for location in (100, 200, 300):
@@ -152,9 +159,7 @@ def test_a_position_that_moves_is_not_heard(case: Case) -> None:
 
 def test_it_leads_without_a_silent_one_after_the_limit(case: Case) -> None:
     assert not case.leads()
-    case.now_s += SILENT_S - 1
-    assert not case.leads()
-    case.now_s += 1
+    assert not case.leads(SILENT_S - 1)
     assert case.leads()
 
 
