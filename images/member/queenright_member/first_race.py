@@ -32,6 +32,7 @@ SILENT = "does not answer"
 STARTING = "is starting"
 MOVES = "still reads its WAL"
 LEADS = "says that it leads"
+STRANGE = "gives an answer that is not Patroni's"
 UNKNOWN = "waits with data whose end is unknown"
 
 Position = tuple[int, int]
@@ -44,6 +45,15 @@ logger = logging.getLogger(__name__)
 def position_of(answer: Mapping[str, Any]) -> Position | str | None:
     """Return where the data of a member end, by its answer on ``/patroni``; a text where that is
     not known yet, and None for one that can't lead."""
+    try:
+        return read(answer)
+    except (TypeError, ValueError):
+        return STRANGE
+
+
+def read(answer: Mapping[str, Any]) -> Position | str | None:
+    """Do what ``position_of`` does; TypeError or ValueError where numbers are expected and others
+    are there."""
     tags = answer.get("tags")
     tags = tags if isinstance(tags, dict) else {}
     if not answer:

@@ -17,6 +17,7 @@ from images.member.queenright_member.first_race import (
     SILENT,
     SILENT_S,
     STARTING,
+    STRANGE,
     UNKNOWN,
     FirstRace,
     Position,
@@ -58,6 +59,12 @@ def replica(location: int, timeline: int = 3, **more: object) -> dict[str, objec
         ({"tags": {"queenright_finding": FINDING, "queenright_end": {"why": "?"}}}, UNKNOWN),
         ({"tags": {"queenright_finding": FINDING}}, UNKNOWN),
         (replica(7, tags=None), (3, 7)),
+        (replica(7, timeline="three"), STRANGE),  # type: ignore[arg-type]
+        (replica(7, xlog={"replayed_location": [7]}), STRANGE),
+        (
+            {"tags": {"queenright_finding": FINDING, "queenright_end": {**TELLS, "location": {}}}},
+            STRANGE,
+        ),
     ],
 )
 def test_an_answer_says_where_the_data_end(answer: Mapping[str, Any], found: object) -> None:
