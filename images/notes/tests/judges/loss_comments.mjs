@@ -2,7 +2,7 @@
 import { pause } from './loss_people.mjs';
 import { api } from './loss_world.mjs';
 
-/** Comments on a line of the text; true if this person has seen that it is sent. */
+/** Comments on a line of the text; true if this person has seen that it is sent, or kept to be sent. */
 export async function commented(tab, line, words) {
   await line.click({ timeout: 5000 });
   await tab.keyboard.press('Home');
@@ -13,7 +13,7 @@ export async function commented(tab, line, words) {
     await field.fill(words, { timeout: 4000 });
     await tab.keyboard.press('Control+Enter');
     for (const end = Date.now() + 6000; Date.now() < end; await pause(60)) {
-      if (await tab.locator('.notice', { hasText: 'The comment is sent.' }).count() && !await field.count()) return true;
+      if (await tab.locator('.notice', { hasText: /The comment is sent|It is kept here/ }).count() && !await field.count()) return true;
     }
     return false;
   } finally {

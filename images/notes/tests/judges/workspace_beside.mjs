@@ -104,11 +104,10 @@ async function alone() {
   await context.setOffline(true);
   await page.getByRole('textbox', { name: 'Your comment' }).fill('Kept until it is sent.');
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
-  await said(page, 'The server is not reached.');
-  holds('offline nothing is lost', await page.getByRole('textbox', { name: 'Your comment' }).inputValue() === 'Kept until it is sent.');
+  await thread(page, 'Kept until it is sent.').getByText('Not sent yet').waitFor();
   await context.setOffline(false);
-  await page.getByRole('button', { name: 'Comment', exact: true }).click();
-  await thread(page, 'Kept until it is sent.').waitFor();
+  holds('offline nothing is lost', await until(async () => (await listed(pages.notes)).length === 1));
+  await page.getByText('Not sent yet').waitFor({ state: 'detached' });
   const [made] = await listed(pages.notes);
   holds('a comment on the page has no passage', made.quote === null && made.author_name === 'Bob');
   await select(page, 'A line');

@@ -13,6 +13,8 @@ export const en = {
   mention: "Mention a person",
   sendKey: "Ctrl Enter sends it.",
   posted: "The comment is sent.",
+  keptHere: "It is kept here, and sent when you are online again.",
+  notSent: "Not sent yet",
   replied: "The reply is sent.",
   changed: "The comment is changed.",
   deleted: "The comment is deleted.",
@@ -92,8 +94,6 @@ export const en = {
   foundNoPage: "No page has this title.",
   moveHere: "Move here",
   moved: (title: string, place: string) => `“${title}” is moved: ${place}.`,
-  lost: (n: number) =>
-    `${count(n, "thing", "things")} that you did, and that the server has lost, could not be done again.`,
   notDone: (n: number) =>
     `${count(n, "thing", "things")} that you did could not be done at the server.`,
   yourPage: "Your new page",

@@ -21,6 +21,7 @@ import {
   threadsAt,
 } from "./marks";
 import { Panel, type Reading, type ThreadOf } from "./panel";
+import { saidOf, showLater, waitingOn } from "./later";
 import { ask } from "./requests";
 import { beside, ready } from "./words";
 
@@ -145,13 +146,16 @@ function Offer({ act }: { act: () => void }) {
   );
 }
 
+/** An answer whose thread is not known here (it waits, and the others were not read) stands alone. */
 function threadsOf(list: readonly Comment[]): ThreadOf[] {
+  const known = new Set(list.map((one) => one.id));
   const below = new Map<string, Comment[]>();
+  const isAnswer = (one: Comment): boolean => one.parent_id !== null && known.has(one.parent_id);
   for (const one of list) {
     if (one.parent_id) below.set(one.parent_id, [...(below.get(one.parent_id) ?? []), one]);
   }
   return list
-    .filter((one) => !one.parent_id)
+    .filter((one) => !isAnswer(one))
     .map((first) => ({ first, replies: below.get(first.id) ?? [] }));
 }
 
@@ -167,8 +171,13 @@ export function Comments({ node }: { node: PageNode }) {
   const [now, setNow] = useState("");
   const [draft, setDraft] = useState<{ quote: string }>();
   const [isAll, setAll] = useState(false);
-  const list = comments.value?.page === node.id ? comments.value.list : [];
-  const threads = useMemo(() => threadsOf(list), [list]);
+  const read = comments.value?.page === node.id ? comments.value.list : [];
+  const waiting = waitingOn(node.id);
+  const key = waiting.map((one) => one.id).join();
+  const threads = useMemo(() => {
+    const known = new Set(read.map((one) => one.id));
+    return threadsOf([...read, ...waiting.filter((one) => !known.has(one.id))]);
+  }, [read, key]);
   const may = mayComment(node.role);
   const opened = panel.value?.page === node.id ? panel.value.turn : 0;
   const isShown = (one: ThreadOf): boolean => !one.first.resolved_at || (isAll && opened > 0);
@@ -184,6 +193,7 @@ export function Comments({ node }: { node: PageNode }) {
     drawMarks(anchors.values(), draft?.quote ? NEW : opened ? now : "");
   }, [anchors, now, opened, draft]);
   useEffect(() => clearMarks, []);
+  useEffect(() => void showLater(), [node.id]);
   const wish = useRef("");
   const toThread = (id: string, isFocused: boolean): void => {
     setNow(id);
@@ -218,7 +228,7 @@ export function Comments({ node }: { node: PageNode }) {
       const made = await ask({ ...what, ...(draft?.quote ? { quote: draft.quote } : {}) });
       id = made?.id ?? "";
     };
-    if (!(await done(send, b.posted))) return false;
+    if (!(await done(send, () => saidOf(id, b.posted)))) return false;
     setDraft(undefined);
     await again();
     setNow(id);

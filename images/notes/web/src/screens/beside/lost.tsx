@@ -47,7 +47,7 @@ export function Lost() {
   return (
     <section class="refused doubts lost" aria-labelledby="lost">
       <p id="lost" role="status">
-        {found.some((one) => one.kind === "page") ? b.notDone(found.length) : b.lost(found.length)}
+        {b.notDone(found.length)}
       </p>
       <ul>
         {found.map((one) => (

@@ -5,7 +5,7 @@
  * another one's name.
  */
 import { signal } from "@preact/signals";
-import { ApiError, request } from "../../api/client";
+import { ApiError, request, UnreachableError } from "../../api/client";
 import { EndedError, isCurrent, load } from "../../api/signed_in";
 import type { Comment } from "../../api/types";
 import { hasLost, hearOfComments } from "../../app/comments";
@@ -25,6 +25,7 @@ import { removePage } from "../../sync/offline";
 import { joined, repeat, sorted } from "../../sync/repeats";
 import type { KeptRequest } from "../../sync/stored";
 import { FileUpload } from "../../sync/upload";
+import { keepLater, mustWait, showLater } from "./later";
 import { beside, ready } from "./words";
 
 /** What is asked for; `id` is "" for a new comment. */
@@ -43,7 +44,10 @@ const open = new Map<string, string>();
 const others = new BroadcastChannel("notes-lost");
 others.onmessage = () => void showLost();
 
-/** Sends a request, and stores it when the server has accepted it; the comment that it made. */
+/**
+ * Sends a request, and stores it when the server has accepted it; the comment that it made. Without a network a new
+ * comment is stored, and sent later.
+ */
 export async function ask(asked: Asked): Promise<Comment | undefined> {
   const isSame = isCurrent();
   const user = userId();
@@ -51,6 +55,7 @@ export async function ask(asked: Asked): Promise<Comment | undefined> {
   const key = open.get(name) ?? makeId();
   open.set(name, key);
   try {
+    if (mustWait(asked)) throw new UnreachableError(asked.page);
     const made = await send({ ...asked, key, user, at: 0, doubt: "" }, isSame);
     const one = { ...asked, key, user, at: Date.now(), doubt: "", id: made?.id ?? asked.id };
     const next = joined(await keptRequests(user), one);
@@ -60,6 +65,14 @@ export async function ask(asked: Asked): Promise<Comment | undefined> {
     look();
     return made;
   } catch (error) {
+    if (error instanceof UnreachableError && asked.kind === "post" && isSame()) {
+      const kept = await keepLater({ ...asked, key, user, at: 0, doubt: "" });
+      if (kept) {
+        open.delete(name);
+        look();
+        return kept;
+      }
+    }
     // The next try is based on what is shown then.
     if (error instanceof ApiError && error.status === 409) hearOfComments(asked.page);
     if (error instanceof ApiError && error.status < 500) open.delete(name);
@@ -174,7 +187,7 @@ export async function showLost(): Promise<void> {
   const found = sorted(await keptRequests(userId()), 0).doubtful;
   lost.value = found;
   noteUnsent();
-  await making.show();
+  await Promise.all([making.show(), showLater()]);
   if (!found.length) return;
   await ready();
   hasLost.value = true;

@@ -1,10 +1,11 @@
 /** One thread: the passage that it is about, its comments, and what can be done with it. */
 import { useState } from "preact/hooks";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
-import { userId } from "../../app/store";
+import { notice, userId } from "../../app/store";
 import { initials, when } from "../../app/words";
 import { Ask, done } from "../around/parts";
 import { TextForm } from "./form";
+import { giveUpLater, isLater, saidOf } from "./later";
 import type { Anchor } from "./marks";
 import { partsOf } from "./mentions";
 import { ask } from "./requests";
@@ -51,7 +52,12 @@ function Entry({ one, answers, node, again }: EntryProps) {
     await again();
     return true;
   };
+  const waits = isLater(one.id);
   const remove = async (): Promise<void> => {
+    if (await giveUpLater(one.id)) {
+      notice.value = b.deleted;
+      return;
+    }
     const what = { ...about(node, one), kind: "delete" as const, answers };
     if (await done(() => ask(what), b.deleted)) await again();
   };
@@ -63,6 +69,7 @@ function Entry({ one, answers, node, again }: EntryProps) {
         </span>
         <strong dir="auto">{name}</strong>
         <small class="faint">
+          {waits && `${b.notSent} · `}
           <time dateTime={one.created_at} title={new Date(one.created_at).toLocaleString()}>
             {when(one.created_at)}
           </time>
@@ -94,7 +101,7 @@ function Entry({ one, answers, node, again }: EntryProps) {
       )}
       {!isChanging && mayDelete && (
         <div class="small-acts">
-          {isOwn && (
+          {isOwn && !waits && (
             <button type="button" class="quiet" onClick={() => setChanging(true)}>
               {b.edit}
             </button>
@@ -158,7 +165,11 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
   const isResolved = first.resolved_at !== null;
   const reply = async (body: string): Promise<boolean> => {
     const what = { ...about(node, first), kind: "post" as const, id: "", parent: first.id, body };
-    if (!(await done(() => ask(what), b.replied))) return false;
+    let id = "";
+    const send = async (): Promise<void> => {
+      id = (await ask(what))?.id ?? "";
+    };
+    if (!(await done(send, () => saidOf(id, b.replied)))) return false;
     setReplying(false);
     await again();
     return true;
@@ -205,13 +216,15 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
                 {b.reply}
               </button>
             )}
-            <button
-              type="button"
-              aria-label={isResolved ? b.reopenOf(name) : b.resolveOf(name)}
-              onClick={() => void resolve()}
-            >
-              {isResolved ? b.reopen : b.resolve}
-            </button>
+            {!isLater(first.id) && (
+              <button
+                type="button"
+                aria-label={isResolved ? b.reopenOf(name) : b.resolveOf(name)}
+                onClick={() => void resolve()}
+              >
+                {isResolved ? b.reopen : b.resolve}
+              </button>
+            )}
           </div>
         )}
       </article>

@@ -14,6 +14,8 @@ export const words: BesideWords = {
   mention: "Eine Person erwähnen",
   sendKey: "Strg Eingabe sendet.",
   posted: "Der Kommentar ist gesendet.",
+  keptHere: "Es ist hier gespeichert und wird gesendet, sobald Sie wieder online sind.",
+  notSent: "Noch nicht gesendet",
   replied: "Die Antwort ist gesendet.",
   changed: "Der Kommentar ist geändert.",
   deleted: "Der Kommentar ist gelöscht.",
@@ -95,8 +97,6 @@ export const words: BesideWords = {
   foundNoPage: "Keine Seite heißt so.",
   moveHere: "Hierher verschieben",
   moved: (title, place) => `„${title}“ ist verschoben: ${place}.`,
-  lost: (n) =>
-    `${count(n, "Sache", "Sachen")}, die Sie getan haben und die der Server verloren hat, ließen sich nicht wiederholen.`,
   notDone: (n) =>
     `${count(n, "Sache", "Sachen")}, die Sie getan haben, ließen sich auf dem Server nicht ausführen.`,
   yourPage: "Ihre neue Seite",
