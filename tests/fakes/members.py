@@ -50,6 +50,8 @@ class Members(MemberContainers):
     fences_joiners: bool = True
     """True for images that keep a member from leading that has its log from those that began anew,
     and obey the request not to lead."""
+    hears_settings: float = 0.8
+    """The chance that a member takes changed settings over in a tick."""
     hears_partners: bool = True
     """True for images whose Patroni hears its partners before it leads for the first time."""
     recovery_s: dict[str, float] = field(default_factory=dict)

@@ -113,7 +113,10 @@ class PatroniModel(Members):
                 member.applied = agreed.raft.commit_index
                 if member.sync is not agreed.sync and synchronous.hears(self, agreed):
                     member.sync = agreed.sync
-                is_other = member.settings is not agreed.settings and self.rng.random() < 0.8
+                is_other = (
+                    member.settings is not agreed.settings
+                    and self.rng.random() < self.hears_settings
+                )
                 if is_other and agreed.settings:  # without any it keeps those of its volume
                     member.settings = agreed.settings
                 if not member.volume.is_empty:

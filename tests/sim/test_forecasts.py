@@ -34,7 +34,7 @@ from tests.sim.schema_edits import fields_of
 from tests.sim.seeds import given_seed, histories_of, is_quick, turns
 from tests.sim.topology_world import first_of, text_of, topology_world
 from tests.support.app_builders import APP_DIGESTS, APP_FILE, app_manifest
-from tests.support.builders import FILE
+from tests.support.builders import FILE, manifest
 
 EDITS = histories_of(2, 10)
 CASES = [*range(EDITS)] if is_quick() else turns(range(EDITS), 3, "forecasts")
@@ -113,6 +113,24 @@ def test_a_change_of_the_members_comes_to_what_was_forecast(before: str, after: 
     assert run_virtual(main) == []
 
 
+@pytest.mark.parametrize("hears", [0.8, 0.15])
+def test_a_leader_moves_once_for_one_edit(hears: float) -> None:
+    """A parameter that needs a restart changes in the same edit: members that are slow to say so
+    had the lead moved to one of them, back for its restart, and there again."""
+
+    async def main() -> list[str]:
+        world = prepared_world(1)
+        world.patroni_model.hears_settings = hears
+        await at_rest(world, manifest(primary="member-2", postgresql=BUFFERS))
+        found = await judged_edit(world, manifest(primary="member-1"), with_restarts=False)
+        moves = sum(kind == "switchover" for _, kind in world.patroni.verbs)
+        assert moves == 2, "one for each primary"
+        return found
+
+    assert run_virtual(main) == []
+
+
+BUFFERS = "{parameters: {shared_buffers: 64MB}}"
 MOMENTS_S = (4.0, 9.0, 14.0, 21.0, 33.0, 47.0, 66.0, 95.0)
 """Seconds after an edit at which its rest is forecast."""
 

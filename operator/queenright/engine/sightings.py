@@ -23,6 +23,7 @@ from queenright.core.observed import (
     down_key,
     hung_key,
     node_key,
+    parameters_key,
     raft_key,
     voters_key,
 )
@@ -193,12 +194,17 @@ def down_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
 
 
 def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
-    """Yield Patroni's settings that are plain text, as the operator's own are."""
+    """Yield Patroni's settings that are plain text, as the operator's own are, and PostgreSQL's
+    parameters."""
     for name, reading in observed.settings.items():
         if isinstance(reading, Known):
             for key, value in reading.value.items():
                 if isinstance(value, str):
                     yield f"{name}/{key}", value
+            section = reading.value.get("postgresql")
+            found = section.get("parameters") if isinstance(section, Mapping) else None
+            if isinstance(found, Mapping):
+                yield parameters_key(name), tuple((key, str(found[key])) for key in sorted(found))
 
 
 def leaderless(observed: Observed) -> Iterator[tuple[str, Hashable]]:

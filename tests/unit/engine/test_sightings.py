@@ -14,12 +14,13 @@ from queenright.core.observed import (
     Unknown,
     hung_key,
     node_key,
+    parameters_key,
     raft_key,
     voters_key,
 )
 from queenright.engine.sightings import Sightings
 from tests.support.builders import raft_status, three_nodes
-from tests.support.changed import with_member, with_node, with_raft
+from tests.support.changed import with_member, with_node, with_raft, with_settings
 
 KEY = raft_key("main_member-2")
 
@@ -103,6 +104,16 @@ def test_a_list_that_stays_keeps_its_times_and_another_one_is_walked_over() -> N
     assert {key for key in keys if ages[key] == 0.0} == {first.id}
     assert ages[node_key(swarm_of(before).nodes[0].id)] == 5.0
     assert first.id not in seen.note(with_services(before, tuple(others)), 6.0)
+
+
+def test_parameters_count_from_their_last_change() -> None:
+    seen, key = Sightings(), parameters_key("main")
+    before = with_settings(three_nodes(), postgresql={"parameters": {"work_mem": "8MB"}})
+    after = with_settings(three_nodes(), postgresql={"parameters": {"work_mem": "9MB"}})
+    assert seen.note(before, 0.0)[key] == 0.0
+    assert seen.note(before, 9.0)[key] == 9.0
+    assert seen.note(after, 10.0)[key] == 0.0
+    assert key not in seen.note(with_settings(three_nodes(), postgresql="text"), 12.0)
 
 
 def test_what_is_gone_is_forgotten_by_a_part_after_a_look_that_was_ended() -> None:

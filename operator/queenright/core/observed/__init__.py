@@ -50,6 +50,7 @@ __all__ = (
     "down_key",
     "hung_key",
     "node_key",
+    "parameters_key",
     "raft_key",
     "voters_key",
 )
@@ -67,6 +68,11 @@ without a break."""
 def node_key(node_id: str) -> str:
     """Return the key in ``seen_s_ago`` of a node's state, labels and availability."""
     return f"node/{node_id}"
+
+
+def parameters_key(cluster: str) -> str:
+    """Return the key in ``seen_s_ago`` of the parameters in a cluster's settings of Patroni."""
+    return f"{cluster}/postgresql/parameters"
 
 
 def raft_key(service: str) -> str:

@@ -33,7 +33,11 @@ from queenright.core.kinds.postgres_cluster.switchover.route_hint import (
     clear_route_hint,
     write_route_hint,
 )
-from queenright.core.kinds.postgres_cluster.switchover.waits import seen_note, well_for
+from queenright.core.kinds.postgres_cluster.switchover.waits import (
+    seen_note,
+    until_heard,
+    well_for,
+)
 from queenright.core.kinds.postgres_cluster.topology.removing import leader_that_leaves
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
 from queenright.core.planning.backoff import hold_back
@@ -82,6 +86,8 @@ def decide_leader(state: ClusterState) -> LeaderDecision:
     if not state.is_bootstrapped:
         return LeaderDecision(kept)
     wanted = wanted_move(state, kept, leader)
+    if isinstance(wanted, SwitchoverRequest):
+        wanted = once_heard(state, wanted)
     if isinstance(wanted, SwitchoverRequest):
         return step_towards(state, kept, leader, timeline, wanted)
     held = (wanted,) if wanted is not None else ()
@@ -197,6 +203,22 @@ def wanted_move(
             return None
         return SwitchoverRequest(wanted, "return", f"{wanted.name} led before, and is spec.primary")
     return failed_over(state, annotations, leader, wanted)
+
+
+def once_heard(state: ClusterState, move: SwitchoverRequest) -> SwitchoverRequest | Hold:
+    """The switchover, or a hold while members may not have said yet that they have to restart.
+
+    One that moves before would have to move again for the restart, and back. What makes room for
+    the owner (maintenance, a removal) does not wait.
+    """
+    left = until_heard(state)
+    if move.kind in {"maintenance", "removal"} or left <= timedelta(0):
+        return move
+    reason = (
+        f"switchover to {move.to.name}: waits until each member has said whether it has to restart "
+        f"(PostgreSQL's parameters have just changed, or the operator has just started); {move.why}"
+    )
+    return Hold(f"switchover/{state.desired.name}", reason, state.now + left)
 
 
 def to_the_best(

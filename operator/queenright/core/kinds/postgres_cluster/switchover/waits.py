@@ -1,4 +1,5 @@
-"""Ages of the annotated leader: by the annotation's time, and by what this process has seen.
+"""Ages of the annotated leader and of the settings: by the annotation's time, and by what this
+process has seen.
 
 Decides nothing. Invariant: a clock that jumps makes no wait endless, and failback never earlier
 than after a minute that this process has watched.
@@ -10,6 +11,7 @@ from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import parameters_key
 from queenright.core.planning.ages import likely_age
 from queenright.core.planning.rollout_waits import task_age
 
@@ -41,3 +43,15 @@ def well_for(state: ClusterState, annotations: Annotations) -> timedelta:
     if seen_s is not None and timedelta(seconds=seen_s) < STABLE:
         found.append(timedelta(seconds=seen_s))
     return max(min(found), timedelta(0))
+
+
+def until_heard(state: ClusterState) -> timedelta:
+    """Time until every member says whether it has to restart for the parameters as they are.
+
+    A member takes them over in its next round. Without an observation of their age (a command that
+    looks once) none is left.
+    """
+    seen_s = state.seen_s_ago.get(parameters_key(state.desired.name))
+    if seen_s is None:
+        return timedelta(0)
+    return timedelta(seconds=max(state.desired.settings["loop_wait"] - seen_s, 0.0))

@@ -15,7 +15,13 @@ from queenright.core.kinds.postgres_cluster.annotations import (
 )
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY, Route
 from queenright.core.kinds.ruleset import first_refusal
-from queenright.core.observed import Attempt, Observed, RaftStatus, Unknown
+from queenright.core.observed import (
+    Attempt,
+    Observed,
+    RaftStatus,
+    Unknown,
+    parameters_key,
+)
 from tests.golden.messages import assert_words
 from tests.support.builders import (
     LONG_AGO,
@@ -87,6 +93,24 @@ class TestAWish:
         plan = plan_for(at_start(PLAIN), PLAIN)
         actions = ["label-config/main_cluster", "switchover/main !main_member-1"]
         assert summary(plan) == (actions, [])
+
+    def test_it_waits_until_each_member_has_said_whether_it_restarts(self) -> None:
+        """Or the lead would come to a member that then gives it away for its restart."""
+        young = dataclasses.replace(at_start(PLAIN), seen_s_ago={parameters_key("main"): 3.0})
+        plan = plan_for(young, PLAIN)
+        assert summary(plan) == ([], ["switchover/main"])
+        assert plan.recheck_at == NOW + timedelta(seconds=7)
+        assert_words(*plan.holds)
+        old = dataclasses.replace(young, seen_s_ago={parameters_key("main"): 10.0})
+        assert summary(plan_for(old, PLAIN)) == summary(plan_for(at_start(PLAIN), PLAIN))
+
+    def test_a_maintenance_does_not_wait_for_that(self) -> None:
+        young = {parameters_key("main"): 3.0}
+        text = manifest(
+            maintenance="{nodes: [node2], until: 2030-01-01T00:00:00Z}", fastSwitchover="false"
+        )
+        plan = plan_for(dataclasses.replace(three_nodes(), seen_s_ago=young), text)
+        assert any("switchover/main" in key for key in summary(plan)[0]), summary(plan)
 
     def test_an_old_hint_is_told_anew(self) -> None:
         plan = plan_for(told(at_start(), NOW - timedelta(minutes=5)), WISH)
