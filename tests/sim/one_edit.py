@@ -115,7 +115,7 @@ NAME = ("metadata", "name")
 CARRIED_OUT = "carried out"
 LEADERLESS_S = 60.0
 """Longer than the lock's life and a restart: nobody's plan may cost clients more."""
-TRIES = 12
+TRIES = 60
 
 
 @dataclass
@@ -131,7 +131,7 @@ class Outcome:
 
 
 def draw_valid(kind: str, one: SchemaField, rng: random.Random) -> tuple[str, Edit] | None:
-    """A text and a valid edit of it; None if a dozen draws give none."""
+    """A text and a valid edit of it; None if ``TRIES`` draws give none."""
     file, *texts = TEXTS[kind]
     for _ in range(TRIES):
         named = (*(["volume"] if "volume" in one.path else []), one.path[-1], one.path[1])

@@ -107,7 +107,9 @@ class TopologyJudge:
         if verb.kind == "raft-remove":
             for text in self.judge_vote(verb.voter):
                 self.violated(text)
-        if verb.kind == "reinitialize" and not verb.member.volume.is_empty:
+        volume = verb.member.volume
+        # What a rewind has left half done is of no use to anybody.
+        if verb.kind == "reinitialize" and not (volume.is_empty or volume.is_torn):
             self.violated(f"the data directory of {verb.member.name} is emptied")
 
     def judge(self, kind: str, what: object) -> Iterator[str]:
