@@ -79,9 +79,13 @@ def streams(port: int) -> bool:
 def any_began(partners: Iterable[str], port: int) -> bool:
     """Return True if a partner (``host:port`` of its Raft node) says that its log began anew: the
     operator has then compared all members' data, and this one may not lead before it streams."""
-    hosts = (partner.rpartition(":")[0].strip("[]") for partner in partners)
-    tags = (answer_of(host, port).get("tags") for host in hosts)
+    tags = (answer_of(host, port).get("tags") for host in hosts_of(partners))
     return any(isinstance(found, dict) and BEGAN_TAG in found for found in tags)
+
+
+def hosts_of(partners: Iterable[str]) -> list[str]:
+    """The hosts of Raft nodes (``host:port``), on which their members' Patroni answers, too."""
+    return [partner.rpartition(":")[0].strip("[]") for partner in partners]
 
 
 def answer_of(host: str, port: int, limit_s: float = ANSWER_S) -> Mapping[str, object]:

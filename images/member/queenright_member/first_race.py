@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from .fence import STREAMS, answer_of
+from .fence import STREAMS, answer_of, hosts_of
 from .findings import TAG
 from .raft_wait import END_TAG, FINDING, address_in
 
@@ -178,5 +178,5 @@ def keep_to_it() -> None:
 def of_this_member() -> FirstRace:
     """The race of the member whose Patroni this process becomes, by its environment and file."""
     port = address_in(Path(sys.argv[1]))[1]
-    hosts = [one.rpartition(":")[0].strip("[]") for one in json.loads(os.environ["RAFT_PARTNERS"])]
+    hosts = hosts_of(json.loads(os.environ["RAFT_PARTNERS"]))
     return FirstRace(hosts, lambda host: answer_of(host, port, ANSWER_S))

@@ -45,6 +45,9 @@ export async function signIn(page, base, who) {
   await Promise.all([page.waitForURL(`${base}/`), page.click('form[action="/login"] button')]);
 }
 
+/** True once the workspace has made its database: a script that opened it before would make an empty one. */
+export const hasStore = (page) => page.evaluate(async () => (await indexedDB.databases()).length > 0);
+
 export async function accessible(page, name) {
   await page.evaluate(axe).catch(() => undefined);
   const found = await page.evaluate(async (run) => {

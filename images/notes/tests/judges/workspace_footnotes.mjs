@@ -1,6 +1,6 @@
 // Makes footnotes in the editor, goes to them and back, and takes them away. Prints a line for each scenario that
 // holds. Arguments: the addresses of two replicas; people, a token and ids as JSON.
-import { accessible, ada, bob, docOf, edit, first, holds, isSaved, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
+import { accessible, ada, bob, docOf, edit, first, hasParts, holds, isSaved, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
 
 const KEY = 'Control+Alt+f';
 /** A document in short: signs as ^ with the first part of their label, and its footnotes behind it. */
@@ -91,7 +91,7 @@ async function two() {
   const a = await opened(first, ada, id);
   const b = await opened(second, bob, id);
   // The command is fetched when it is needed: from the browser's store, once that has it.
-  await until(() => b.page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
+  await hasParts(b.page);
   await b.page.reload();
   await edit(b.page);
   await b.context.setOffline(true);

@@ -1,7 +1,7 @@
 // Comments without a network in Chromium: kept, shown, answered, given up, sent with its return, or refused then.
 // Prints a line for each scenario that holds. Arguments: the addresses of two replicas; people, a token and ids as JSON.
 import { hasMark, listed, marks, person, said, select, thread } from './beside_tools.mjs';
-import { accessible, ada, api, bob, first, holds, judge, pages, second, token, until } from './workspace_tools.mjs';
+import { accessible, ada, api, bob, first, hasParts, holds, judge, pages, second, token, until } from './workspace_tools.mjs';
 
 const KEPT = 'It is kept here, and sent when you are online again.';
 const NOT_SENT = 'Not sent yet';
@@ -11,7 +11,7 @@ const sent = (id, ...wanted) => until(async () => (await bodies(id)).join() === 
 /** A person at a page whose browser has all that it needs without a network. */
 async function ready(base, who, id) {
   const one = await person(base, who, `p/${id}`);
-  await until(() => one.page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
+  await hasParts(one.page);
   await one.page.getByRole('button', { name: 'Comments' }).click();
   await one.page.locator('#beside-title').waitFor();
   return one;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { STARTED } from './chromium.mjs';
 import {
-  accessible, ada, api, bob, docOf, first, holds, judge, newPage, pages, second, signIn, textOf, token, until, wrong,
+  accessible, ada, api, bob, docOf, first, hasParts, holds, judge, newPage, pages, second, signIn, textOf, token, until, wrong,
 } from './workspace_tools.mjs';
 
 /** An address of a replica that can be shut: then nothing answers there, as without a network. */
@@ -75,8 +75,6 @@ const tree = (id = space) => api('GET', `/spaces/${id}/tree`);
 const titled = async (title, id = space) => (await tree(id)).filter((one) => one.title === title);
 const said = async (id) => textOf(await docOf(id).catch(() => ({ text: '' })));
 const idOf = (page) => page.url().split('/').at(-1);
-const stored = (page) => until(() => page.evaluate(async () => (await caches.keys()).length > 0
-  && navigator.serviceWorker.controller !== null));
 const text = (page) => page.getByRole('textbox', { name: /Text of the page|Text der Seite/ });
 const row = (page, title) => page.getByRole('treeitem', { name: title, exact: true });
 const list = (page) => page.locator('.lost li');
@@ -85,7 +83,7 @@ const list = (page) => page.locator('.lost li');
 async function ready(page, base, who) {
   if (who) await signIn(page, base, who);
   await page.goto(`${base}/w/p/${pages.home}`);
-  await stored(page);
+  await hasParts(page);
   await row(page, 'Home').waitFor();
   await page.waitForTimeout(1500);
 }

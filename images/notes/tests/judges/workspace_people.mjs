@@ -1,6 +1,6 @@
 // Uses the workspace in Chromium as two people at one browser, and prints a line for each scenario that holds.
 // Arguments: address, the two people's e-mail addresses and passwords, and the ids of pages and spaces, as JSON.
-import { holds, judge, newPage, signIn } from './chromium.mjs';
+import { hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, ids } = JSON.parse(given);
@@ -12,9 +12,8 @@ async function opened(who) {
   return { context, page };
 }
 
-/** Everything that the browser stores, as one object of lists. The workspace makes the database, never this. */
-const stored = (page) => page.evaluate(async () => (await indexedDB.databases()).length === 0
-  ? { pages: [], trees: [], pictures: [], values: [] } : new Promise((done) => {
+/** Everything that the browser stores, as one object of lists. */
+const stored = async (page) => !await hasStore(page) ? { pages: [], trees: [], pictures: [], values: [] } : page.evaluate(() => new Promise((done) => {
   const opening = indexedDB.open('notes');
   opening.onsuccess = () => {
     const db = opening.result;

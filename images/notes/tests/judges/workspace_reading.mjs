@@ -1,6 +1,6 @@
 // Reads pages and makes new ones in Chromium, and prints a line for each scenario that holds.
 // Arguments: the address of a replica; people, a token and ids as JSON.
-import { accessible, holds, judge, newPage, signIn } from './chromium.mjs';
+import { accessible, hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, token, ...ids } = JSON.parse(given);
@@ -106,8 +106,8 @@ async function files() {
   }
 }
 
-/** The version of the page that this browser has noted as read. The workspace makes the database, never this. */
-const readVersion = (page) => page.evaluate(async (name) => (await indexedDB.databases()).length === 0 ? 0 : new Promise((done) => {
+/** The version of the page that this browser has noted as read. */
+const readVersion = async (page) => !await hasStore(page) ? 0 : page.evaluate((name) => new Promise((done) => {
   const opening = indexedDB.open('notes');
   opening.onsuccess = () => {
     const asked = opening.result.transaction('values').objectStore('values').get(name);

@@ -46,6 +46,10 @@ export async function until(look, show = () => '', ms = 40_000) {
   return false;
 }
 
+/** Waits until the browser has stored the parts of the workspace, and needs no network for them. */
+export const hasParts = (page) => until(() => page.evaluate(async () => (await caches.keys()).length > 0
+  && navigator.serviceWorker.controller !== null));
+
 /** An address behind which each request goes to the other replica than the one before. */
 export async function alternating() {
   let count = 0;

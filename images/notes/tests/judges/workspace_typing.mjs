@@ -1,6 +1,6 @@
 // Writes in the editor as people do, and prints a line for each scenario that holds.
 // Arguments: the addresses of two replicas; people, a token and ids as JSON.
-import { ada, accessible, api, docOf, first, holds, isSaved, judge, opened, pages, textOf, until } from './workspace_tools.mjs';
+import { ada, accessible, api, docOf, first, hasParts, holds, isSaved, judge, opened, pages, textOf, until } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
 const MAY = { permissions: ['clipboard-read', 'clipboard-write'], bypassCSP: true };
@@ -44,7 +44,7 @@ const paste = async (page, what, keys = 'Control+v') => {
 /** Once the service worker has stored everything, the network is not needed. */
 const stored = async (page) => {
   await page.evaluate(() => navigator.serviceWorker.ready);
-  await until(() => page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
+  await hasParts(page);
 };
 
 /** Markdown that is pasted becomes blocks, also without a network, and text again. */

@@ -101,13 +101,13 @@ export function Frame({ title, answer, back, children }: FrameProps) {
 export const backTo = (id: string): string => pagePath(id);
 
 /** Does a request and says what came of it; false if the server did not do it. */
-export async function done(
-  work: () => Promise<unknown>,
-  text: string | (() => string),
+export async function done<T>(
+  work: () => Promise<T>,
+  text: string | ((answer: T) => string),
 ): Promise<boolean> {
   try {
-    await work();
-    notice.value = typeof text === "string" ? text : text();
+    const answer = await work();
+    notice.value = typeof text === "string" ? text : text(answer);
     return true;
   } catch (error) {
     if (error instanceof EndedError) return false;

@@ -224,11 +224,12 @@ export function Comments({ node }: { node: PageNode }) {
   const post = async (body: string): Promise<boolean> => {
     const what = { kind: "post" as const, id: "", page: node.id, title: node.title, body };
     let id = "";
-    const send = async (): Promise<void> => {
+    const send = async () => {
       const made = await ask({ ...what, ...(draft?.quote ? { quote: draft.quote } : {}) });
       id = made?.id ?? "";
+      return made;
     };
-    if (!(await done(send, () => saidOf(id, b.posted)))) return false;
+    if (!(await done(send, (made) => saidOf(made, b.posted)))) return false;
     setDraft(undefined);
     await again();
     setNow(id);

@@ -52,8 +52,8 @@ export async function keepLater(asked: KeptRequest): Promise<Comment | undefined
 }
 
 /** What is said of a comment that was just written: `text`, or that it waits. */
-export const saidOf = (id: string, text: string): string =>
-  isLater(id) ? beside.value.keptHere : text;
+export const saidOf = (made: Comment | undefined, text: string): string =>
+  made && isLater(made.id) ? beside.value.keptHere : text;
 
 /** Gives up a comment that waits, with the answers to it; false if it does not wait any more. */
 export async function giveUpLater(id: string): Promise<boolean> {

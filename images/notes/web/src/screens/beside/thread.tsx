@@ -165,11 +165,13 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
   const isResolved = first.resolved_at !== null;
   const reply = async (body: string): Promise<boolean> => {
     const what = { ...about(node, first), kind: "post" as const, id: "", parent: first.id, body };
-    let id = "";
-    const send = async (): Promise<void> => {
-      id = (await ask(what))?.id ?? "";
-    };
-    if (!(await done(send, () => saidOf(id, b.replied)))) return false;
+    if (
+      !(await done(
+        () => ask(what),
+        (made) => saidOf(made, b.replied),
+      ))
+    )
+      return false;
     setReplying(false);
     await again();
     return true;
