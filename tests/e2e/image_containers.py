@@ -18,9 +18,10 @@ from tests.support import web
 
 LABEL = "queenright.test=images"
 NETWORK = "queenright-images-test"
-PREFIX = "10.79.0"
+PREFIX = "10.89.0"
 #: A second network, outside every range that may see the statistics page.
 OUTSIDE_NETWORK, OUTSIDE_PREFIX = "queenright-images-outside", "198.18.7"
+SUBNETS = (f"{PREFIX}.0/24", f"{OUTSIDE_PREFIX}.0/24")
 SECRETS = {
     "pg_replication_pw": "Repl1cation+/=",
     "pg_superuser_pw": "Sup3ruser+/=",
@@ -53,9 +54,8 @@ class Containers:
 
     def networks(self) -> None:
         """The members' network, and one outside."""
-        for name, prefix in ((NETWORK, PREFIX), (OUTSIDE_NETWORK, OUTSIDE_PREFIX)):
-            subnet = f"--subnet={prefix}.0/24"
-            self.builder.docker("network", "create", f"--label={LABEL}", subnet, name)
+        for name, subnet in zip((NETWORK, OUTSIDE_NETWORK), SUBNETS, strict=True):
+            self.builder.docker("network", "create", f"--label={LABEL}", f"--subnet={subnet}", name)
 
     def run(self, *options: str) -> str:
         """`docker run -d` with our label; the container's id."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import image_containers
+from tests.e2e import test_own_disks as own_disks
 from tests.lab.settings import LabSettings
 from tests.support.side_by_side import (
     LONGEST_FIRST,
@@ -172,3 +175,10 @@ def test_a_quiet_test_that_waits_for_its_turn_does_not_use_up_its_time(
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 0, said
     assert "1 passed" in said
+
+
+def test_the_networks_of_one_run_do_not_overlap() -> None:
+    labs = [LabSettings(Path("/var/lib/lab"), 3).beside(number).subnet for number in range(4)]
+    others = [own_disks.SUBNET, *map(ipaddress.IPv4Network, image_containers.SUBNETS)]
+    for one, other in itertools.combinations([*labs, *others], 2):
+        assert not one.overlaps(other), f"{one}, {other}"
