@@ -65,7 +65,8 @@ export function Notice() {
   useEffect(() => {
     if (!text) return undefined;
     const timer = setTimeout(() => {
-      notice.value = "";
+      // The next text may be there by now, and this timer not yet cleared.
+      if (notice.value === text) notice.value = "";
     }, 6000);
     return () => clearTimeout(timer);
   }, [text]);

@@ -201,6 +201,16 @@ export function pastes(around: Around): Plugin {
           if (event.key === "Shift") isShifted = false;
           return false;
         },
+        // Before the editor makes a paragraph of each line of it, which takes seconds.
+        paste(_view, event) {
+          if ((event.clipboardData?.getData("text/plain").length ?? 0) <= MOST) return false;
+          event.preventDefault();
+          void import("../markdown/pasted")
+            .then(({ en }) => words(en))
+            .then((said) => say(said.tooLong))
+            .catch(failed);
+          return true;
+        },
       },
       handleKeyDown(view, event) {
         const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -212,13 +222,6 @@ export function pastes(around: Around): Plugin {
         const data = event.clipboardData;
         const text = data?.getData("text/plain") ?? "";
         waiting = undefined;
-        if (text.length > MOST) {
-          void import("../markdown/pasted")
-            .then(({ en }) => words(en))
-            .then((said) => say(said.tooLong))
-            .catch(failed);
-          return true;
-        }
         // "Paste as text" has no HTML either.
         const isText = isShifted || data?.getData("text/html") || text.length > MOST_READ;
         const isCode = view.state.selection.$from.parent.type.spec.code;
