@@ -1,7 +1,8 @@
 """Measure what clusters cost: files, passes, an edit, memory, and how long the loop is held.
 
-Needs no lab: the real engine on real files, and the real adapter of Docker on an engine's own JSON
-(``engine_server``); the other ports answer from memory (``scale_world``). Each number of clusters
+Needs no lab: the real engine on real files, its audit trail among them, and the real adapter of
+Docker on an engine's own JSON (``engine_server``); the other ports answer from memory
+(``scale_world``). Each number of clusters
 has processes of its own, and seconds are the processor's, not the wall's. Of passes that are made
 one by one: ``start`` is everything from the files' texts to the end of the first pass; ``second``
 the pass after it, which makes each plan anew, since the operator has seen the swarm for long enough
@@ -53,8 +54,7 @@ from queenright.ports.swarm import Swarm
 from queenright.settings import PollIntervals
 from tests.bench.engine_server import engine_of
 from tests.bench.held import TICK_S, Held
-from tests.bench.scale_world import StillClock, StillPatroni, still_ports, with_docker
-from tests.fakes.files import FakeAudit
+from tests.bench.scale_world import CountedTrail, StillClock, StillPatroni, still_ports, with_docker
 from tests.support.many_clusters import Deployed, cluster_name, cluster_text, texts_of
 
 CLUSTERS = (1, 10, 100, 300, 1000)
@@ -141,7 +141,7 @@ class Bench:
             yield
             loop.stop()
 
-    async def lines(self, audit: FakeAudit) -> list[tuple[float, float]]:
+    async def lines(self, audit: CountedTrail) -> list[tuple[float, float]]:
         """Return, for each edit, of another file each time, the processor's and the clock's seconds
         to its first line; nothing where there are not enough files."""
         if self.clusters <= EDITS + 1:
@@ -151,10 +151,10 @@ class Bench:
         for number in range(EDITS):
             await anyio.sleep(rng.uniform(*EDITS_APART_S))
             self.go_on()
-            intents, began = len(audit.intents), (time.process_time(), time.monotonic())
+            intents, began = audit.intents, (time.process_time(), time.monotonic())
             self.write(self.clusters // 2 + 1 + number)
             with anyio.fail_after(LONGEST_S):
-                while len(audit.intents) == intents:  # noqa: ASYNC110  # a fake tells nobody
+                while audit.intents == intents:  # noqa: ASYNC110  # it tells nobody
                     await anyio.sleep(TICK_S)
             found.append((time.process_time() - began[0], time.monotonic() - began[1]))
         return found
@@ -183,7 +183,7 @@ class Bench:
 
 
 async def prepared(
-    clusters: int, directory: Path, audit: FakeAudit, engine: tuple[str, Deployed]
+    clusters: int, directory: Path, audit: CountedTrail, engine: tuple[str, Deployed]
 ) -> Bench:
     """Read the files, of which everything is deployed."""
     ports = replace(
@@ -201,7 +201,7 @@ async def measure_passes(
     clusters: int, directory: Path, engine: tuple[str, Deployed], *, stacks: bool
 ) -> str:
     """Return the columns of passes that are made one by one."""
-    audit, began = FakeAudit(), time.process_time()
+    audit, began = CountedTrail(directory / "trail"), time.process_time()
     bench = await prepared(clusters, directory, audit, engine)
     load_s = time.process_time() - began
     held = Held(stacks=stacks)
@@ -220,9 +220,9 @@ async def measure_passes(
             result = await bench.pass_over(Trigger("timer"))
         pass_s = (time.process_time() - began) / PASSES
         assert result.is_converged
-        assert not audit.intents, audit.intents
+        assert audit.intents == 0, audit.intents
         read_s, edit_s = await bench.edit()
-        assert len(audit.intents) == 1, audit.intents
+        assert audit.intents == 1, audit.intents
         group.cancel_scope.cancel()
     held.tell()
     return (
@@ -242,7 +242,7 @@ async def measure_operator(
     clusters: int, directory: Path, engine: tuple[str, Deployed], *, stacks: bool
 ) -> str:
     """Return the columns of a whole operator."""
-    audit, held = FakeAudit(), Held(stacks=stacks)
+    audit, held = CountedTrail(directory / "trail"), Held(stacks=stacks)
     bench = await prepared(clusters, directory, audit, engine)
     async with bench.at_work(), anyio.create_task_group() as group:
         share, losses = await bench.quiet()

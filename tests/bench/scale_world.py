@@ -8,12 +8,16 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 
+from queenright.adapters.audit.log import AuditLog
 from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.adapters.system_clock import SystemClock
+from queenright.core.audit.chain import Record
 from queenright.core.observed import (
     Archiving,
     ImageFound,
@@ -183,7 +187,18 @@ class StillVotes:
         raise AssertionError(f"transfer to {voter} at raft {address}:{port}")
 
 
-def still_ports(texts: Mapping[str, str], audit: FakeAudit) -> Ports:
+class CountedTrail(AuditLog):
+    """The real trail, with its file in a directory; counts the intents."""
+
+    def __init__(self, directory: Path) -> None:
+        self.intents = 0
+        super().__init__(directory, SystemClock(), self._count)
+
+    def _count(self, record: Record) -> None:
+        self.intents += record["phase"] == "intent"
+
+
+def still_ports(texts: Mapping[str, str], audit: FakeAudit | AuditLog) -> Ports:
     """The ports of an operator of all of these clusters."""
     found = Deployed()
     ports: dict[str, Any] = {
