@@ -4,8 +4,8 @@ content: the same files have the same histories, whoever made a commit of them.
 
 ``QUEENRIGHT_SIM_SEED`` sets it by hand. ``QUEENRIGHT_SIM_HISTORIES`` and ``QUEENRIGHT_SIM_FAULTS``
 say how many histories, and how many faults and edits each has. With ``QUEENRIGHT_SIM_FORECASTS=N``
-one history in N ends with an edit that is forecast; by default none does, because a forecast is no
-promise: of some hundreds one differs from what then happens.
+one history in N ends with an edit that is forecast, with `make sim` each; by default none does,
+because a forecast is no promise: what is forecast is judged by ``test_forecasts`` in each run.
 
 A sweep over every case of something takes a part of them in a run, other ones for every commit. It
 takes all where ``QUEENRIGHT_SIM_HISTORIES`` is 10,000 or more.

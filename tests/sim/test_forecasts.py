@@ -130,6 +130,29 @@ def test_a_leader_moves_once_for_one_edit(hears: float) -> None:
     assert run_virtual(main) == []
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        pytest.param({"secrets": "{restApi: other_rest_pw}"}, id="a secret"),
+        pytest.param({"postgresql": "{parameters: {max_connections: 300}}"}, id="a parameter"),
+    ],
+)
+def test_a_leader_moves_once_without_a_route_hint(edited: dict[str, str]) -> None:
+    """The pass that makes a new secret, or writes a parameter, moved the leader as well: it did not
+    know yet that all members had to restart for that."""
+
+    async def main() -> list[str]:
+        world = prepared_world(1)
+        before = manifest(primary="member-1", fastSwitchover="false")
+        await at_rest(world, before)
+        after = manifest(primary="member-2", fastSwitchover="false", **edited)
+        found = await judged_edit(world, after, with_restarts=False)
+        assert sum(kind == "switchover" for _, kind in world.patroni.verbs) == 1
+        return found
+
+    assert run_virtual(main) == []
+
+
 BUFFERS = "{parameters: {shared_buffers: 64MB}}"
 MOMENTS_S = (4.0, 9.0, 14.0, 21.0, 33.0, 47.0, 66.0, 95.0)
 """Seconds after an edit at which its rest is forecast."""

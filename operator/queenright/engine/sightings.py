@@ -25,6 +25,7 @@ from queenright.core.observed import (
     node_key,
     parameters_key,
     raft_key,
+    seen_parameters,
     voters_key,
 )
 from queenright.core.observed.ages import Ages
@@ -201,10 +202,8 @@ def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
             for key, value in reading.value.items():
                 if isinstance(value, str):
                     yield f"{name}/{key}", value
-            section = reading.value.get("postgresql")
-            found = section.get("parameters") if isinstance(section, Mapping) else None
-            if isinstance(found, Mapping):
-                yield parameters_key(name), tuple((key, str(found[key])) for key in sorted(found))
+            if (found := seen_parameters(reading.value)) is not None:
+                yield parameters_key(name), found
 
 
 def leaderless(observed: Observed) -> Iterator[tuple[str, Hashable]]:

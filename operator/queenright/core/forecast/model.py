@@ -5,7 +5,7 @@ Pure. Invariant: a plan rests on the whole modelled observation, as a pass's on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from queenright.core.actions import AnyAction, CreateService, PatchSettings, Reinitialize
 from queenright.core.forecast.arrivals import arrived
 from queenright.core.forecast.effects import running
-from queenright.core.forecast.leading import is_standby_bound
+from queenright.core.forecast.late import HEARD, Late
 from queenright.core.forecast.members import Members
 from queenright.core.forecast.tasks import Change
 from queenright.core.kinds.claims import claimed_by_others, claimed_labels, claims_of
@@ -30,6 +30,8 @@ from queenright.core.observed import (
     MemberStatus,
     Observed,
     SwarmState,
+    parameters_key,
+    seen_parameters,
     voters_key,
 )
 from queenright.core.planning.deletion import NO_LABELS
@@ -43,8 +45,6 @@ BESIDE = (plan_base_backups, plan_drills)
 """Rules that are no part of a forecast: they run by a schedule, beside everything else."""
 LONG_AGO = timedelta(hours=1)
 """The age of what was observed at the beginning, of which the model knows no beginning."""
-HEARD = timedelta(seconds=1)
-"""The time after which members report what a write of Patroni's settings means for them."""
 NOT_LOOKED_UP = f"sha256:{'0' * 64}"
 """Digest of an image that the first observation did not need."""
 Effect: TypeAlias = Callable[[AnyAction, Observed, Mapping[DocumentKey, Desired], Change], Observed]
@@ -62,52 +62,9 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Late:
-    """Answers of members that come ``due`` after a write of Patroni's settings: ``before`` and
-    ``after`` it by service, and the tasks that ran then. One that has started since has found the
-    settings at its start."""
-
-    due: datetime
-    before: Mapping[str, MemberStatus]
-    after: Mapping[str, MemberStatus]
-    tasks: Mapping[str, frozenset[str]]
-
-    def applied(self, observed: Observed, swarm: SwarmState) -> Observed:
-        """Return the observation with the answers."""
-        found = dict(observed.members)
-        for service, later in self.after.items():
-            reading = found.get(service)
-            if not isinstance(reading, Known):
-                continue
-            status, former = reading.value, self.before[service]
-            waiting = {**status.pending_changes, **self._new(service)}
-            is_same = running(swarm, service) == self.tasks[service]
-            if not is_same or (former.is_leader and not status.is_leader):
-                waiting = {
-                    name: two for name, two in waiting.items() if is_standby_bound(name, two)
-                }
-            found[service] = Known(
-                replace(
-                    status,
-                    paused=later.paused,
-                    synchronous="" if status.is_leader else later.synchronous,
-                    pending_restart=bool(waiting),
-                    pending_changes=waiting,
-                )
-            )
-        return replace(observed, members=found)
-
-    def _new(self, service: str) -> dict[str, tuple[str, str]]:
-        """Return the parameters that wait since the write."""
-        former = self.before[service].pending_changes
-        later = self.after[service].pending_changes
-        return {name: two for name, two in later.items() if former.get(name) != two}
-
-
-@dataclass(frozen=True)
 class Model:
-    """The modelled observation at a moment. ``voters_since`` has since when each Raft node lists
-    its voters."""
+    """The modelled observation at a moment. ``since`` has since when each Raft node lists its
+    voters, and each cluster has its parameters, by their keys in ``seen_s_ago``."""
 
     documents: Sequence[Document]
     observed: Observed
@@ -116,7 +73,7 @@ class Model:
     ruleset: Ruleset = RULESET
     left_out: Collection[DocumentKey] = ()
     changes: int = 0
-    voters_since: Mapping[str, tuple[frozenset[str], datetime]] = field(default_factory=dict)
+    since: Mapping[str, tuple[Hashable, datetime]] = field(default_factory=dict)
     late: tuple[Late, ...] = ()
 
     @staticmethod
@@ -176,17 +133,13 @@ class Model:
         return replace(self, observed=observed, late=(*self.late, late))
 
     def with_ages(self, since: datetime) -> Model:
-        """Return the model with the age of each list of voters; one that differs from the former
-        is there ``since``."""
-        found: dict[str, tuple[frozenset[str], datetime]] = {}
-        for service, raft in self.observed.raft.items():
-            if isinstance(raft, Known):
-                former = self.voters_since.get(service)
-                same = former is not None and former[0] == raft.value.voters
-                found[service] = former if former and same else (raft.value.voters, since)
-        ages = {
-            voters_key(name): (self.now - at).total_seconds() for name, (_, at) in found.items()
-        }
+        """Return the model with the ages of voters and parameters; what differs from the former is
+        there ``since``."""
+        found: dict[str, tuple[Hashable, datetime]] = {}
+        for key, value in aging(self.observed):
+            former = self.since.get(key)
+            found[key] = former if former and former[0] == value else (value, since)
+        ages = {key: (self.now - at).total_seconds() for key, (_, at) in found.items()}
         gone = (self.now - self.began).total_seconds()
         described = {document.name for document in self.documents}
         absent = {name: gone for kind in KINDS.values() for name in self._owned(kind.name)}
@@ -197,7 +150,7 @@ class Model:
             attempts={},
             absent_s={name: age for name, age in absent.items() if name not in described},
         )
-        return replace(self, observed=observed, voters_since=found)
+        return replace(self, observed=observed, since=found)
 
     # Plans
 
@@ -294,3 +247,13 @@ def with_images(
     digests = {name: digest for name, _, digest in (text.partition("@") for text in deployed)}
     found = {name: Known(ImageFound(digests.get(name) or NOT_LOOKED_UP)) for name in missing}
     return replace(observed, images={**observed.images, **found})
+
+
+def aging(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield what rules ask the age of, by its key in ``seen_s_ago``."""
+    for service, raft in observed.raft.items():
+        if isinstance(raft, Known):
+            yield voters_key(service), raft.value.voters
+    for cluster, settings in observed.settings.items():
+        if isinstance(settings, Known):
+            yield parameters_key(cluster), seen_parameters(settings.value)

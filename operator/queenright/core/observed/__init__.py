@@ -52,6 +52,7 @@ __all__ = (
     "node_key",
     "parameters_key",
     "raft_key",
+    "seen_parameters",
     "voters_key",
 )
 
@@ -73,6 +74,16 @@ def node_key(node_id: str) -> str:
 def parameters_key(cluster: str) -> str:
     """Return the key in ``seen_s_ago`` of the parameters in a cluster's settings of Patroni."""
     return f"{cluster}/postgresql/parameters"
+
+
+def seen_parameters(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...] | None:
+    """Return PostgreSQL's parameters in Patroni's settings, as text and in order; None where there
+    is no mapping to read."""
+    section = settings.get("postgresql")
+    found = section.get("parameters") if isinstance(section, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    return tuple((key, str(found[key])) for key in sorted(found))
 
 
 def raft_key(service: str) -> str:

@@ -25,6 +25,7 @@ from queenright.core.kinds.postgres_cluster.patroni.pending_restart import (
     as_fields,
     pending_restart,
 )
+from queenright.core.kinds.postgres_cluster.patroni.settings_due import why_not_write
 from queenright.core.kinds.postgres_cluster.replication.settings import price
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Known, Unknown
@@ -73,22 +74,6 @@ def write(state: ClusterState, due: SettingsPatch) -> AnyAction | Hold:
         reason=reason,
         changes=due.changes,
     )
-
-
-def why_not_write(state: ClusterState) -> str | None:
-    """Reason why nothing is written to Patroni now; None if it may be.
-
-    Without a quorum the request would hang, and might be applied much later. A server that archives
-    without the credentials would keep all of its WAL.
-    """
-    if missing := ", ".join(state.missing_given_secrets):
-        return f"secret {missing} is not in the swarm"
-    for member in state.desired.members:
-        if state.status(member) is None:
-            return f"{member.name} does not answer ({state.why_unknown(member)})"
-    if (move := state.annotations.move) is not None:
-        return f"a switchover from {move.leader} to {move.candidate} is in progress"
-    return state.why_no_quorum()
 
 
 def not_taken_over(state: ClusterState, found: Mapping[str, Any]) -> Iterator[Hold]:

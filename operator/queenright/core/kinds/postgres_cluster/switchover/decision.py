@@ -206,7 +206,7 @@ def wanted_move(
 
 
 def once_heard(state: ClusterState, move: SwitchoverRequest) -> SwitchoverRequest | Hold:
-    """The switchover, or a hold while members may not have said yet that they have to restart.
+    """The switchover, or a hold while it is not known yet which members have to restart.
 
     One that moves before would have to move again for the restart, and back. What makes room for
     the owner (maintenance, a removal) does not wait.
@@ -215,8 +215,9 @@ def once_heard(state: ClusterState, move: SwitchoverRequest) -> SwitchoverReques
     if move.kind in {"maintenance", "removal"} or left <= timedelta(0):
         return move
     reason = (
-        f"switchover to {move.to.name}: waits until each member has said whether it has to restart "
-        f"(PostgreSQL's parameters have just changed, or the operator has just started); {move.why}"
+        f"switchover to {move.to.name}: waits until it is known whether each member has to restart "
+        "(PostgreSQL's parameters have just changed, secrets, configs or networks are being made, "
+        f"or the operator has just started); {move.why}"
     )
     return Hold(f"switchover/{state.desired.name}", reason, state.now + left)
 

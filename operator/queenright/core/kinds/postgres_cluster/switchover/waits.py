@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
+from queenright.core.kinds.postgres_cluster.patroni.settings_due import restarts_due
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import parameters_key
 from queenright.core.planning.ages import likely_age
@@ -46,12 +47,16 @@ def well_for(state: ClusterState, annotations: Annotations) -> timedelta:
 
 
 def until_heard(state: ClusterState) -> timedelta:
-    """Time until every member says whether it has to restart for the parameters as they are.
+    """Time until it is known whether each member has to restart for the file as it is.
 
-    A member takes them over in its next round. Without an observation of their age (a command that
-    looks once) none is left.
+    A member takes its parameters over in its next round, also those that this pass writes. What its
+    service differs in is compared once all that the service refers to is there; where another one
+    has to make a secret of it, nobody waits for that. Without an observation of the parameters' age
+    (a command that looks once) nothing is left of it.
     """
+    round_s = float(state.desired.settings["loop_wait"])
+    makes_objects = not state.is_prepared and not state.missing_given_secrets
+    if makes_objects or restarts_due(state):
+        return timedelta(seconds=round_s)
     seen_s = state.seen_s_ago.get(parameters_key(state.desired.name))
-    if seen_s is None:
-        return timedelta(0)
-    return timedelta(seconds=max(state.desired.settings["loop_wait"] - seen_s, 0.0))
+    return timedelta(0) if seen_s is None else timedelta(seconds=max(round_s - seen_s, 0.0))
