@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tests.editing import Editor, typed
 from tests.imported import PNG
 from tests.replica import Client
 from tests.uploads import attach
@@ -97,6 +98,9 @@ Ring at the second door; Grace opens it. She has your keys and your computer.
 
 You choose something small from the board, and somebody works at it with you.
 """
+GUIDE = (
+    "Begin with their last day at work.\n\n# Questions\n\n- What took the longest?\n- Who helped?\n"
+)
 LONG = "How we write, from the first draft of a text to the day on which everybody has read it"
 
 
@@ -138,6 +142,8 @@ def furnish(client: Client) -> dict[str, str]:
     ids["minutes"] = page(client, home, "12 May", parent_id=meetings, markdown=link + "\n" + NOTES)
     talk_about(client, ids["minutes"])
     tell(client, meetings, ids["minutes"])
+    ids["guide"] = page(client, home, "Interview guide", markdown=GUIDE)
+    write_together(client, ids["guide"])
     ids["blocks"] = page(client, home, "Every kind of block", markdown=TEXT)
     ids["draft"] = page(client, home, "Ideas", markdown="A shorter form for sign-up.\n")
     ids["doubt"] = page(client, home, "Where we meet", markdown=PLACE)
@@ -187,6 +193,18 @@ def tell(client: Client, changed: str, talked: str) -> None:
     url = f"/api/v1/nodes/{talked}/comments"
     client.ok("POST", url, {"body": "I cannot come on the 26th."})
     client.ok("POST", url, {"body": f"[@Ada](mention:{ada}), can you take the notes then?"})
+    client.jar.clear()
+    client.jar.update(kept)
+
+
+def write_together(client: Client, made: str) -> None:
+    """Edits the guide: the first user writes two sentences, then Grace one."""
+    Editor(client, made).write(typed("Five people, half an hour each. "))
+    Editor(client, made).write(typed("We listen more than we speak. "))
+    kept = dict(client.jar)
+    client.jar.clear()
+    client.log_in("grace@example.org", "password of mine")
+    Editor(client, made).write(typed("Ask before you record. "))
     client.jar.clear()
     client.jar.update(kept)
 

@@ -73,6 +73,13 @@ WORKSPACE = (
         "/w/p/{page}/history?version=2&old=1",
         "screen history",
     ),
+    Screen("moments", "The edits of a page", "/w/p/{guide}/history?moment=all", "screen history"),
+    Screen(
+        "moment",
+        "What an edit changed",
+        "/w/p/{guide}/history?moment=3&since=2",
+        "screen history",
+    ),
     Screen("trash", "The trash of a space", "/w/s/{space}/trash", "screen trash"),
     Screen("import", "Import pages", "/w/s/{space}/import", "screen import"),
     Screen(
