@@ -1,4 +1,4 @@
-"""What this pass writes to Patroni's settings, for the steps that have to wait for it.
+"""Parameters that this pass writes to Patroni's settings, for the steps that have to wait for them.
 
 Decides nothing about the values. Invariant: what is named here is written in the same pass, unless
 the write itself fails.
