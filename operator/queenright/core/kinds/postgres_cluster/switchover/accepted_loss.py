@@ -18,6 +18,9 @@ from queenright.core.kinds.postgres_cluster.switchover.position import (
     positions,
     why_not_compared,
 )
+from queenright.core.observed import Known
+
+SETTINGS_UNKNOWN = "Patroni's settings are not known, nor whether it is paused"
 
 
 def accepted_failover(state: ClusterState) -> Failover | str | None:
@@ -58,6 +61,8 @@ def comparable(state: ClusterState) -> list[Position]:
 def obstacles(state: ClusterState, left: Sequence[Position]) -> Iterator[str]:
     """Reasons why even an accepted loss has to wait: what is observed is not certain."""
     yield from chain(*(unsettled(state, position) for position in left))
+    if not isinstance(state.settings, Known):
+        yield SETTINGS_UNKNOWN
     names = {position.member.name for position in left}
     for member in state.desired.members:
         status = state.status(member)

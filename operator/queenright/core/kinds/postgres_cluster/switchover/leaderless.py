@@ -15,6 +15,7 @@ from datetime import timedelta
 from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
+    SETTINGS_UNKNOWN,
     accepted_failover,
     choices,
 )
@@ -82,6 +83,8 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
             yield unsettled
     if uncertain := state.why_no_quorum() or why_raft_unsettled(state) or state.why_stray():
         yield uncertain
+    if not isinstance(state.settings, Known):
+        yield SETTINGS_UNKNOWN
     match state.observed.history.get(state.desired.name):
         case Known(history):
             expected = max((end.timeline + 1 for end in history), default=1)

@@ -87,6 +87,7 @@ def test_patroni_has_its_minute_all_the_same() -> None:
 
 
 UNSURE: dict[str, Callable[[Observed], Observed]] = {
+    "no settings": lambda o: dataclasses.replace(o, settings={"main": Unknown("HTTP status 503")}),
     "no quorum": lambda o: with_raft(o, FORMER, Unknown("timed out")),
     "a node that has not applied all": lambda o: with_raft(
         o, THIRD, dataclasses.replace(raft_status(THIRD, silent={NEWEST}), commit_index=10**6)

@@ -164,6 +164,10 @@ OBSTACLES: dict[str, tuple[Callable[[Observed], Observed], str]] = {
         lambda o: dataclasses.replace(o, history={"main": Unknown("HTTP status 503")}),
         "history of timelines is not known",
     ),
+    "the settings are not known": (
+        lambda o: dataclasses.replace(o, settings={"main": Unknown("HTTP status 503")}),
+        "Patroni's settings are not known",
+    ),
     "a Raft node is silent": (silent_raft, "the Raft node of member-1 does not answer"),
     "a Raft node has no quorum": (
         lambda o: without_quorum(o, has_quorum=False),
