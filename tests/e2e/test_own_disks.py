@@ -14,8 +14,8 @@ from tests.lab.node import Node
 from tests.lab.settings import LabError, LabSettings
 
 pytestmark = pytest.mark.lab
-DIRECTORY = Path("/var/lib/queenright-lab-disks")
-SUBNET = ipaddress.IPv4Network("10.79.0.0/24")
+DIRECTORY = Path("/var/lib/queenright-lab-own-disks")
+SUBNET = ipaddress.IPv4Network("10.86.0.0/24")
 SETTINGS = LabSettings(DIRECTORY, nodes=2, subnet=SUBNET, disk_gib=1)
 KEPT = "volumes/kept/_data"
 
