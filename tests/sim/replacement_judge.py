@@ -30,6 +30,8 @@ class ReplacementJudge:
     world: World
     violations: list[str] = field(default_factory=list)
     down_since_s: dict[str, float] = field(default_factory=dict)
+    down_before: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """From when until when a node was down that is not any more."""
     ready_s: dict[str, float] = field(default_factory=dict)
     begun: list[Replaced] = field(default_factory=list)
     """All replacements that have begun."""
@@ -42,8 +44,8 @@ class ReplacementJudge:
         for node in self.world.store.nodes.values():
             if node.state == "down":
                 self.down_since_s.setdefault(node.name, self.world.now_s)
-            else:
-                self.down_since_s.pop(node.name, None)
+            elif (since_s := self.down_since_s.pop(node.name, None)) is not None:
+                self.down_before[node.name] = since_s, self.world.now_s
             if node.is_ready:
                 self.ready_s[node.name] = self.world.now_s
         self.world.orchestrator.after(LOOKS_EVERY_S, self._look_and_again)
@@ -95,6 +97,9 @@ class ReplacementJudge:
         self, name: str, node: str, after_s: float, looked_at_s: float
     ) -> Iterator[str]:
         since_s = self.down_since_s.get(node, self.world.now_s)
+        was_s, until_s = self.down_before.get(node, (0.0, 0.0))
+        if until_s >= looked_at_s:  # a write that is slow rests on what was so when it began
+            since_s = min(since_s, was_s)
         if self.world.now_s - since_s < after_s - LOOKS_EVERY_S:
             yield f"{name} is replaced, and {node} is not known to be down for {after_s:.0f} s"
         for other in Deployed(self.world):
