@@ -82,6 +82,8 @@ EVERY = settings(
 @example("\u00ad")
 @example("\ue000 private")
 @example("\U0001fae8 newer than the tables")
+@example("\u3377 newer than the tables, and dm when normalized")
+@example("\u0340")
 @example("é" * 1000)
 @example("x" * 1000)
 @example("'\"\\$\n" * 200)

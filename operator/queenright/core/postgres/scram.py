@@ -75,11 +75,11 @@ def prepared(password: str) -> bytes:
         for character in password
         if not stringprep.in_table_b1(character) or stringprep.in_table_c12(character)
     )
-    found = unicodedata.normalize("NFKC", mapped)
-    if not found or any(in_table(character) for character in found for in_table in _FORBIDDEN):
+    # PostgreSQL looks the characters up as they are before they are normalized, and RFC 4013 after.
+    if not mapped or any(in_table(character) for character in mapped for in_table in _FORBIDDEN):
         return raw
-    if any(map(stringprep.in_table_d1, found)):
-        turns = any(map(stringprep.in_table_d2, found))
-        if turns or not (stringprep.in_table_d1(found[0]) and stringprep.in_table_d1(found[-1])):
+    if any(map(stringprep.in_table_d1, mapped)):
+        turns = any(map(stringprep.in_table_d2, mapped))
+        if turns or not (stringprep.in_table_d1(mapped[0]) and stringprep.in_table_d1(mapped[-1])):
             return raw
-    return found.encode("utf-8", "surrogatepass")
+    return unicodedata.normalize("NFKC", mapped).encode("utf-8", "surrogatepass")
