@@ -32,11 +32,12 @@ from queenright.core.observed import (
 from queenright.core.observed.readiness import Readiness, ReadinessTarget
 from queenright.core.swarm.objects import Service
 from queenright.ports import Ports
+from queenright.ports.audit import Audit
 from queenright.ports.databases import Found, Question, Server
 from queenright.ports.errors import ConflictError
 from queenright.ports.secrets import Password
 from tests.fakes.fake_database import NoDatabase
-from tests.fakes.files import FakeAudit, FakeLastGood, FakeManifests
+from tests.fakes.files import FakeLastGood, FakeManifests
 from tests.support.app_builders import APP_DIGESTS
 from tests.support.builders import DIGESTS, NOW
 from tests.support.many_clusters import Deployed
@@ -198,7 +199,7 @@ class CountedTrail(AuditLog):
         self.intents += record["phase"] == "intent"
 
 
-def still_ports(texts: Mapping[str, str], audit: FakeAudit | AuditLog) -> Ports:
+def still_ports(texts: Mapping[str, str], audit: Audit) -> Ports:
     """The ports of an operator of all of these clusters."""
     found = Deployed()
     ports: dict[str, Any] = {

@@ -133,7 +133,9 @@ def test_a_leader_moves_once_for_one_edit(hears: float) -> None:
 @pytest.mark.parametrize(
     "edited",
     [
-        pytest.param({"secrets": "{restApi: other_rest_pw}"}, id="a secret"),
+        pytest.param(
+            {"secrets": "{restApi: other_rest_pw}", "ports": "{restApi: 18008}"}, id="a secret"
+        ),
         pytest.param({"postgresql": "{parameters: {max_connections: 300}}"}, id="a parameter"),
     ],
 )

@@ -12,7 +12,7 @@ APP = PROJECT / "web" / "src" / "app"
 #: Templates that other templates use.
 PARTS = {"base.html", "tree.html"}
 #: Of a picture, in the mean.
-MOST_BYTES = 20_000
+MOST_BYTES = 19_000
 
 
 def drawn() -> set[str]:

@@ -1,6 +1,7 @@
 """A workspace of a small team, with an object of each kind that a screen can show."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from tests.editing import Editor, typed
 from tests.imported import PNG
@@ -183,30 +184,34 @@ def publish(client: Client, ids: Mapping[str, str]) -> str:
     return domain
 
 
-def tell(client: Client, changed: str, talked: str) -> None:
-    """Lets Grace do what the first user gets notifications of: a change, a comment, a mention."""
-    ada, kept = client.ok("GET", "/api/v1/me")["id"], dict(client.jar)
+@contextmanager
+def as_grace(client: Client) -> Iterator[None]:
+    """Lets Grace be signed in, and afterwards again who was."""
+    kept = dict(client.jar)
     client.jar.clear()
     client.log_in("grace@example.org", "password of mine")
-    text = {"base_version": 1, "markdown": "Every second Monday, at ten.\n"}
-    client.ok("PUT", f"/api/v1/nodes/{changed}", text)
-    url = f"/api/v1/nodes/{talked}/comments"
-    client.ok("POST", url, {"body": "I cannot come on the 26th."})
-    client.ok("POST", url, {"body": f"[@Ada](mention:{ada}), can you take the notes then?"})
+    yield
     client.jar.clear()
     client.jar.update(kept)
+
+
+def tell(client: Client, changed: str, talked: str) -> None:
+    """Lets Grace do what the first user gets notifications of: a change, a comment, a mention."""
+    ada = client.ok("GET", "/api/v1/me")["id"]
+    text = {"base_version": 1, "markdown": "Every second Monday, at ten.\n"}
+    url = f"/api/v1/nodes/{talked}/comments"
+    with as_grace(client):
+        client.ok("PUT", f"/api/v1/nodes/{changed}", text)
+        client.ok("POST", url, {"body": "I cannot come on the 26th."})
+        client.ok("POST", url, {"body": f"[@Ada](mention:{ada}), can you take the notes then?"})
 
 
 def write_together(client: Client, made: str) -> None:
     """Edits the guide: the first user writes two sentences, then Grace one."""
     Editor(client, made).write(typed("Five people, half an hour each. "))
     Editor(client, made).write(typed("We listen more than we speak. "))
-    kept = dict(client.jar)
-    client.jar.clear()
-    client.log_in("grace@example.org", "password of mine")
-    Editor(client, made).write(typed("Ask before you record. "))
-    client.jar.clear()
-    client.jar.update(kept)
+    with as_grace(client):
+        Editor(client, made).write(typed("Ask before you record. "))
 
 
 def talk_about(client: Client, made: str) -> None:

@@ -51,6 +51,7 @@ __all__ = (
     "hung_key",
     "node_key",
     "parameters_key",
+    "parameters_of",
     "raft_key",
     "seen_parameters",
     "voters_key",
@@ -76,14 +77,17 @@ def parameters_key(cluster: str) -> str:
     return f"{cluster}/postgresql/parameters"
 
 
-def seen_parameters(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...] | None:
-    """Return PostgreSQL's parameters in Patroni's settings, as text and in order; None where there
-    is no mapping to read."""
+def parameters_of(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return PostgreSQL's parameters in Patroni's settings; None where there is no mapping."""
     section = settings.get("postgresql")
     found = section.get("parameters") if isinstance(section, Mapping) else None
-    if not isinstance(found, Mapping):
-        return None
-    return tuple((key, str(found[key])) for key in sorted(found))
+    return found if isinstance(found, Mapping) else None
+
+
+def seen_parameters(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...] | None:
+    """Return them as text and in order, to see whether they change; None where there are none."""
+    found = parameters_of(settings)
+    return None if found is None else tuple((key, str(found[key])) for key in sorted(found))
 
 
 def raft_key(service: str) -> str:

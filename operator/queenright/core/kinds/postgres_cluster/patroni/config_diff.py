@@ -20,6 +20,7 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import (
 from queenright.core.kinds.postgres_cluster.patroni.replica_methods import wanted_methods
 from queenright.core.kinds.postgres_cluster.replication.settings import wanted_settings
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import parameters_of
 from queenright.core.planning.ages import certain_age
 from queenright.core.postgres.equal_settings import lines, same_parameter, same_rules, same_setting
 from queenright.core.postgres.parameters import parameters
@@ -73,10 +74,8 @@ def settings_patch(state: ClusterState, found: Mapping[str, Any]) -> SettingsPat
 
 
 def parameters_in(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """PostgreSQL's parameters in Patroni's settings."""
-    section = found.get("postgresql")
-    present = section.get("parameters") if isinstance(section, Mapping) else None
-    return present if isinstance(present, Mapping) else {}
+    """PostgreSQL's parameters in Patroni's settings; empty where there is no mapping."""
+    return parameters_of(found) or {}
 
 
 def unwanted(

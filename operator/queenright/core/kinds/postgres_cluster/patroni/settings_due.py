@@ -14,13 +14,13 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Known
 
 
-def restarts_due(state: ClusterState) -> frozenset[str]:
-    """Names of PostgreSQL's parameters that this pass writes and that may need a restart."""
+def writes_restarts(state: ClusterState) -> bool:
+    """True if this pass writes a parameter of PostgreSQL that may need a restart."""
     match state.settings:
         case Known(found) if state.leader is not None and why_not_write(state) is None:
-            return frozenset(filter(may_need_restart, settings_patch(state, found).parameters))
+            return any(map(may_need_restart, settings_patch(state, found).parameters))
         case _:
-            return frozenset()
+            return False
 
 
 def why_not_write(state: ClusterState) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
-from queenright.core.kinds.postgres_cluster.patroni.settings_due import restarts_due
+from queenright.core.kinds.postgres_cluster.patroni.settings_due import writes_restarts
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import parameters_key
 from queenright.core.planning.ages import likely_age
@@ -56,7 +56,7 @@ def until_heard(state: ClusterState) -> timedelta:
     """
     round_s = float(state.desired.settings["loop_wait"])
     makes_objects = not state.is_prepared and not state.missing_given_secrets
-    if makes_objects or restarts_due(state):
+    if makes_objects or writes_restarts(state):
         return timedelta(seconds=round_s)
     seen_s = state.seen_s_ago.get(parameters_key(state.desired.name))
     return timedelta(0) if seen_s is None else timedelta(seconds=max(round_s - seen_s, 0.0))
