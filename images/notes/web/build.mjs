@@ -59,9 +59,40 @@ async function sourcesDigest() {
   return hashed.digest("hex");
 }
 
+/** The paths of the parts that are fetched when they are needed; also some that do not exist. */
+async function partsFetchedLater() {
+  const found = new Set();
+  for (const path of await filesOf(join(HERE, "src"))) {
+    if (/\/words\/[^/]+\/index\.ts$/.test(path)) found.add(path);
+    const text = await readFile(path, "utf8");
+    for (const [, name] of text.matchAll(/\bimport\("(\.[^"]+)"\)/g))
+      for (const end of [".ts", ".tsx"]) found.add(join(dirname(path), name + end));
+  }
+  return found;
+}
+
+/**
+ * Makes one chunk of all that the first page loads: each part that is fetched later imports the
+ * application as well. Left alone, esbuild makes a chunk of each set of parts that share a file:
+ * 19 requests instead of two, and together 6.1 kB more, since each is compressed alone.
+ */
+const oneFirstChunk = {
+  name: "one first chunk",
+  async setup(building) {
+    const first = `import ${JSON.stringify(join(HERE, "src/app/main.tsx"))};`;
+    const later = await partsFetchedLater();
+    building.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      if (!later.has(path)) return undefined;
+      const contents = `${first}\n${await readFile(path, "utf8")}`;
+      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" };
+    });
+  },
+};
+
 async function application() {
   const result = await build({
     ...OPTIONS,
+    plugins: [oneFirstChunk],
     entryPoints: { app: "src/app/main.tsx", style: "src/style/app.css" },
     splitting: true,
     outdir: "out",

@@ -17,6 +17,8 @@ export const launched = (...more) => chromium.launch({ ...STARTED, args: [...STA
 export const profiled = (folder) => chromium.launchPersistentContext(folder, STARTED);
 export const browser = await launched();
 export const wrong = [];
+/** The pages that were opened, with what their servers refused or did not answer. */
+const seen = new Map();
 export const holds = (name, condition) => {
   if (condition) console.log(`holds: ${name}`);
   else wrong.push(name);
@@ -27,6 +29,10 @@ export async function newPage(more = {}, timeout = 60_000, expects = () => false
   const context = await at.newContext({ viewport: { width: 1280, height: 800 }, ...more });
   context.setDefaultTimeout(timeout);
   const page = await context.newPage();
+  const refused = [];
+  seen.set(page, refused);
+  page.on('requestfailed', (one) => refused.push(`${one.method()} ${one.url()}: ${one.failure()?.errorText}`));
+  page.on('response', (one) => one.status() >= 400 && refused.push(`${one.request().method()} ${one.url()}: ${one.status()}`));
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -62,6 +68,16 @@ export async function accessible(page, name) {
   holds(`axe finds nothing wrong: ${name}`, found.length === 0);
 }
 
+/** Prints what the pages that are open show, and the last requests of each that had no good answer. */
+async function tell() {
+  for (const [page, refused] of [...seen].filter(([one]) => !one.isClosed())) {
+    const shown = page.evaluate(() => document.body.innerText.slice(0, 600)).catch(String);
+    const limit = new Promise((done) => { setTimeout(done, 3000, 'no answer'); });
+    console.log(`at ${page.url()}: ${JSON.stringify(await Promise.race([shown, limit]))}`);
+    for (const one of refused.slice(-12)) console.log(`  ${one}`);
+  }
+}
+
 /** Runs the scenarios in turn (those alone that `SCENARIO` names), also after one that fails; prints what is wrong,
  *  and ends the program. */
 export async function judge(...scenarios) {
@@ -71,6 +87,7 @@ export async function judge(...scenarios) {
       await scenario();
     } catch (error) {
       wrong.push(`${scenario.name}: ${error.stack}`);
+      await tell();
     }
   }
   await browser.close();
