@@ -1,6 +1,6 @@
 // What a browser shows of comments that others made while it heard of nothing: two people on two replicas. Prints a line
 // for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
-import { ada, api, docOf, first, holds, judge, newPage, pages, second, signIn, until } from './workspace_tools.mjs';
+import { ada, api, docOf, edit, first, holds, judge, newPage, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
 
 const { plan, notes } = pages;
 const STREAM = '**/api/v1/events';
@@ -72,4 +72,25 @@ async function slowRecovery() {
   await context.close();
 }
 
-await judge(lateStream, nextLeader, slowRecovery);
+/** The part of the workspace that sends edits cannot be fetched where a tab starts. */
+async function lateEditor() {
+  const { context, page } = await newPage({ serviceWorkers: 'block' }, 30_000);
+  await signIn(page, first, ada);
+  await page.goto(`${first}/w/p/${notes}`);
+  const text = await edit(page);
+  await context.route('**/edits', (route) => route.abort());
+  await text.pressSequentially('left over ');
+  await page.locator('[data-saving=kept]').waitFor();
+  let refused = 0;
+  await context.route('**/assets/open-*.js', (route) => {
+    refused += 1;
+    return refused === 1 ? route.fulfill({ status: 404, body: '' }) : route.continue();
+  });
+  await page.reload();
+  await until(async () => refused > 0);
+  await context.unroute('**/edits');
+  holds('edits are sent though the editor could not be fetched at first', await until(async () => textOf(await docOf(notes)).includes('left over')));
+  await context.close();
+}
+
+await judge(lateStream, nextLeader, slowRecovery, lateEditor);

@@ -58,6 +58,18 @@ export async function sendDrafts(): Promise<void> {
 
 const sendTexts = (): Promise<void> => import("../editor/open").then((part) => part.sendDrafts());
 
+/** After how long what is left is sent again if it could not begin: a part was not to be had. */
+const AGAIN_MS = 10_000;
+let again: ReturnType<typeof setTimeout> | undefined;
+
+/** Sends what is left from before, now or as soon as that can begin. */
+export async function sendLeft(): Promise<void> {
+  clearTimeout(again);
+  await sendDrafts().catch(() => {
+    again = setTimeout(sendLeft, AGAIN_MS);
+  });
+}
+
 async function refreshAll(): Promise<void> {
   await refresh();
   // What is shown does not wait for what is sent: that may take long, and may fail.
@@ -65,7 +77,7 @@ async function refreshAll(): Promise<void> {
   // By the address: another user's sign-in has closed what was open.
   const page = pageOf(route.value);
   if (page) await openPage(page);
-  await sendDrafts();
+  await sendLeft();
 }
 
 function apply(event: LiveEvent): void {

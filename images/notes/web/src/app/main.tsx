@@ -16,7 +16,7 @@ import { dialog } from "./commands";
 import { onKey } from "./keys";
 import { isDrawerOpen, isNarrow } from "./layout";
 import { Notice } from "./dialogs";
-import { reached, sendDrafts, signInPath, startLive } from "./live";
+import { reached, sendLeft, signInPath, startLive } from "./live";
 import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
@@ -215,7 +215,7 @@ if (root) render(<App />, root);
 void start().then(() => {
   if (/[?&](new|title|text|url)=/.test(location.search))
     void import("./shared").then(({ takeShared }) => takeShared());
-  return sendDrafts();
+  return sendLeft();
 });
 // Storing the shell must not compete with the first page.
 setTimeout(() => void startUpdates().catch(() => undefined), 1500);

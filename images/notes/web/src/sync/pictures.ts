@@ -5,6 +5,8 @@ import { database, session, writeFor } from "./database";
 import type { StoredPage } from "./stored";
 
 const MOST_BYTES = 10_000_000;
+/** The pictures that are too large to be stored: each is asked for once. */
+const tooLarge = new Set<string>();
 
 /** A stored picture of the user who is signed in; undefined if there is none. */
 export async function storedPicture(id: string): Promise<Blob | undefined> {
@@ -19,11 +21,16 @@ export async function keepPictures(page: StoredPage): Promise<void> {
   if (!db) return;
   const isSame = isCurrent();
   for (const id of pictures(page.node.doc)) {
-    if (await db.getKey("pictures", id)) continue;
+    if (tooLarge.has(id) || (await db.getKey("pictures", id))) continue;
     try {
       const answer = await fetch(`/api/v1/attachments/${id}`, { cache: "no-cache" });
       const length = Number(answer.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
-      if (!answer.ok || length > MOST_BYTES) continue;
+      if (!answer.ok || length > MOST_BYTES) {
+        if (answer.ok) tooLarge.add(id);
+        // Left alone, the browser goes on to load all of it.
+        await answer.body?.cancel();
+        continue;
+      }
       const { id: page_id, user } = page;
       const kept = { id, user, page_id, blob: await answer.blob() };
       if (!isSame()) return;
