@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -150,8 +151,10 @@ def test_a_pinned_member_stays_up_until_another_leads(started: Started) -> None:
         third.primary = 503
         eventually(lambda: proxy.up() == [], 5)
         time.sleep(2)
-    found = [["member-1"], [], ["member-3"], []]
-    assert seen in (found, [[], *found]), "the first look may come after the pin"
+    # HAProxy begins with servers that are up; how often it is seen between that and the pin, and
+    # between two members, depends on the moments of the looks.
+    assert [names for names, _ in groupby(filter(None, seen))] == [["member-1"], ["member-3"]]
+    assert seen[-1] == []
 
 
 def test_a_pin_ends_with_its_hint(started: Started) -> None:
