@@ -104,7 +104,8 @@ async function remove(person, tab) {
     window.hasRead = true;
     document.addEventListener('keydown', (event) => {
       if (event.key !== 'Delete') return;
-      window.read = document.querySelector('.ProseMirror').textContent;
+      // Somebody may have pressed Done meanwhile.
+      window.read = document.querySelector('.ProseMirror')?.textContent ?? '';
       if (!/[ab]q\d/.test(String(getSelection()))) return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -170,8 +171,8 @@ async function storm(pages) {
       say(`(${String(error).split('\n')[0].slice(0, 90)})`);
     }
   };
-  const isHeavy = random.next() < 0.6;
-  const hard = random.one(heavy);
+  const isHeavy = !!process.env.LOSS_HARD || random.next() < 0.6;
+  const hard = process.env.LOSS_HARD ?? random.one(heavy);
   if (isHeavy && hard === 'lose transactions') await act('forget');
   const works = people.map(async (person) => {
     for (let turn = 0; turn < 6 && !isOver; turn += 1) {
@@ -183,7 +184,7 @@ async function storm(pages) {
           const chance = random.next();
           if (chance < 0.2) await remove(person, tab);
           else if (chance < 0.35 && !person.isOffline) await comment(person, tab);
-          else if (chance < 0.42 && !person.isOffline) await make(person, tab);
+          else if (chance < (Number(process.env.LOSS_MAKE) || 0.42) && !person.isOffline) await make(person, tab);
           else if (chance < 0.5 && !person.isOffline && await tab.locator('[data-lost-text]').count()) await save(tab);
           else await write(person, tab);
         }
@@ -195,7 +196,7 @@ async function storm(pages) {
   const breaks = (async () => {
     for (let at = 1 + random.below(3); at > 0; at -= 1) {
       await pause(random.below(2500));
-      await fault(random.one(soft));
+      await fault(process.env.LOSS_SOFT ?? random.one(soft));
     }
     if (isHeavy) {
       await pause(random.below(2000));
@@ -263,6 +264,8 @@ async function check(pages) {
     wrong.push(`lost: ${found.lost.join(', ')} of ${found.all}`);
     const words = found.lost.map((one) => one.split(' ')[0]);
     for (const page of pages) if (firsts.has(page)) wrong.push(...await changesOf(api, page, firsts.get(page), words));
+    for (const page of own) wrong.push(`made by a person: ${page}: ${JSON.stringify(await api('GET', `/nodes/${page}/live`).catch(String))}`);
+    for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
   }
   found.after = Math.round((Date.now() - start) / 1000);
   return found;
@@ -318,7 +321,10 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
     for (const person of people) if (!tabOf(person)) await person.edit(random.one(pages));
     await storm(pages);
     const differs = await settled(pages);
-    if (differs) wrong.push(`not equal: ${differs}`);
+    if (differs) {
+      wrong.push(`not equal: ${differs}`);
+      for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
+    }
     const found = await check([...pages, ...older, ...own]);
     total.rounds += 1;
     total.words += accepted.length - before;

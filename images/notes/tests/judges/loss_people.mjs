@@ -109,6 +109,12 @@ export class Person {
     await text.waitFor({ timeout: 15_000 });
   }
 
+  /** All that this person's browser has kept of edits and requests, for who looks for what is lost. */
+  async kept() {
+    const tab = this.tabs[0] ?? await this.context.newPage();
+    return JSON.stringify(await tab.evaluate(storedIn, ['drafts', 'remembered', 'accepted', 'doubts', 'requests']));
+  }
+
   /** What stands in this person's lists: doubtful places, texts and comments that are lost; and edits that are not sent. */
   async lists() {
     const tab = this.tabs[0] ?? await this.context.newPage();

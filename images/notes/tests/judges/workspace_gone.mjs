@@ -157,4 +157,42 @@ async function lostRights() {
   await context.close();
 }
 
-await judge(lostPages, deletedPages, lostRights);
+/** A failover loses a page that was made without a network, and which is made again: two tabs wrote there. */
+async function madeAgain() {
+  const NODES = '**/api/v1/spaces/*/nodes';
+  const { context, page } = await edited(fronts[0], ada, await made('Beside'));
+  await act('forget');
+  const refuse = (route) => route.fulfill({ status: 503, body: '' });
+  await context.route(NODES, refuse);
+  await page.goto(`${fronts[0]}/w`);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await page.keyboard.press('n');
+  await page.getByLabel('Title').fill('Made again');
+  await page.keyboard.press('Enter');
+  await write(page, 'words of one tab', 'kept');
+  await context.unroute(NODES, refuse);
+  await page.locator('[data-saving=saved]').waitFor({ timeout: 60_000 });
+  const id = pageOf(page);
+  holds('a page that was made without a network has its text', (await blocks(id)).join('|') === 'words of one tab');
+  const second = await context.newPage();
+  await edit(second, fronts[0], id);
+  await write(second, ', and of another');
+  await second.close();
+  await context.route(NODES, refuse);
+  await act('lose');
+  await until(async () => await status(id) === 404, () => status(id));
+  const isListed = async () => await list(page).count() === 1 && (await shownText(page)).includes('words of one tab, and of another');
+  holds('lost, its text is in the list once', await until(isListed, () => shownText(page), 90_000));
+  await pause(1000);
+  await context.unroute(NODES, refuse);
+  await page.goto(`${fronts[0]}/w`);
+  await until(async () => await status(id) === 200, () => status(id));
+  await edit(page, fronts[0], id);
+  const words = async () => (await blocks(id)).join('|');
+  holds('made again, it has the words of both tabs', await until(async () => await words() === 'words of one tab, and of another', words, 40_000));
+  holds('and nothing is in the list', await until(async () => await list(page).count() === 0, () => shownText(page)));
+  await act('heal');
+  await context.close();
+}
+
+await judge(lostPages, deletedPages, lostRights, madeAgain);

@@ -138,4 +138,6 @@ effect(() => {
   opened.value = { id: one.id, node: { ...one.node, is_favourite }, storedAt: Date.now() };
 });
 
-Object.assign(making, { note: noteSoon, show: showWaiting });
+const send = (): Promise<void> => sendTexts().catch(() => undefined);
+
+Object.assign(making, { note: noteSoon, show: showWaiting, send });

@@ -32,10 +32,16 @@ interface Making {
   note: (page: string, view: () => LiveView | undefined) => void;
   /** Reads which pages wait. */
   show: () => Promise<void>;
+  /** Sends the texts of pages that were made again. */
+  send: () => Promise<void>;
 }
 
 /** What `made.ts` does for those that it knows; pages wait only where it is there. */
-export const making: Making = { note: () => undefined, show: async () => undefined };
+export const making: Making = {
+  note: () => undefined,
+  show: async () => undefined,
+  send: async () => undefined,
+};
 
 /** Stores soon what is written at a page that waits, for its readers; the editor stores its own. */
 export function noteText(page: string, view: () => LiveView | undefined): void {

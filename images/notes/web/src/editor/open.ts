@@ -215,6 +215,7 @@ async function sendLeft(isAll: boolean): Promise<void> {
     const found = await once(page, make).catch(() => undefined);
     if (!found) continue;
     found.start();
+    if (isAll) await sendAlone(page, found, outside).catch(() => undefined);
     await resumeUploads(found).catch(() => undefined);
     if (isDone(found) && editing.value !== page) end(found);
   }
@@ -281,9 +282,9 @@ export function giveUpPage(page: string): void {
 }
 
 function end(session: Session): void {
-  if (sessions.get(session.page) !== session) return;
+  const isOpen = sessions.get(session.page) === session;
   drop(session);
-  showEdited(session.page, session.liveView);
+  if (isOpen) showEdited(session.page, session.liveView);
 }
 
 function startAll(): void {

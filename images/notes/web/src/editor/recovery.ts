@@ -47,8 +47,11 @@ export async function sendAlone(page: string, open: Session, outside: MakeOutsid
     const made = await goOn(one, "drafts", outside);
     if (!made) continue;
     // What finds no place is asked about where the page is open.
-    made.start();
     followed.set(made, open);
+    // A page that was gone may be there again.
+    if (made.lost) await made.check();
+    if (made.lost) leaveAlone(made);
+    else made.start();
   }
 }
 

@@ -169,6 +169,8 @@ async function sendLost(since: number): Promise<void> {
       if (shown && starred.some((one) => one.id === shown)) void openPage(shown);
       hearOfComments("");
       others.postMessage("");
+      // What was written at a page that a failover has lost was a text without a page until now.
+      if (found.young.some((one) => one.kind === "page")) void making.send();
     }
   } finally {
     release();

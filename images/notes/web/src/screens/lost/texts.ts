@@ -36,6 +36,8 @@ import { lostWords, ready } from "./words";
 /** A text, and the sessions whose words are in it. */
 export interface Text {
   client: string;
+  /** Older sessions, whose words are all in this text: they are not shown, and end with it. */
+  within: string[];
   user: string;
   page: string;
   title: string;
@@ -71,7 +73,11 @@ async function isWithin(one: Draft, newer: Draft): Promise<boolean> {
   );
 }
 
-/** Shows the texts of the user; what a newer one has as well is not kept twice. */
+/**
+ * Shows the texts of the user; what a newer one has as well is not shown twice.
+ *
+ * It stays in the store all the same: should the page come back without its words, each session sends its own.
+ */
 export async function showTexts(): Promise<void> {
   const user = userId();
   const found: Draft[] = [];
@@ -81,24 +87,27 @@ export async function showTexts(): Promise<void> {
   }
   // The newest first; with the same edits, the one that has more.
   found.sort((a, b) => b.seq - a.seq || b.steps.length - a.steps.length);
-  const kept: Draft[] = [];
-  const made: Text[] = [];
+  const shown = new Map<Draft, Text>();
   for (const draft of found) {
-    let isDouble = false;
-    for (const newer of kept) isDouble ||= await isWithin(draft, newer);
-    if (isDouble) {
-      await remove(draft.client);
-      continue;
-    }
-    kept.push(draft);
-    const { client, page, newTitle, title, space = "", lost = "" } = draft;
-    const text = plainText(await contentOf(draft));
-    made.push({ client, user, page, title: newTitle ?? title, space, reason: lost, text });
+    let text: Text | undefined;
+    for (const [newer, its] of shown) text ??= (await isWithin(draft, newer)) ? its : undefined;
+    if (text) text.within.push(draft.client);
+    else text = await textOf(draft);
+    shown.set(draft, text);
   }
-  texts.value = made;
-  if (!made.length) return;
+  texts.value = [...new Set(shown.values())];
+  if (!found.length) return;
   await ready();
   hasLost.value = true;
+}
+
+async function textOf(draft: Draft): Promise<Text> {
+  const { client, user, page, newTitle, title, space = "", lost = "" } = draft;
+  const text = plainText(await contentOf(draft));
+  return {
+    ...{ client, within: [], user, page, space, text },
+    ...{ title: newTitle ?? title, reason: lost },
+  };
 }
 
 async function remove(client: string): Promise<void> {
@@ -113,14 +122,16 @@ async function left(client: string): Promise<void> {
 }
 
 async function leave(one: Text): Promise<void> {
-  await remove(one.client);
+  for (const client of [one.client, ...one.within]) await remove(client);
   const isLast = !(await draftsOf(one.user)).some(({ page }) => page === one.page);
   const open = (await doubtsOf(one.user)).filter(({ page }) => page === one.page);
   if (isLast) for (const { id } of open) await removeDoubt(id);
   doubted.value = new Set((await doubtsOf(one.user)).map(({ page }) => page));
   noteUnsent();
-  others.postMessage(one.client);
-  await left(one.client);
+  for (const client of [one.client, ...one.within]) {
+    others.postMessage(client);
+    await left(client);
+  }
 }
 
 /** Makes a page of a text in a space; its id. Throws if that is refused, or another tab has done it. */
