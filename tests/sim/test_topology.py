@@ -40,6 +40,14 @@ def test_histories_of_topology_edits_end_as_the_file_says(seed: int) -> None:
 
 
 @pytest.mark.slow
+def test_a_member_that_led_for_two_seconds_counts() -> None:
+    """Nobody led for two minutes, then a member did between two passes: the wait before a failover
+    begins anew."""
+    told = run(30000414, "a move", faults=50)
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("bent", MUTATIONS, ids=lambda bent: str(bent.name))
 def test_a_bent_rule_is_caught(bent: Bent) -> None:
     told = run_until(bent.words, bent.walk, bent.ruleset, bent.tamper)

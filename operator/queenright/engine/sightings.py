@@ -66,6 +66,7 @@ class Sightings:
         for walk in WALKS:
             present |= self._since(walk(observed), now_s)
             yield
+        present |= self._leaderless(observed, now_s)
         match observed.swarm:
             case Known(swarm):
                 lists: Lists = {}
@@ -96,6 +97,19 @@ class Sightings:
     def ages(self, now_s: float) -> Mapping[str, float]:
         """Return the seconds since each object was first seen in its present state."""
         return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)
+
+    def _leaderless(self, observed: Observed, now_s: float) -> Sighted:
+        """Return the newest timeline of each cluster of which no member proves the leader lock, and
+        the time since nobody leads. A timeline that is newer than any before tells that somebody
+        led between two passes."""
+        found: Sighted = {}
+        for name in observed.history:
+            key, newest = f"{LEADERLESS}{name}", newest_timeline(observed, name)
+            known, since_s = self.found.get(key, (0, now_s))
+            if isinstance(known, int) and 0 < known < newest:
+                since_s = now_s
+            found[key] = max(newest, known if isinstance(known, int) else 0), since_s
+        return found
 
     def _since(self, present: Iterable[tuple[str, Hashable]], now_s: float) -> Sighted:
         """Return each present state with the time since it."""
@@ -206,10 +220,14 @@ def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
                 yield parameters_key(name), found
 
 
-def leaderless(observed: Observed) -> Iterator[tuple[str, Hashable]]:
-    """Yield the clusters of which no member proves the leader lock."""
-    for name in observed.history:
-        yield f"{LEADERLESS}{name}", True
+def newest_timeline(observed: Observed, cluster: str) -> int:
+    """Return the newest timeline that a cluster's members tell; 0 if none does."""
+    told = (
+        reading.value.timeline
+        for name, reading in observed.members.items()
+        if name.startswith(f"{cluster}_") and isinstance(reading, Known)
+    )
+    return max((timeline for timeline in told if timeline is not None), default=0)
 
 
-WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members, leaderless)
+WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from queenright.core.observed import (
+    LEADERLESS,
     NODE_DOWN,
     Known,
     LiveService,
@@ -75,6 +76,24 @@ def test_a_member_without_data_counts_until_it_copies() -> None:
     assert seen.note(empty, 61.0)[key] == 61.0
     assert key not in seen.note(copies, 62.0)
     assert seen.note(empty, 63.0)[key] == 0.0
+
+
+def test_a_newer_timeline_tells_that_somebody_led_between_two_passes() -> None:
+    seen, key = Sightings(), f"{LEADERLESS}main"
+
+    def at(*timelines: int | None) -> Observed:
+        observed = dataclasses.replace(three_nodes(), history={"main": Known(())})
+        for place, timeline in enumerate(timelines, 1):
+            status = MemberStatus("running", "replica", timeline=timeline)
+            observed = with_member(observed, f"member-{place}", status)
+        return observed
+
+    assert seen.note(at(None, None, None), 0.0)[key] == 0.0
+    assert seen.note(at(None, 4, 3), 10.0)[key] == 10.0, "the first that is told tells nothing"
+    assert seen.note(at(4, 5, 4), 20.0)[key] == 0.0
+    assert seen.note(at(4, None, 5), 30.0)[key] == 10.0, "one that is silent is not forgotten"
+    assert seen.note(at(4, 5, 5), 40.0)[key] == 20.0
+    assert key not in seen.note(three_nodes(), 50.0)
 
 
 def test_a_node_is_down_without_a_break() -> None:

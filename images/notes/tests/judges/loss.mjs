@@ -1,6 +1,7 @@
 // Rounds of the loss test: two people, each with a browser, write words into shared pages while the world fails.
 // After each round everything heals: each word that a person saw accepted is in the page, or in that person's list
-// of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON.
+// of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON. To look for one
+// cause, `LOSS_SOFT` and `LOSS_HARD` name the faults that happen, and `LOSS_MAKE` (0.35 to 1) has more pages made.
 import { changesOf, wordsIn } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
 import { act, api, blocks, blocksOrNone } from './loss_world.mjs';

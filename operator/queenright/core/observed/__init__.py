@@ -59,7 +59,8 @@ __all__ = (
 
 
 LEADERLESS = "no leader/"
-"""Before a cluster's name, the key in ``Observed.seen_s_ago`` of the time without a leader."""
+"""Before a cluster's name, the key in ``Observed.seen_s_ago`` of the time without a leader, and
+without a newer timeline, which a leader between two passes leaves behind."""
 
 
 NODE_DOWN = "node down/"
