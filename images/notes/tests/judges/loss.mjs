@@ -226,7 +226,7 @@ async function settled(pages) {
     }
   }
   let last = 'nothing';
-  for (const end = Date.now() + 60_000; Date.now() < end; await pause(500)) {
+  for (const end = Date.now() + MOST_MS; Date.now() < end; await pause(500)) {
     last = await difference(looks).catch((error) => String(error).split('\n')[0]);
     if (!last) {
       // Still so a little later: nothing was on its way.

@@ -93,4 +93,40 @@ async function lateEditor() {
   await context.close();
 }
 
-await judge(lateStream, nextLeader, slowRecovery, lateEditor);
+/** A tab sends what a closed one has left, while its own edits find no way. */
+async function whoseState() {
+  const { context, page } = await newPage({}, 60_000);
+  await signIn(page, first, ada);
+  await page.goto(`${first}/w/p/${plan}`);
+  const text = await edit(page);
+  const other = await context.newPage();
+  await other.goto(`${first}/w/p/${plan}`);
+  const theirs = await edit(other);
+  const clientOf = (route) => route.request().postDataJSON()?.client;
+  let left;
+  await context.route('**/edits', (route) => { left ??= clientOf(route); return route.abort(); });
+  await theirs.pressSequentially('left by a tab ');
+  await other.locator('[data-saving=kept]').waitFor();
+  await other.close();
+  await context.unroute('**/edits');
+  await context.route('**/edits', (route) => (clientOf(route) === left ? route.continue() : route.abort()));
+  await text.press('Control+End');
+  await text.pressSequentially(' of this tab');
+  await page.locator('[data-saving=kept]').waitFor();
+  await page.evaluate(() => {
+    window.states = [];
+    const note = () => window.states.push(document.querySelector('[data-saving]')?.dataset.saving);
+    new MutationObserver(note).observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ['data-saving'] });
+  });
+  const server = async () => textOf(await docOf(plan));
+  holds('what a closed tab has left is sent', await until(async () => (await server()).includes('left by a tab'), server, 70_000));
+  await page.waitForTimeout(1000);
+  const states = await page.evaluate(() => window.states);
+  holds('meanwhile nothing says that all is saved', !states.includes('saved'));
+  await context.unroute('**/edits');
+  holds('then its own edits are', await until(async () => (await server()).includes('of this tab'), server));
+  await page.locator('[data-saving=saved]').waitFor();
+  await context.close();
+}
+
+await judge(lateStream, nextLeader, slowRecovery, lateEditor, whoseState);

@@ -84,7 +84,9 @@ function outside(isSame: () => boolean): SessionOutside {
       }
       changes.value += 1;
       if (editing.value === session.page || !session.isSent) {
-        saving.value = { page: session.page, state: stateOf(session) };
+        // What another tab left is sent beside the edits of this one: these may be on their way yet.
+        const shown = session.isSent ? (sessions.get(session.page) ?? session) : session;
+        saving.value = { page: session.page, state: stateOf(shown) };
       }
       if (session.isSent) keepPlaces(session.state);
       if (session.isSent && listed.delete(session.client)) void showLost();
