@@ -40,6 +40,14 @@ def test_histories_of_topology_edits_end_as_the_file_says(seed: int) -> None:
 
 
 @pytest.mark.slow
+def test_a_vote_that_is_taken_again_meanwhile_is_removed_again() -> None:
+    """The container of a removed voter starts, and adds itself, between the look at the voters and
+    the removal of its service."""
+    told = run(31000074, "a move", faults=50)
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.slow
 def test_a_member_that_led_for_two_seconds_counts() -> None:
     """Nobody led for two minutes, then a member did between two passes: the wait before a failover
     begins anew."""

@@ -40,6 +40,8 @@ class TopologyJudge:
     """The last look at which all voters were alive, with one list that is on every disk."""
     quorate_without_s: dict[str, float] = field(default_factory=dict)
     """The last look at which the voters were a living majority without each of them."""
+    voteless_s: dict[str, float] = field(default_factory=dict)
+    """The last look at which each node that runs had no vote: one that starts asks for one."""
     forked: bool = False
     volumes: dict[tuple[str, str], int] = field(default_factory=dict)
     """The timeline of each volume that had data."""
@@ -71,6 +73,9 @@ class TopologyJudge:
         if not self.forked and (found := raft.two_quorums()):
             self.forked = True
             self.violated(f"two Raft configurations can each elect: {' and '.join(found)}")
+        for node in raft.running.values():
+            if not self.is_voter(node.address):
+                self.voteless_s[node.address] = now_s
         leader = raft.running.get(raft.leader)
         for key, volume in self.world.patroni_model.volumes.items():
             if not volume.is_empty:
@@ -205,7 +210,7 @@ class TopologyJudge:
     def judge_departure(self, service: Service) -> Iterator[str]:
         name, model = service.name.removeprefix("main_"), self.world.patroni_model
         voter = service.environment["RAFT_SELF"]
-        if self.is_voter(voter):
+        if self.is_voter(voter) and self.voteless_s.get(voter, -1.0) < self.looked_at_s:
             yield f"the service of {name} is removed before its vote"
         leader = model.leader("main")
         if leader is not None and leader.name == name:
