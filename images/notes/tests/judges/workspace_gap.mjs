@@ -129,4 +129,20 @@ async function whoseState() {
   await context.close();
 }
 
-await judge(lateStream, nextLeader, slowRecovery, lateEditor, whoseState);
+/** A tab that opens a page remembers its space, and leaves what another one has chosen meanwhile. */
+async function choices() {
+  const { context, page, open } = await at(first, plan);
+  await open(page);
+  const other = await context.newPage();
+  await other.goto(`${first}/w/settings`);
+  await other.getByRole('combobox', { name: 'Language' }).selectOption('de');
+  await until(() => other.evaluate(() => document.documentElement.lang === 'de'));
+  await page.getByRole('navigation').getByRole('link', { name: 'Notes' }).first().click();
+  await page.waitForURL(`**/w/p/${notes}`);
+  await page.waitForTimeout(500);
+  const chosen = () => page.evaluate(() => JSON.parse(localStorage.getItem('notes-preferences')).language);
+  holds('a language that another tab has chosen stays', await chosen() === 'de');
+  await context.close();
+}
+
+await judge(lateStream, nextLeader, slowRecovery, lateEditor, whoseState, choices);

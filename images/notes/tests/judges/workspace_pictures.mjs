@@ -39,7 +39,7 @@ async function large() {
     await page.locator('.prose', { hasText: words }).waitFor();
   }
   await page.waitForTimeout(1500);
-  holds('the server is asked for it once', asked === 1);
+  holds('it is fetched once', asked === 1);
   await context.close();
 }
 

@@ -26,18 +26,21 @@ const DEFAULTS: Preferences = {
   open: [],
 };
 
-function read(): Preferences {
+function stored(): Partial<Preferences> {
   try {
-    return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(NAME) ?? "{}") };
+    return JSON.parse(localStorage.getItem(NAME) ?? "{}");
   } catch {
-    return DEFAULTS;
+    return {};
   }
 }
 
-export const preferences = signal<Preferences>(read());
+export const preferences = signal<Preferences>({ ...DEFAULTS, ...stored() });
 
+/** Changes settings; what another tab has chosen meanwhile stays, but for what is shown in this one. */
 export function prefer(change: Partial<Preferences>): void {
-  preferences.value = { ...preferences.value, ...change };
+  const before = preferences.value;
+  const { theme, language, singleKeys, wholePage } = { ...before, ...stored() };
+  preferences.value = { ...before, theme, language, singleKeys, wholePage, ...change };
 }
 
 /** Applies the settings, and stores every change. */
