@@ -42,7 +42,11 @@ def test_what_comes_after_lost_transactions_is_told_to_streams_old_and_new() -> 
 
 
 def stop_following(cluster: Cluster) -> None:
-    """Stops replication: from now on the leader's transactions are lost with it."""
+    """Stops replication: from now on the leader's transactions are lost with it, none before."""
+    follows = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()"
+    deadline = time.monotonic() + 10
+    while cluster.leader.sql(follows) == [(0,)] and time.monotonic() < deadline:
+        time.sleep(0.05)
     cluster.leader.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
     cluster.leader.sql("SELECT pg_reload_conf()")
     cluster.follower.sql("ALTER SYSTEM SET primary_conninfo = ''")
