@@ -120,6 +120,7 @@ units-beside-e2e: $(STAMP) notes-web
 ##@ Develop
 sim: export QUEENRIGHT_SIM_HISTORIES ?= 20000
 sim: export QUEENRIGHT_SIM_FAULTS ?= 50
+sim: export QUEENRIGHT_SIM_FORECASTS ?= 1
 sim: $(STAMP) ## 20,000 simulated histories of 50 faults, about two hours on 2 cores
 	$(BIN)/pytest -q -n auto --dist worksteal tests/sim
 
