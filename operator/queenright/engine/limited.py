@@ -14,7 +14,7 @@ from queenright.core.kinds.kind import Desired
 from queenright.core.kinds.members import with_members
 from queenright.core.kinds.registry import kind_of
 from queenright.core.manifest.document import Document
-from queenright.core.observed import Observed, SwarmState
+from queenright.core.observed import Observed, SwarmState, cluster_of
 from queenright.core.planning.faults import DocumentKey
 
 K = TypeVar("K")
@@ -67,7 +67,7 @@ def limited(
     tasks = {task.id for live in services if live is not None for task in swarm.tasks_of(live.id)}
 
     def is_no_others_member(key: str) -> bool:
-        return key.partition("_")[0] not in unasked  # a cluster's name has no underscore
+        return cluster_of(key) not in unasked
 
     def is_no_other(key: str) -> bool:
         return key not in unasked

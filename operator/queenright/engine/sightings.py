@@ -20,6 +20,7 @@ from queenright.core.observed import (
     Observed,
     Task,
     Unknown,
+    cluster_of,
     down_key,
     hung_key,
     node_key,
@@ -103,12 +104,12 @@ class Sightings:
         the time since nobody leads. A timeline that is newer than any before tells that somebody
         led between two passes."""
         found: Sighted = {}
+        newest = newest_timelines(observed) if observed.history else {}
         for name in observed.history:
-            key, newest = f"{LEADERLESS}{name}", newest_timeline(observed, name)
-            known, since_s = self.found.get(key, (0, now_s))
-            if isinstance(known, int) and 0 < known < newest:
-                since_s = now_s
-            found[key] = max(newest, known if isinstance(known, int) else 0), since_s
+            key, told = f"{LEADERLESS}{name}", newest.get(name, 0)
+            state, since_s = self.found.get(key, (0, now_s))
+            known = state if isinstance(state, int) else 0
+            found[key] = max(told, known), now_s if 0 < known < told else since_s
         return found
 
     def _since(self, present: Iterable[tuple[str, Hashable]], now_s: float) -> Sighted:
@@ -220,14 +221,14 @@ def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
                 yield parameters_key(name), found
 
 
-def newest_timeline(observed: Observed, cluster: str) -> int:
-    """Return the newest timeline that a cluster's members tell; 0 if none does."""
-    told = (
-        reading.value.timeline
-        for name, reading in observed.members.items()
-        if name.startswith(f"{cluster}_") and isinstance(reading, Known)
-    )
-    return max((timeline for timeline in told if timeline is not None), default=0)
+def newest_timelines(observed: Observed) -> Mapping[str, int]:
+    """Return the newest timeline that the members of each cluster tell, in one walk over all."""
+    found: dict[str, int] = {}
+    for name, reading in observed.members.items():
+        if isinstance(reading, Known) and reading.value.timeline is not None:
+            cluster = cluster_of(name)
+            found[cluster] = max(found.get(cluster, 0), reading.value.timeline)
+    return found
 
 
 WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members)

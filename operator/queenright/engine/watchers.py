@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
 from queenright.core.audit.record import Trigger
-from queenright.core.observed import Known, MemberStatus, Unknown
+from queenright.core.observed import Known, MemberStatus, Unknown, cluster_of
 from queenright.engine.document_store import DocumentStore
 from queenright.engine.trigger_queue import Wakeup
 from queenright.ports import Ports
@@ -223,11 +223,6 @@ class MemberWatch:
             names = sorted(self.changed)
             self.wakeup.notify(Trigger("member", ", ".join(names)), names)
             self.changed.clear()
-
-
-def cluster_of(member: str) -> str:
-    """Return the name of the cluster that a member's service belongs to."""
-    return member.partition("_")[0]
 
 
 def signature(reading: Known[MemberStatus] | Unknown) -> tuple[object, ...]:

@@ -47,6 +47,7 @@ __all__ = (
     "TimelineEnd",
     "Unknown",
     "Unreadable",
+    "cluster_of",
     "down_key",
     "hung_key",
     "node_key",
@@ -66,6 +67,11 @@ without a newer timeline, which a leader between two passes leaves behind."""
 NODE_DOWN = "node down/"
 """Before a node's id, the key in ``Observed.seen_s_ago`` of the time for which swarm calls it down
 without a break."""
+
+
+def cluster_of(member: str) -> str:
+    """Return the name of the cluster that a member's service belongs to; it has no underscore."""
+    return member.partition("_")[0]
 
 
 def node_key(node_id: str) -> str:
