@@ -266,10 +266,15 @@ async function check(pages) {
     const words = found.lost.map((one) => one.split(' ')[0]);
     for (const page of pages) if (firsts.has(page)) wrong.push(...await changesOf(api, page, firsts.get(page), words));
     for (const page of own) wrong.push(`made by a person: ${page}: ${JSON.stringify(await api('GET', `/nodes/${page}/live`).catch(String))}`);
-    for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
+    await tellKept();
   }
   found.after = Math.round((Date.now() - start) / 1000);
   return found;
+}
+
+/** Adds what each browser has kept to what is wrong. */
+async function tellKept() {
+  for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
 }
 
 async function counted(pages) {
@@ -324,7 +329,7 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
     const differs = await settled(pages);
     if (differs) {
       wrong.push(`not equal: ${differs}`);
-      for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
+      await tellKept();
     }
     const found = await check([...pages, ...older, ...own]);
     total.rounds += 1;

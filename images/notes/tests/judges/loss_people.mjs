@@ -111,14 +111,17 @@ export class Person {
 
   /** All that this person's browser has kept of edits and requests, for who looks for what is lost. */
   async kept() {
+    return JSON.stringify(await this.#stored(['drafts', 'remembered', 'accepted', 'doubts', 'requests']));
+  }
+
+  async #stored(names) {
     const tab = this.tabs[0] ?? await this.context.newPage();
-    return JSON.stringify(await tab.evaluate(storedIn, ['drafts', 'remembered', 'accepted', 'doubts', 'requests']));
+    return tab.evaluate(storedIn, names);
   }
 
   /** What stands in this person's lists: doubtful places, texts and comments that are lost; and edits that are not sent. */
   async lists() {
-    const tab = this.tabs[0] ?? await this.context.newPage();
-    const found = await tab.evaluate(storedIn, ['drafts', 'bases', 'doubts', 'requests']);
+    const found = await this.#stored(['drafts', 'bases', 'doubts', 'requests']);
     const { drafts = [], doubts = [], requests = [] } = found;
     const comments = requests.filter((one) => one.doubt).map((one) => one.body);
     const listed = [JSON.stringify(doubts), ...lostTexts(found), ...comments].join('\n');

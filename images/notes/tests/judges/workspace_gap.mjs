@@ -1,6 +1,6 @@
 // What a browser shows of comments that others made while it heard of nothing: two people on two replicas. Prints a line
 // for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
-import { ada, api, docOf, edit, first, holds, judge, newPage, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
+import { ada, api, docOf, edit, first, holds, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
 
 const { plan, notes } = pages;
 const STREAM = '**/api/v1/events';
@@ -74,10 +74,7 @@ async function slowRecovery() {
 
 /** The part of the workspace that sends edits cannot be fetched where a tab starts. */
 async function lateEditor() {
-  const { context, page } = await newPage({ serviceWorkers: 'block' }, 30_000);
-  await signIn(page, first, ada);
-  await page.goto(`${first}/w/p/${notes}`);
-  const text = await edit(page);
+  const { context, page, text } = await opened(first, ada, notes, { serviceWorkers: 'block' });
   await context.route('**/edits', (route) => route.abort());
   await text.pressSequentially('left over ');
   await page.locator('[data-saving=kept]').waitFor();
@@ -95,10 +92,7 @@ async function lateEditor() {
 
 /** A tab sends what a closed one has left, while its own edits find no way. */
 async function whoseState() {
-  const { context, page } = await newPage({}, 60_000);
-  await signIn(page, first, ada);
-  await page.goto(`${first}/w/p/${plan}`);
-  const text = await edit(page);
+  const { context, page, text } = await opened(first, ada, plan);
   const other = await context.newPage();
   await other.goto(`${first}/w/p/${plan}`);
   const theirs = await edit(other);

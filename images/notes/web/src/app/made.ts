@@ -31,17 +31,18 @@ export async function showWaiting(): Promise<void> {
   for (const space of new Set(gone.map((one) => one.made.space)))
     void readTree(space).catch(() => undefined);
   for (const one of gone) if (opened.value?.id === one.id) void openPage(one.id);
-  await sendTexts().catch(() => undefined);
+  await send();
 }
 
 let sendTexts = async (): Promise<void> => undefined;
+const send = (): Promise<void> => sendTexts().catch(() => undefined);
 
 /**
- * Sends what waits, and what a failover has lost; resolves when it is known which pages wait. `send` sends the texts of
+ * Sends what waits, and what a failover has lost; resolves when it is known which pages wait. `sending` sends the texts of
  * the editor, which this module does not know.
  */
-export async function sendKept(send: () => Promise<void>): Promise<void> {
-  sendTexts = send;
+export async function sendKept(sending: () => Promise<void>): Promise<void> {
+  sendTexts = sending;
   await showWaiting();
   void import("../screens/beside/requests")
     .then((part) => part.repeatLost())
@@ -137,7 +138,5 @@ effect(() => {
   const is_favourite = favourites.value.some((other) => other.id === one.id);
   opened.value = { id: one.id, node: { ...one.node, is_favourite }, storedAt: Date.now() };
 });
-
-const send = (): Promise<void> => sendTexts().catch(() => undefined);
 
 Object.assign(making, { note: noteSoon, show: showWaiting, send });

@@ -143,6 +143,7 @@ async function sendLost(since: number): Promise<void> {
     const found = sorted(await keptRequests(user), Math.max(since, Date.now() - REMEMBERED_MS));
     if (!since) for (const one of found.old) await forgetRequest(one.key);
     if (!found.young.length) return;
+    let isMade = false;
     const isChanged = await repeat(found.young, {
       answered: beside.value.answeredSince,
       answers: answersTo,
@@ -160,6 +161,7 @@ async function sendLost(since: number): Promise<void> {
       },
       async send(one) {
         await send(one, isSame);
+        isMade ||= one.kind === "page";
       },
     });
     if (isChanged) {
@@ -170,7 +172,7 @@ async function sendLost(since: number): Promise<void> {
       hearOfComments("");
       others.postMessage("");
       // What was written at a page that a failover has lost was a text without a page until now.
-      if (found.young.some((one) => one.kind === "page")) void making.send();
+      if (isMade) void making.send();
     }
   } finally {
     release();

@@ -49,7 +49,7 @@ export interface Text {
 
 export const texts = signal<readonly Text[]>([]);
 const others = new BroadcastChannel("notes-lost-texts");
-others.onmessage = (message: MessageEvent<string>) => void left(message.data);
+others.onmessage = (message: MessageEvent<string[]>) => void left(message.data);
 
 /** The content of a draft with the doubtful places of its page behind it, of which nobody can decide any more. */
 async function contentOf(draft: Draft): Promise<Doc> {
@@ -115,23 +115,22 @@ async function remove(client: string): Promise<void> {
   await forget(client);
 }
 
-/** A text is not here any more: the editor that has it ends, and the list is read again. */
-async function left(client: string): Promise<void> {
-  ending.client(client);
+/** A text is not here any more: the editors that have it end, and the list is read again. */
+async function left(clients: readonly string[]): Promise<void> {
+  for (const client of clients) ending.client(client);
   await showTexts();
 }
 
 async function leave(one: Text): Promise<void> {
-  for (const client of [one.client, ...one.within]) await remove(client);
+  const clients = [one.client, ...one.within];
+  for (const client of clients) await remove(client);
   const isLast = !(await draftsOf(one.user)).some(({ page }) => page === one.page);
   const open = (await doubtsOf(one.user)).filter(({ page }) => page === one.page);
   if (isLast) for (const { id } of open) await removeDoubt(id);
   doubted.value = new Set((await doubtsOf(one.user)).map(({ page }) => page));
   noteUnsent();
-  for (const client of [one.client, ...one.within]) {
-    others.postMessage(client);
-    await left(client);
-  }
+  others.postMessage(clients);
+  await left(clients);
 }
 
 /** Makes a page of a text in a space; its id. Throws if that is refused, or another tab has done it. */
