@@ -33,6 +33,18 @@ LAID_OUT = (
     "for word; do to=$word; done; mkdir $to/global $to/pg_wal; cp {home}/pg_control $to/global; "
     "touch $to/PG_VERSION $to/standby.signal $to/patroni.dynamic.json"
 )
+ENDED_AS_BARMAN_BEGINS = """
+import os, signal, subprocess, time
+class Popen(subprocess.Popen):
+    def __init__(self, line, **options):
+        super().__init__(line, **options)
+        if line[0].endswith("-restore"):
+            while not (secrets.parent / "pid").exists():
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGTERM)
+subprocess.Popen = Popen
+"""
+"""Patroni's signal comes when Barman runs, and the program does not have its process yet."""
 GIVEN = 'for word; do to=$word; done; echo "1\t0/5000000" > $to'
 
 
@@ -220,8 +232,9 @@ def test_the_next_start_removes_what_was_not_finished(
     assert (paths.data / "global").exists()
 
 
+@pytest.mark.parametrize("moment", ["while it runs", "as it begins"])
 def test_one_that_patroni_ends_takes_barman_with_it(
-    places: replica.Places, data: Path, tmp_path: Path
+    places: replica.Places, data: Path, tmp_path: Path, moment: str
 ) -> None:
     script = f"mkdir $(for w; do l=$w; done; echo $l)/base; echo $$ > {tmp_path}/pid; sleep 60"
     barman(tmp_path, "restore", script)
@@ -230,6 +243,7 @@ def test_one_that_patroni_ends_takes_barman_with_it(
         "from images.member.queenright_member.backup import replica\n"
         "secrets, note, programs = map(Path, sys.argv[3:])\n"
         "replica.Places = functools.partial(replica.Places, secrets, note, programs)\n"
+        f"{ENDED_AS_BARMAN_BEGINS if moment == 'as it begins' else ''}"
         "replica.main()\n"
     )
     words = [f"--datadir={data}", "--connstring=host=10.77.0.12"]
@@ -239,10 +253,11 @@ def test_one_that_patroni_ends_takes_barman_with_it(
     )
     deadline = time.monotonic() + 30
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
-        assert process.poll() is None
+        assert moment == "as it begins" or process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
+    if moment == "while it runs":
+        process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 1
     assert not any(data.iterdir())
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()

@@ -4,13 +4,15 @@ Invariant: the line names what to do and holds no credential; what Barman prints
 but for the one line of an error that is not known here.
 """
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from .repository import Repository
 
@@ -73,17 +75,19 @@ class Barman:
             str(self.programs / f"barman-cloud-{command}"), *self.repository.options, *options,
             self.repository.url, self.server, *arguments,
         ]  # fmt: skip
-        process = subprocess.Popen(
-            line,
-            env={**os.environ, **self.repository.environment(), **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        process = None
         try:
+            with _not_interrupted():
+                process = subprocess.Popen(
+                    line,
+                    env={**os.environ, **self.repository.environment(), **(environment or {})},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
             printed, errors = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             raise BarmanError(
@@ -91,7 +95,8 @@ class Barman:
                 "see how fast it is reached from this node"
             ) from None
         finally:
-            _end(process)
+            if process is not None:
+                _end(process)
         if process.returncode == 0:
             return printed
         if absent is not None and re.search(absent, errors):
@@ -108,6 +113,24 @@ def cause_of(errors: str, repository: Repository, status: int) -> str:
     lines = [_PREFIX.sub("", line) for line in errors.splitlines() if _PREFIX.match(line)]
     lines = lines or [line for line in errors.splitlines() if line.strip()]
     return lines[-1].strip() if lines else f"Barman ended with status {status}"
+
+
+@contextlib.contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Have a handler of SIGTERM run after the block: one that ends this program while a process is
+    made would leave that one behind."""
+    came: list[FrameType | None] = []
+    handler = signal.getsignal(signal.SIGTERM)
+    if not callable(handler):  # none of Python's, which runs at any moment
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda _, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+        if came:
+            handler(signal.SIGTERM, came[0])
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
