@@ -71,7 +71,7 @@ unit-histories: $(STAMP)
 	$(KEPT) $(BIN)/pytest -q -m "not slow" tests/sim
 
 unit-all: $(STAMP) ## these and the slow ones: kills, fields, mutations and more histories
-	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal $(UNIT)
+	$(KEPT) $(BIN)/pytest -q -n auto --dist worksteal --reruns $(RERUNS) $(UNIT)
 
 # A unit test compares schemas and field reference with the models, as crds-check does.
 check: lint types imports unit ## what a change usually needs, 150 simulated histories among it
@@ -120,7 +120,6 @@ units-beside-e2e: $(STAMP) notes-web
 ##@ Develop
 sim: export QUEENRIGHT_SIM_HISTORIES ?= 20000
 sim: export QUEENRIGHT_SIM_FAULTS ?= 50
-sim: export QUEENRIGHT_SIM_FORECASTS ?= 1
 sim: $(STAMP) ## 20,000 simulated histories of 50 faults, about two hours on 2 cores
 	$(BIN)/pytest -q -n auto --dist worksteal tests/sim
 

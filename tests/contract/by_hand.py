@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.core.swarm.objects import Mount, Service
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.service_templates import template_of
@@ -34,13 +35,17 @@ class Hand(Protocol):
         """The task template and the endpoint, as the swarm stores them."""
         ...
 
+    def failing_once(self, service: Service) -> Service:
+        """The service with another command, of which the first container fails at once."""
+        ...
+
 
 class FakeHand:
     def __init__(self, swarm: FakeSwarm) -> None:
         self.image = "known:1"
         self._store = swarm.store
-        made = Orchestrator(swarm.store, random.Random(0))
-        made.is_healthy = is_healthy
+        self._made = Orchestrator(swarm.store, random.Random(0))
+        self._made.is_healthy = is_healthy
 
     def change(self, service_id: str) -> None:
         live = self._store.services[service_id]
@@ -54,6 +59,15 @@ class FakeHand:
     def kept(self, service_id: str) -> object:
         live = self._store.services[service_id]
         return template_of(live.value), live.force_update
+
+    def failing_once(self, service: Service) -> Service:
+        self._made.doomed[service.name] = 0.1
+        self._made.ended_listeners.append(self._one_has_ended)
+        return dataclasses.replace(service, args=("again",))
+
+    def _one_has_ended(self, task: FakeTask, orderly: bool) -> None:
+        if not orderly:
+            self._made.doomed.clear()
 
 
 def is_healthy(task: FakeTask) -> bool:
@@ -86,6 +100,14 @@ class DockerHand:
     def kept(self, service_id: str) -> object:
         spec = self._client.inspect_service(service_id)["Spec"]
         return json.dumps([spec["TaskTemplate"], spec["EndpointSpec"]])
+
+    def failing_once(self, service: Service) -> Service:
+        script = "/busybox mkdir /kept/begun && exit 1; exec /busybox sleep 600"
+        return dataclasses.replace(
+            service,
+            command=("/busybox", "sh", "-c", script),
+            mounts=(Mount("/kept", "volume", f"{service.name}-kept"),),
+        )
 
 
 def one_program() -> bytes:

@@ -9,6 +9,7 @@ import random
 
 from queenright.core.observed import LiveService, Node
 from tests.fakes.placement import fits
+from tests.fakes.rollouts import PAUSED
 from tests.fakes.service_templates import template_of
 from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.task_lives import TaskLives
@@ -89,7 +90,7 @@ class Orchestrator(TaskLives):
         for task in tasks:
             if task.slot > live.value.replicas:
                 self.retire(task, "remove")
-        changing = any(
+        changing = self.rollouts.is_waiting(live) or any(
             t.waits_for or t.replaces or t.desired == "ready" for t in tasks if t.wants_to_run
         )
         for slot in range(1, live.value.replicas + 1):
@@ -124,7 +125,7 @@ class Orchestrator(TaskLives):
             if not node_id:
                 self.create(live, slot, "")
         elif (current.template, current.force_update) != (template, live.force_update):
-            if live.update_state == "rollback_paused":
+            if live.update_state in PAUSED:
                 return changing
             if not changing or not current.has_container:
                 fresh = self.create(live, slot, node_id)

@@ -1,7 +1,8 @@
 """Swarm's rolling updates of one service: what they leave alone, when they end, when they go back.
 
-As swarmkit's updater does it, for services whose file says ``failure_action: rollback``. Of those
-that are to pause instead, no failure is noted, and their updates end with the last task's start.
+As swarmkit's updater does it. A failure of a task that the update has made ends the update, with a
+way back or with a pause, as the service says; one that was paused replaces nothing any more, though
+what has ended is started again. Its limits on the number of failures are not modelled: it is none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.fakes.service_templates import template_of
 from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.tasks import FakeTask
 
+PAUSED = frozenset({"paused", "rollback_paused"})
 UNDER_WAY = {"updating": "completed", "rollback_started": "rollback_completed"}
 """The result of each of swarm's states of an update that goes on."""
 Update = tuple[str, datetime]
@@ -98,10 +100,10 @@ class Rollouts:
         policy, now_s = self.policy(live), self.orchestrator.now_s
         if task.healthy_s is not None and now_s - task.healthy_s > policy.monitor_s:
             return
-        if live.value.update.failure_action != "rollback":
-            return
         if live.update_state == "rollback_started":
             self.store.set_update_state(live.id, "rollback_paused")
+        elif live.value.update.failure_action == "pause":
+            self.store.set_update_state(live.id, "paused")
         else:
             self.store.roll_back(live.id)
             self.use_existing(self.store.services[live.id])
@@ -113,13 +115,12 @@ class Rollouts:
         wanted = [task for task in self.orchestrator.tasks_of(live) if task.wants_to_run]
         if not all(task.state == "running" and is_clean(live, task) for task in wanted):
             return
-        if live.value.update.failure_action == "rollback":
-            since = [t.healthy_s or 0.0 for t in wanted if t.update == self.present(live)]
-            left_s = max(since, default=0.0) + self.policy(live).monitor_s
-            left_s -= self.orchestrator.now_s
-            if since and left_s > 0:
-                self.orchestrator.after(left_s + 0.01, self.orchestrator.wake)
-                return
+        since = [t.healthy_s or 0.0 for t in wanted if t.update == self.present(live)]
+        left_s = max(since, default=0.0) + self.policy(live).monitor_s
+        left_s -= self.orchestrator.now_s
+        if since and left_s > 0:
+            self.orchestrator.after(left_s + 0.01, self.orchestrator.wake)
+            return
         self.store.set_update_state(live.id, UNDER_WAY[live.update_state])
 
 

@@ -3,9 +3,8 @@ histories and a failure can be had again from the commit alone. What counts is t
 content: the same files have the same histories, whoever made a commit of them.
 
 ``QUEENRIGHT_SIM_SEED`` sets it by hand. ``QUEENRIGHT_SIM_HISTORIES`` and ``QUEENRIGHT_SIM_FAULTS``
-say how many histories, and how many faults and edits each has. With ``QUEENRIGHT_SIM_FORECASTS=N``
-one history in N ends with an edit that is forecast, with `make sim` each; by default none does,
-because a forecast is no promise: what is forecast is judged by ``test_forecasts`` in each run.
+say how many histories, and how many faults and edits each has. Each history ends with an edit that
+is forecast; with ``QUEENRIGHT_SIM_FORECASTS=N`` one in N does, with 0 none.
 
 A sweep over every case of something takes a part of them in a run, other ones for every commit. It
 takes all where ``QUEENRIGHT_SIM_HISTORIES`` is 10,000 or more.
@@ -55,7 +54,7 @@ def given_seed() -> int:
 
 def ends_with_a_forecast(seed: int) -> bool:
     """Return True for a history whose last edit is forecast."""
-    one_in = int(os.environ.get(FORECASTS) or 0)
+    one_in = int(os.environ.get(FORECASTS) or 1)
     return one_in > 0 and seed % one_in == 0
 
 

@@ -1,8 +1,7 @@
 """Forecasts against what then happens: edits of a cluster at rest, and of its members.
 
 The cases are always of the same seeds, unless one is given; of these a run takes a part, and
-`make sim` all (``turns``). Random histories are judged as well where ``QUEENRIGHT_SIM_FORECASTS``
-asks for it (``history``).
+`make sim` all (``turns``). The end of each random history is judged as well (``history``).
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from queenright.core.forecast.tasks import Change, is_job, with_tasks
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import Known, LiveService, Observed, SwarmState, Task
 from queenright.core.observed.task_states import ALIVE_STATES
+from queenright.core.planning.service_context import is_under_way
 
 JOINS = timedelta(seconds=60)
 """The age up to which a member's container may not have joined yet. A first copy may take longer:
@@ -64,7 +65,8 @@ def swarm_arrived(swarm: SwarmState, change: Change) -> SwarmState | None:
 
 
 def moving(swarm: SwarmState) -> Iterator[LiveService]:
-    """Yield the services of which a task comes or goes, and none has failed."""
+    """Yield the services of which a task comes or goes, and none has failed. Swarm calls an update
+    one that goes on for a while after its last task has started (``UpdatePolicy.monitor_s``)."""
     for live in swarm.services:
         tasks = [*swarm.tasks_of(live.id)]
         coming = [task for task in tasks if comes(swarm, task)]
@@ -72,7 +74,7 @@ def moving(swarm: SwarmState) -> Iterator[LiveService]:
         failed = any(task.error for task in tasks if task.node_id)
         # A task without a node may be one that no node takes, unless another one makes room.
         stays = any(not task.node_id for task in coming) and not going
-        if (coming or going) and not failed and not stays and not is_job(live.value):
+        if (coming or going or is_under_way(live)) and not failed and not stays and not is_job(live.value):
             yield live
 
 

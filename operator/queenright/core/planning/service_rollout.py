@@ -25,16 +25,17 @@ from queenright.core.planning.images import (
 )
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.rollout_waits import rollout_in_the_way
-from queenright.core.planning.service_context import SETTLES, ServiceContext
-from queenright.core.planning.task_watch import watch_tasks
+from queenright.core.planning.service_context import SETTLES, ServiceContext, is_under_way
+from queenright.core.planning.task_watch import is_stopped, watch_tasks
 from queenright.core.swarm.diff import UNDISRUPTING, diff, disrupts
 from queenright.core.swarm.objects import IMAGE_LABEL, Service
 
 
 def plan_service(
-    state: ServiceContext, service: Service, obstacle: str | None
+    state: ServiceContext, service: Service, obstacle: str | None, *, goes_on: bool = True
 ) -> Iterator[AnyAction | Hold]:
-    """Yield the next safe step for a service; ``obstacle`` is a reason not to restart its task."""
+    """Yield the next safe step for a service; ``obstacle`` is a reason not to restart its task. An
+    update that swarm stopped is left to a person unless ``goes_on``."""
     live = state.swarm.service(service.name)
     pinned = pin_image(state, service, live)
     if isinstance(pinned, Hold):
@@ -48,7 +49,8 @@ def plan_service(
     if changes:
         yield from plan_update(state, live, wanted, changes, obstacle)
     else:
-        yield from watch_tasks(state, live, newest_service(state, service, live))
+        newest = newest_service(state, service, live)
+        yield from watch_tasks(state, live, newest, goes_on=goes_on, obstacle=obstacle)
 
 
 def plan_update(
@@ -71,17 +73,19 @@ def plan_update(
     fields = ", ".join(change.path for change in changes)
     may_run = any(state.swarm.possible_tasks(live.id))
     fewer = 0 < wanted.replicas < live.value.replicas  # swarm chooses which task goes
-    restarts = may_run and (disrupts(changes) or fewer)
+    restarts = may_run and (disrupts(changes) or fewer or is_stopped(live))
     if restarts and obstacle is not None:
         again = state.now + SETTLES
         yield Hold(f"update-service/{name}", f"{fields}: {obstacle}", again, wants_attention=True)
+        if is_stopped(live):
+            return
         harmless = {"labels", "update", "rollback"} if fewer else UNDISRUPTING
         wanted = harmless_part(wanted, live.value, harmless)
         changes = diff(wanted, live.value)
         restarts = False
         if not changes:
             return
-    if restarts and (waits := rollout_in_the_way(state, live)):
+    if (restarts or is_under_way(live)) and (waits := rollout_in_the_way(state, live)):
         yield Hold(f"update-service/{name}", f"{fields}: {waits[0]}", state.now + waits[1])
         return
     reason = f"{name} differs from the file in {fields}"

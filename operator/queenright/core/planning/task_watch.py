@@ -9,26 +9,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from queenright.core.actions import AnyAction, RestartService
+from queenright.core.actions import AdjustService, AnyAction, RestartService
 from queenright.core.observed import LiveService, Node, Task, node_key
 from queenright.core.observed.constraints import meets
 from queenright.core.observed.task_states import ALIVE_STATES
 from queenright.core.planning.plan import Hold
-from queenright.core.planning.rollout_waits import ON_ITS_WAY, rollout_in_the_way, task_age
+from queenright.core.planning.rollout_waits import (
+    ON_ITS_WAY,
+    certain_task_age,
+    rollout_in_the_way,
+    task_age,
+)
 from queenright.core.planning.service_context import ServiceContext
 from queenright.core.swarm.objects import Service
 
 RESTART_MARGIN = timedelta(seconds=5)
 """The time after its delay before a finished task counts as given up by swarm."""
 
+PROVEN_S = 60
+PROVEN = timedelta(seconds=PROVEN_S)
+"""The time for which every task has to run before an update that swarm stopped goes on: it counts
+failures for 5 s only (``UpdatePolicy.monitor_s``)."""
+
 
 def watch_tasks(
-    state: ServiceContext, live: LiveService, newest: Service | None = None
+    state: ServiceContext,
+    live: LiveService,
+    newest: Service | None = None,
+    *,
+    goes_on: bool = False,
+    obstacle: str | None = None,
 ) -> Iterator[AnyAction | Hold]:
     """Yield restarts of tasks that swarm has given up on, and holds for tasks that do not run.
-    ``newest`` is the service with the configs that wait for a restart, if it has such."""
-    yield from update_in_progress(state, live)
+    ``newest`` is the service with the configs that wait for a restart, if it has such. An update
+    that swarm stopped may go on where ``goes_on``, unless ``obstacle`` says why no task that runs
+    is to be restarted."""
     found = places(state, live)
+    if goes_on and is_stopped(live):
+        yield from stopped_update(state, live, found, obstacle)
+    else:
+        yield from update_in_progress(state, live)
     yield from why_not_running(state, live, found)
     yield from absent_nodes(state, live)
     service = live.value
@@ -87,6 +107,55 @@ def update_in_progress(state: ServiceContext, live: LiveService) -> Iterator[Hol
         )
 
 
+def stopped_update(
+    state: ServiceContext,
+    live: LiveService,
+    found: Mapping[str, Sequence[Task]],
+    obstacle: str | None,
+) -> Iterator[AnyAction | Hold]:
+    """Yield the write with which swarm goes on with a global service's update that it stopped, once
+    each task has run for long: what failed was then no fault of the service (a power cut, a busy
+    node). The one that runs in its place is updated, since the former one was stopped first; swarm
+    replaces those that it has not updated (swarmkit: controlapi UpdateService, update.Updater)."""
+    name, stopped = live.value.name, f"swarm stopped its update ({live.update_message})"
+    running = [
+        [certain_task_age(state, one) for one in tasks if is_running(state, one)]
+        for tasks in found.values()
+    ]
+    if not all(running):
+        yield Hold(
+            f"rollout/{name}",
+            f"{name}: {stopped}; look at its tasks (docker service ps {name}), and correct the "
+            f"file if it is the cause: the update goes on when all have run for {PROVEN_S} s",
+            wants_attention=True,
+        )
+    elif (left := PROVEN - min(map(min, running), default=PROVEN)) > timedelta(0):
+        waits = f"it goes on when all tasks have run for {PROVEN_S} s"
+        yield Hold(f"rollout/{name}", f"{name}: {stopped}; {waits}", state.now + left)
+    elif obstacle is not None:
+        yield Hold(f"rollout/{name}", f"{name}: {stopped}; {obstacle}", wants_attention=True)
+    else:
+        yield AdjustService(
+            live.id,
+            live.version,
+            live.value,
+            reason=f"{name}: {stopped}; all of its tasks run by now, and it goes on",
+            disrupts=name,
+        )
+
+
+def is_stopped(live: LiveService) -> bool:
+    """Return True for a service of which any write lets swarm go on with an update that it stopped,
+    and for which that is the way back."""
+    policy = live.value.update
+    is_paused = live.update_state == "paused"
+    return is_paused and live.value.mode == "global" and policy.order == "stop-first"
+
+
+def is_running(state: ServiceContext, task: Task) -> bool:
+    return task.state == "running" and state.swarm.runs(task)
+
+
 def why_not_running(
     state: ServiceContext, live: LiveService, found: Mapping[str, Sequence[Task]]
 ) -> Iterator[Hold]:
@@ -94,7 +163,7 @@ def why_not_running(
     any; ``found`` are the tasks by place."""
     service = live.value
     for place, tasks in found.items():
-        if any(task.state == "running" and state.swarm.runs(task) for task in tasks):
+        if any(is_running(state, task) for task in tasks):
             continue
         coming = max((task for task in tasks if task.is_alive), key=lambda t: t.at, default=None)
         where = f" on {place}" if service.mode == "global" else ""
