@@ -193,10 +193,10 @@ MUTATIONS = (
         1,
         seeing(Careless, guards=None),
     ),
-    Mutation("takes unknown for down", "is unknown", 5, seeing(Presuming)),
+    Mutation("takes unknown for down", "is unknown", 4, seeing(Presuming)),
     Mutation("restarts the next member at once", "is being replaced", 4, seeing(Hasty)),
-    Mutation("restarts one while another is unwell", "is not well", 36, seeing(Optimistic)),
-    Mutation("restarts the leader in place", "the leader main_member", 5, seeing(Usurping)),
+    Mutation("restarts one while another is unwell", "is not well", 38, seeing(Optimistic)),
+    Mutation("restarts the leader in place", "the leader main_member", 1, seeing(Usurping)),
     Mutation(
         "skips the lag check", "lags too far behind", 0, seeing(LagBlind), actions_only=SLOWNESS
     ),
@@ -225,7 +225,7 @@ MUTATIONS = (
     Mutation(
         "fights a failover", "which is fought for", 0, seeing(Stubborn), actions_only=FAILOVERS
     ),
-    Mutation("lifts a foreign pause", "somebody else has set", 18, possessive()),
+    Mutation("lifts a foreign pause", "somebody else has set", 8, possessive()),
     Mutation("patches without expecting", "without the value", 0, changing(without_expectation)),
     Mutation("safe to power off too early", "told that it is safe", 2, changing(too_early)),
     Mutation(

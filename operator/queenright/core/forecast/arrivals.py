@@ -74,7 +74,12 @@ def moving(swarm: SwarmState) -> Iterator[LiveService]:
         failed = any(task.error for task in tasks if task.node_id)
         # A task without a node may be one that no node takes, unless another one makes room.
         stays = any(not task.node_id for task in coming) and not going
-        if (coming or going or is_under_way(live)) and not failed and not stays and not is_job(live.value):
+        if (
+            (coming or going or is_under_way(live))
+            and not failed
+            and not stays
+            and not is_job(live.value)
+        ):
             yield live
 
 
