@@ -55,7 +55,7 @@ async def held(world: World) -> list[Hold]:
 
 
 async def failed_once() -> tuple[int, int, list[str]]:
-    """How many proxies are new in the end, the most that were away meanwhile, what was violated."""
+    """Return the new proxies in the end, the most that were away at once, and the violations."""
     world, invariants = await begun(fails_for_s=6.0)
     del world.orchestrator.doomed[PROXY]
     await anyio.sleep(20)

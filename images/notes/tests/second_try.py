@@ -1,9 +1,9 @@
 """Lists the tests that passed only when they were run again, and fails when they are too many.
 
-``make test`` runs a failed test of the labs or of the notes application once more
-(``--reruns 1``): a shared machine that stands still for seconds breaks a wait that is long enough
-otherwise. A fault of the product that happens now and then must not hide behind that, so each such
-test is named at the end, and more than MOST of them fail the run.
+``make test`` runs a failed test once more (``--reruns 1``): a shared machine that stands still for
+seconds breaks a wait that is long enough otherwise. A fault of the product that happens now and
+then must not hide behind that, so each such test is named at the end, and more than MOST of them
+fail the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An update of several tasks that swarm stopped: when it goes on, and what is said until then."""
+"""An update of several tasks that swarm stopped: when it goes on, and the holds until then."""
 
 from __future__ import annotations
 
