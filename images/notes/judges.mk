@@ -10,8 +10,9 @@ notes-judges: $(NOTES_STAMP) notes-web notes-judges-install ## notes: run the ju
 notes-bench: $(NOTES_STAMP) notes-web notes-judges-install ## notes: measure speed and memory, compared with bare handlers
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m bench $(SECTIONS)
 
-notes-loss: $(NOTES_STAMP) notes-web notes-judges-install ## notes: browsers write while everything fails (ROUNDS=500, SEED)
-	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.loss $(or $(ROUNDS),500) $(SEED)
+notes-loss: $(NOTES_STAMP) notes-web notes-judges-install ## notes: browsers write while everything fails (ROUNDS=500, SEED, WORLDS=1)
+	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.loss $(or $(ROUNDS),500) \
+		$(or $(SEED),$(shell date +%s)) $(WORLDS)
 
 notes-screenshots: $(NOTES_STAMP) notes-web notes-judges-install ## notes: take a picture of every screen into docs/screens (SCREENS="home page")
 	cd $(NOTES_DIR) && $(NOTES_BIN)/python -W ignore -m tests.judges.screenshots $(SCREENS)

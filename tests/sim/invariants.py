@@ -28,7 +28,7 @@ from tests.fakes.world import World
 from tests.sim.checker import is_less, judge_safety, judge_verb
 from tests.sim.client_path import ClientPath
 from tests.sim.disruption_judge import judge_disruption, judge_forgetting
-from tests.sim.rollout_judge import judge_rollout
+from tests.sim.rollout_judge import is_unfinished, judge_rollout
 from tests.sim.service_writes import asks_to_forget, begins_log, restarts, surplus
 from tests.sim.subject import Subject, main_cluster
 from tests.sim.sync_judge import judge_rest
@@ -159,9 +159,8 @@ class Invariants:
                         forgets = asks_to_forget(live.value, service)
                         self._disrupts(live, ended, forgets=forgets)
             case "adjust-service", (str(service_id), Service() as service):
-                live = self.world.store.services.get(service_id)
-                if live and not (self.restore_is_wanted and not service.replicas):
-                    self._disrupts(live, surplus(self.world.containers(live.value.name), service))
+                if live := self.world.store.services.get(service_id):
+                    self._adjusts(live, service)
             case "label-node", LabelNode() as action:
                 self._labels(action)
             case "create-secret", Secret(name):
@@ -172,6 +171,12 @@ class Invariants:
                 self.violated(f"{kind} {what}")
             case _:
                 pass
+
+    def _adjusts(self, live: LiveService, service: Service) -> None:
+        if not (self.restore_is_wanted and not service.replicas):
+            self._disrupts(live, surplus(self.world.containers(live.value.name), service))
+        for text in judge_rollout(self.world, live) if is_unfinished(self.world, live) else ():
+            self.violated(text)
 
     def _is_no_repository_of(self, service: Service) -> bool:
         """Return True for a repository on a volume, at whose port no member archives."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.observed import LiveService
+from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
 
@@ -31,6 +32,15 @@ def judge_rollout(world: World, live: LiveService) -> Iterator[str]:
             others = [one for one in running if place(one) != place(task)]
             if others and live.value.update.order == "stop-first":
                 yield f"{live.value.name} is updated while its task on {task.node_id} is coming"
+
+
+def is_unfinished(world: World, live: LiveService) -> bool:
+    """Return True if swarm has tasks of an update left, with which it begins anew at any write."""
+    return any(
+        (task.template, task.force_update) != (template_of(live.value), live.force_update)
+        for task in world.orchestrator.tasks_of(live)
+        if task.wants_to_run
+    )
 
 
 def failed_there(tasks: list[FakeTask], task: FakeTask) -> bool:

@@ -32,8 +32,9 @@ def away(world: World) -> int:
     return 3 - len(routing)
 
 
-async def edit_twice(pause_s: float) -> tuple[World, Invariants, int]:
-    """Edit the proxies twice, and count those that are away at once."""
+async def edit_twice(pause_s: float, second: str = "") -> tuple[World, Invariants, int]:
+    """Edit the proxies twice, and count those that are away at once. ``second`` is the second edit
+    where it is no other configuration."""
     world = World()
     invariants = Invariants(world)
     world.orchestrator.starts_s = lambda task: 3.0 if task.template.name == PROXY else 0.0
@@ -41,8 +42,8 @@ async def edit_twice(pause_s: float) -> tuple[World, Invariants, int]:
     await world.until_whole()
     await anyio.sleep(20)
     most = 0
-    for connections in (400, 300):
-        world.manifests.write(FILE, manifest_with(connections))
+    for text in (manifest_with(400), second or manifest_with(300)):
+        world.manifests.write(FILE, text)
         for _ in range(int(pause_s * 10)):
             await anyio.sleep(0.1)
             most = max(most, away(world))
@@ -57,6 +58,8 @@ def manifest_with(connections: int) -> str:
     return manifest().replace("  proxies:\n", f"  proxies:\n    maxConnections: {connections}\n")
 
 
+OTHER_POLICY = manifest_with(400).replace("  proxies:\n", "  proxies:\n    update: {delay: 11s}\n")
+"""The edit that replaces no proxy."""
 PAUSES_S = (1.0, 2.0, 4.0, 7.0)
 
 
@@ -74,6 +77,19 @@ def test_the_second_edit_waits_for_the_proxy_that_is_on_its_way(pause_s: float) 
         if "haproxy" in file.name
     ]
     assert [b"maxconn 300" in text for text in texts] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "pause_s", [pytest.param(s, marks=pytest.mark.slow if s != 2 else []) for s in PAUSES_S]
+)
+def test_a_second_edit_that_replaces_no_proxy_waits_too(pause_s: float) -> None:
+    """Any write of the service ends swarm's update, which then begins with any proxy again."""
+    world, invariants, most = run_virtual(lambda: edit_twice(pause_s, OTHER_POLICY))
+    assert invariants.violations == []
+    assert most == 1
+    live = world.store.service_named(PROXY)
+    assert live is not None
+    assert live.value.update.delay_s == 11
 
 
 @pytest.mark.slow
@@ -108,9 +124,12 @@ def test_an_operator_that_has_just_started_waits_whatever_its_clock_says(skew_s:
 
 
 @pytest.mark.slow
-def test_a_second_edit_that_does_not_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("second", ["", OTHER_POLICY], ids=["another task", "another policy"])
+def test_a_second_edit_that_does_not_wait_is_caught(
+    second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service_rollout, "rollout_in_the_way", lambda *_: None)
-    found = [run_virtual(partial(edit_twice, pause_s)) for pause_s in (2.0, 4.0, 7.0)]
+    found = [run_virtual(partial(edit_twice, pause_s, second)) for pause_s in (2.0, 4.0, 7.0)]
     assert any("is coming" in text for _, judge, _ in found for text in judge.violations)
     assert max(most for _, _, most in found) > 1
 

@@ -1,6 +1,7 @@
 """The loss test: browsers write while replicas, database, network, tabs and sign-ins fail.
 
-`python -m tests.judges.loss [ROUNDS] [SEED]` runs so many rounds (500) and prints what each did.
+`python -m tests.judges.loss [ROUNDS] [SEED] [WORLDS]` runs so many rounds (500) and prints what
+each did. The rounds are shared among worlds beside each other (1), each with its own seed.
 `loss.mjs` is the people and their browsers; this is the world they live in, which fails on request.
 """
 
@@ -9,6 +10,7 @@ import http.server
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -24,6 +26,7 @@ from tests.judges.test_accessibility import PLAIN
 from tests.replica import ADMIN, PASSWORD, Client, Replica
 from tests.workspace import grant, space
 
+_SUM = re.compile(r"seed \d+: (\d+) rounds, (\d+) words accepted, (\d+) lost")
 _ENV = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
 
 
@@ -167,13 +170,50 @@ def run(*, rounds: int, seconds: float, seed: int) -> tuple[int, str]:
     return code, "".join(lines)
 
 
+def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
+    """Runs worlds beside each other; returns the number of those that failed, and the sum."""
+    shares = [rounds // worlds + (at < rounds % worlds) for at in range(worlds)]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "tests.judges.loss", str(share), str(seed + at)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for at, share in enumerate(shares)
+    ]  # fmt: skip
+    sums = [(0, 0, 0)] * worlds
+
+    def follow(at: int) -> None:
+        for line in running[at].stdout or ():
+            print(f"{at}: {line}", end="", flush=True)
+            if told := _SUM.match(line):
+                sums[at] = (int(told[1]), int(told[2]), int(told[3]))
+
+    followers = [threading.Thread(target=follow, args=(at,)) for at in range(worlds)]
+    for one in followers:
+        one.start()
+    try:
+        for one in followers:
+            one.join()
+    finally:
+        for process in running:
+            process.terminate()
+    done, words, lost = map(sum, zip(*sums, strict=True))
+    failed = sum(process.wait() != 0 for process in running)
+    return failed, f"{worlds} worlds: {done} rounds, {words} words accepted, {lost} lost"
+
+
 def main() -> int:
     """Runs the rounds that the arguments name."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+    worlds = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     print(f"seed {seed}, {os.cpu_count()} cores", flush=True)
     begun = time.monotonic()
-    code, _ = run(rounds=rounds, seconds=float("1e9"), seed=seed)
+    if worlds > 1:
+        code, said = run_beside(rounds=rounds, seed=seed, worlds=worlds)
+        print(said)
+    else:
+        code, _ = run(rounds=rounds, seconds=float("1e9"), seed=seed)
     print(f"{time.monotonic() - begun:.0f} s")
     return code
 

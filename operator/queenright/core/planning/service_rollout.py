@@ -77,15 +77,15 @@ def plan_update(
     if restarts and obstacle is not None:
         again = state.now + SETTLES
         yield Hold(f"update-service/{name}", f"{fields}: {obstacle}", again, wants_attention=True)
-        if is_stopped(live):
-            return
+        if is_stopped(live) or (is_under_way(live) and rollout_in_the_way(state, live)):
+            return  # swarm would go on with any write, or begin again with any task
         harmless = {"labels", "update", "rollback"} if fewer else UNDISRUPTING
         wanted = harmless_part(wanted, live.value, harmless)
         changes = diff(wanted, live.value)
         restarts = False
         if not changes:
             return
-    if (restarts or is_under_way(live)) and (waits := rollout_in_the_way(state, live)):
+    elif (restarts or is_under_way(live)) and (waits := rollout_in_the_way(state, live)):
         yield Hold(f"update-service/{name}", f"{fields}: {waits[0]}", state.now + waits[1])
         return
     reason = f"{name} differs from the file in {fields}"

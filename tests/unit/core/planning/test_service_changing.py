@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from queenright.core.observed import Observed, Task
 from queenright.core.planning.rollout_waits import ON_ITS_WAY
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT
 from tests.golden.messages import assert_words
-from tests.support.builders import NOW, plan_for, summary, task, three_nodes
+from tests.support.builders import NOW, desired, plan_for, summary, task, three_nodes
 from tests.support.changed import with_live_service, with_node, with_service, with_tasks
 
 REPLICA, LEADER, PROXY = "main_member-2", "main_member-1", "main_proxy"
@@ -115,13 +116,19 @@ def test_a_new_edit_of_the_proxies_supersedes_an_update_under_way() -> None:
 COMING = {"state": "starting", "at": NOW - timedelta(seconds=8)}
 
 
-def proxies_rolled(*tasks: Task) -> list[list[str]]:
+REPLACED = {"hostname": "x"}
+ADJUSTED = {"update": dataclasses.replace(desired().proxy.update, monitor_s=9.0)}
+"""Drifts of the proxies; to mend the second one replaces no task by itself."""
+
+
+def proxies_rolled(*tasks: Task, drift: Mapping[str, Any] | None = None) -> list[list[str]]:
     """Plan other proxies while these are their tasks; what is done, and what is held."""
-    observed = with_service(three_nodes(), PROXY, hostname="x")
+    observed = with_service(three_nodes(), PROXY, **(drift or REPLACED))
     observed = with_live_service(observed, PROXY, update_state="updating", updated_at=NOW)
     plan = plan_for(with_tasks(observed, PROXY, *tasks))
     assert_words(*(hold for hold in plan.holds if hold.key == f"update-service/{PROXY}"))
-    return [[one for one in side if one.startswith("update")] for side in summary(plan)]
+    verbs = ("update", "adjust")
+    return [[one for one in side if one.startswith(verbs)] for side in summary(plan)]
 
 
 @pytest.mark.parametrize(
@@ -135,11 +142,15 @@ def proxies_rolled(*tasks: Task) -> list[list[str]]:
     ],
     ids=["starting", "preparing", "ready", "just started", "the next one soon"],
 )
-def test_no_second_proxy_is_stopped_while_one_is_on_its_way(fields: dict[str, Any]) -> None:
-    """An update that ends another begins with any node's."""
+@pytest.mark.parametrize("drift", [REPLACED, ADJUSTED], ids=["another task", "another policy"])
+def test_no_second_proxy_is_stopped_while_one_is_on_its_way(
+    fields: dict[str, Any], drift: Mapping[str, Any]
+) -> None:
+    """An update that ends another begins with any node's; so does any write."""
     stopped = task(PROXY, "node3", id="old", state="shutdown", desired_state="shutdown")
     coming = task(PROXY, "node3", id="new", **fields)
-    done, held = proxies_rolled(task(PROXY, "node2"), stopped, coming, task(PROXY, "node4"))
+    tasks = (task(PROXY, "node2"), stopped, coming, task(PROXY, "node4"))
+    done, held = proxies_rolled(*tasks, drift=drift)
     assert (done, held) == ([], [f"update-service/{PROXY}"])
 
 
