@@ -11,6 +11,8 @@ from __future__ import annotations
 import pytest
 
 MOST = 4
+MOST_PRINTED = 3000
+"""The characters of a failure that are printed: its end has what was wrong."""
 
 
 class SecondTry:
@@ -19,19 +21,22 @@ class SecondTry:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
-    def _names(self) -> list[str]:
+    def _failures(self) -> dict[str, str]:
+        """Return the names of the tests that were run again, with the end of what failed first."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         reports = reporter.stats.get("rerun", []) if reporter else []
-        return sorted({report.nodeid for report in reports})
+        return {report.nodeid: report.longreprtext[-MOST_PRINTED:] for report in reversed(reports)}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if len(self._names()) > MOST and session.exitstatus == pytest.ExitCode.OK:
+        if len(self._failures()) > MOST and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        names = self._names()
-        if names:
+        failures = self._failures()
+        if failures:
             terminalreporter.section(f"run a second time (at most {MOST} may be)")
-            for name in names:
+            for name, failure in sorted(failures.items()):
                 terminalreporter.write_line(f"SECOND TRY {name}")
+                for line in failure.splitlines():
+                    terminalreporter.write_line(f"    {line}")

@@ -59,3 +59,5 @@ def test_few_tests_may_need_a_second_try(
     assert ran.returncode == code, ran.stdout
     named = {line for line in ran.stdout.splitlines() if line.startswith("SECOND TRY")}
     assert len(named) == flaky + broken, ran.stdout
+    printed = [line for line in ran.stdout.splitlines() if line.startswith("    E ")]
+    assert len(printed) >= flaky + broken, ran.stdout
