@@ -82,6 +82,8 @@ export async function readSpaces(): Promise<void> {
   const user = userId();
   const listed = await load<Space[]>("/api/v1/spaces", (answer) => {
     spaces.value = answer;
+    // A first visit shows its page now: the page tree and the lists come beside it.
+    if (answer.length) phase.value = "ready";
   });
   await keepValue("spaces", user, listed);
   const first = currentSpace.value;
