@@ -56,6 +56,14 @@ def test_a_member_that_led_for_two_seconds_counts() -> None:
 
 
 @pytest.mark.slow
+def test_a_replacement_that_the_file_takes_back_takes_no_vote() -> None:
+    """The edit came between the note of the new node and the removal of the dead node's vote, which
+    went in the pass that removed the note."""
+    told = run(50000125, "5 to 3", faults=50)
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("bent", MUTATIONS, ids=lambda bent: str(bent.name))
 def test_a_bent_rule_is_caught(bent: Bent) -> None:
     told = run_until(bent.words, bent.walk, bent.ruleset, bent.tamper)

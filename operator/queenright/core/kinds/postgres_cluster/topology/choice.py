@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
+from queenright.core.kinds.postgres_cluster.topology.replacing import decide_replacement
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_newcomer,
     is_silent,
@@ -45,13 +46,16 @@ Change: TypeAlias = Arrival | Leaving
 @answered_once
 def next_change(state: ClusterState) -> Change | None:
     """Return the change that has begun, or the next one; None when there is none, when a member
-    is about to be started, or while the change is not acknowledged (``why_not_fewer``)."""
+    is about to be started, while the change is not acknowledged (``why_not_fewer``), and in the
+    pass that changes a note by which a member is replaced: what is to come is of the former one."""
     wanted = state.desired.topology
     begun = [stage_of(state, m) for m in state.desired.members if m.name in wanted.leaving]
     for stage in ("service", "place"):
         for change in begun:
             if change.stage == stage:
                 return change
+    if {*decide_replacement(state).notes} != {*state.desired.replacement.noted}:
+        return None
     refused = why_not_fewer(state) is not None
     begun = [change for change in begun if why_not_go(state, change.member.name) is None]
     begun.sort(key=lambda change: departure_rank(state, change.member))

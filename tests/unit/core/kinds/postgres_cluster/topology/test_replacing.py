@@ -214,6 +214,13 @@ def test_the_edited_file_takes_the_note_away() -> None:
     assert notes_in(plan_for(observed, elsewhere)) == ()
 
 
+def test_a_note_that_is_taken_back_takes_no_vote_with_it() -> None:
+    """The file's owner takes `replaceAfter` out while the member's node is still down."""
+    plan = plan_for(noted(dead(), MINE), text_of(1, 2, 3))
+    assert notes_in(plan) == ()
+    assert not any(isinstance(action, RaftRemove) for action in plan.actions)
+
+
 def test_an_edit_goes_before_the_time() -> None:
     """Its line names a third node: that one is taken, not a spare."""
     edited = TEXT.replace("member-3, node: node4", "member-3, node: node7")
