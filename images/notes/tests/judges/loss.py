@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
@@ -172,33 +173,22 @@ def run(*, rounds: int, seconds: float, seed: int) -> tuple[int, str]:
 
 def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
     """Runs worlds beside each other; returns the number of those that failed, and the sum."""
-    shares = [rounds // worlds + (at < rounds % worlds) for at in range(worlds)]
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tests.judges.loss", str(share), str(seed + at)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )
-        for at, share in enumerate(shares)
-    ]  # fmt: skip
-    sums = [(0, 0, 0)] * worlds
 
-    def follow(at: int) -> None:
-        for line in running[at].stdout or ():
-            print(f"{at}: {line}", end="", flush=True)
-            if told := _SUM.match(line):
-                sums[at] = (int(told[1]), int(told[2]), int(told[3]))
+    def one(at: int) -> tuple[int, int, int, int]:
+        share = rounds // worlds + (at < rounds % worlds)
+        line = [sys.executable, "-W", "ignore", "-m", "tests.judges.loss", str(share)]
+        sums = (0, 0, 0)
+        with subprocess.Popen(
+            [*line, str(seed + at)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as running:
+            for printed in running.stdout or ():
+                print(f"{at}: {printed}", end="", flush=True)
+                if told := _SUM.match(printed):
+                    sums = (int(told[1]), int(told[2]), int(told[3]))
+        return (running.returncode != 0, *sums)
 
-    followers = [threading.Thread(target=follow, args=(at,)) for at in range(worlds)]
-    for one in followers:
-        one.start()
-    try:
-        for one in followers:
-            one.join()
-    finally:
-        for process in running:
-            process.terminate()
-    done, words, lost = map(sum, zip(*sums, strict=True))
-    failed = sum(process.wait() != 0 for process in running)
+    with ThreadPoolExecutor(worlds) as pool:
+        failed, done, words, lost = map(sum, zip(*pool.map(one, range(worlds)), strict=True))
     return failed, f"{worlds} worlds: {done} rounds, {words} words accepted, {lost} lost"
 
 
