@@ -6,18 +6,25 @@ import dataclasses
 import json
 import random
 import tarfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
+import anyio
+
 from queenright.adapters.docker.swarm import DockerSwarm
+from queenright.core.observed import LiveService, SwarmState
 from queenright.core.swarm.objects import Mount, Service
+from queenright.ports.swarm import Swarm
 from tests.fakes.fake_swarm import FakeSwarm
 from tests.fakes.orchestrator import Orchestrator
 from tests.fakes.service_templates import template_of
 from tests.fakes.tasks import FakeTask
 from tests.lab.packages import ensure_programs
 
+LONG_ENOUGH_S = 2.0
+"""A restart that is due shows within this: swarm reacts within a second."""
 BUSYBOX = Path("/usr/bin/busybox")
 
 
@@ -108,6 +115,34 @@ class DockerHand:
             command=("/busybox", "sh", "-c", script),
             mounts=(Mount("/kept", "volume", f"{service.name}-kept"),),
         )
+
+
+def sleeper(name: str, image: str, labels: dict[str, str]) -> Service:
+    return Service(
+        name,
+        image,
+        labels=labels,
+        command=("/busybox", "sleep", "600"),
+        constraints=("node.hostname==node1",) if "/" in image else (),
+        endpoint_mode="dnsrr",
+        stop_grace_s=0.0,
+    )
+
+
+async def until(
+    swarm: Swarm, name: str, condition: Callable[[SwarmState, LiveService], bool]
+) -> LiveService:
+    with anyio.fail_after(30):
+        while True:
+            state = await swarm.observe()
+            live = state.service(name)
+            if live and condition(state, live):
+                return live
+            await anyio.sleep(0.1)
+
+
+def running(state: SwarmState, live: LiveService) -> set[str]:
+    return {task.id for task in state.tasks_of(live.id) if task.state == "running"}
 
 
 def one_program() -> bytes:

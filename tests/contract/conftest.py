@@ -14,6 +14,7 @@ from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.swarm.objects import CLUSTER_LABEL
 from queenright.ports.swarm import Swarm
 from tests.contract.backup_places import passable, store_with_tls
+from tests.contract.by_hand import DockerHand, FakeHand, Hand
 from tests.contract.deployed import Stage, on_the_lab, on_the_model
 from tests.e2e.running_operator import RunningOperator
 from tests.e2e.swarm_facts import eventually, is_whole, manifest
@@ -66,6 +67,14 @@ async def swarm(request: pytest.FixtureRequest, name: str) -> AsyncIterator[Swar
             if network.value.name.startswith(name):
                 await real.remove_network(network.id)
         await real.aclose()
+
+
+@pytest.fixture
+async def hand(swarm: Swarm, request: pytest.FixtureRequest) -> Hand:
+    if isinstance(swarm, DockerSwarm):
+        return DockerHand(swarm, request.getfixturevalue("lab").registry)
+    assert isinstance(swarm, FakeSwarm)
+    return FakeHand(swarm)
 
 
 @pytest.fixture(scope="session")

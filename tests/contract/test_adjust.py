@@ -3,56 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import anyio
 import pytest
 
-from queenright.adapters.docker.swarm import DockerSwarm
-from queenright.core.observed import LiveService, SwarmState
 from queenright.core.swarm.objects import Service, UpdatePolicy
 from queenright.ports.swarm import ConflictError, Swarm
-from tests.contract.by_hand import DockerHand, FakeHand, Hand
-from tests.fakes.fake_swarm import FakeSwarm
-
-LONG_ENOUGH_S = 2.0
-"""A restart that is due shows within this: swarm reacts within a second."""
-
-
-@pytest.fixture
-async def hand(swarm: Swarm, request: pytest.FixtureRequest) -> Hand:
-    if isinstance(swarm, DockerSwarm):
-        return DockerHand(swarm, request.getfixturevalue("lab").registry)
-    assert isinstance(swarm, FakeSwarm)
-    return FakeHand(swarm)
-
-
-def sleeper(name: str, image: str, labels: dict[str, str]) -> Service:
-    return Service(
-        name,
-        image,
-        labels=labels,
-        command=("/busybox", "sleep", "600"),
-        constraints=("node.hostname==node1",) if "/" in image else (),
-        endpoint_mode="dnsrr",
-        stop_grace_s=0.0,
-    )
-
-
-async def until(
-    swarm: Swarm, name: str, condition: Callable[[SwarmState, LiveService], bool]
-) -> LiveService:
-    with anyio.fail_after(30):
-        while True:
-            state = await swarm.observe()
-            live = state.service(name)
-            if live and condition(state, live):
-                return live
-            await anyio.sleep(0.1)
-
-
-def running(state: SwarmState, live: LiveService) -> set[str]:
-    return {task.id for task in state.tasks_of(live.id) if task.state == "running"}
+from tests.contract.by_hand import LONG_ENOUGH_S, Hand, running, sleeper, until
 
 
 async def test_adjusting_leaves_what_a_hand_set_and_the_task_alone(

@@ -8,10 +8,8 @@ import anyio
 
 from queenright.core.swarm.objects import RestartPolicy, UpdatePolicy
 from queenright.ports.swarm import Swarm
-from tests.contract.by_hand import Hand
-from tests.contract.test_adjust import LONG_ENOUGH_S, hand, running, sleeper, until
+from tests.contract.by_hand import LONG_ENOUGH_S, Hand, running, sleeper, until
 
-__all__ = ["hand"]
 REPLICAS = 3
 
 

@@ -9,7 +9,7 @@ import random
 
 from queenright.core.observed import LiveService, Node
 from tests.fakes.placement import fits
-from tests.fakes.rollouts import PAUSED
+from tests.fakes.rollouts import PAUSED, is_clean
 from tests.fakes.service_templates import template_of
 from tests.fakes.swarm_store import SwarmStore
 from tests.fakes.task_lives import TaskLives
@@ -55,11 +55,7 @@ class Orchestrator(TaskLives):
     def _has_noticed(self, live: LiveService) -> bool:
         """Return True if the updater has seen the service as it is now; the service then shows
         it."""
-        changed = any(
-            (task.template, task.force_update) != (template_of(live.value), live.force_update)
-            for task in self.tasks_of(live)
-            if task.wants_to_run
-        )
+        changed = any(not is_clean(live, t) for t in self.tasks_of(live) if t.wants_to_run)
         if not changed or live.update_state:
             return True
         left_s = UPDATE_REACTION_S - (self.store.now() - live.updated_at).total_seconds()

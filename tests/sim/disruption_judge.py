@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.observed import LiveService
 from queenright.core.planning.service_context import UPDATE_LIMIT
-from tests.fakes.service_templates import template_of
+from tests.fakes.rollouts import is_clean
 from tests.fakes.world import World
 from tests.sim.service_writes import seconds
 from tests.sim.subject import Subject
@@ -66,10 +66,7 @@ def is_being_replaced(world: World, name: str) -> bool:
         return False
     if waits_in_vain(world, live):
         return False
-    return any(
-        (task.template, task.force_update) != (template_of(live.value), live.force_update)
-        for task in world.containers(name)
-    )
+    return any(not is_clean(live, task) for task in world.containers(name))
 
 
 def waits_in_vain(world: World, live: LiveService) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.observed import LiveService
-from tests.fakes.service_templates import template_of
+from tests.fakes.rollouts import is_clean
 from tests.fakes.tasks import FakeTask
 from tests.fakes.world import World
 
@@ -37,9 +37,7 @@ def judge_rollout(world: World, live: LiveService) -> Iterator[str]:
 def is_unfinished(world: World, live: LiveService) -> bool:
     """Return True if swarm has tasks of an update left, with which it begins anew at any write."""
     return any(
-        (task.template, task.force_update) != (template_of(live.value), live.force_update)
-        for task in world.orchestrator.tasks_of(live)
-        if task.wants_to_run
+        not is_clean(live, task) for task in world.orchestrator.tasks_of(live) if task.wants_to_run
     )
 
 

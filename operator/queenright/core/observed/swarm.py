@@ -132,9 +132,10 @@ class SwarmState:
 
     def running_tasks(self, service_id: str) -> Iterator[Task]:
         """Yield the tasks that run for certain: alive, on a node that is not down."""
-        for task in self.tasks_of(service_id):
-            if task.state == "running" and self.runs(task):
-                yield task
+        return filter(self.is_running, self.tasks_of(service_id))
+
+    def is_running(self, task: Task) -> bool:
+        return task.state == "running" and self.runs(task)
 
     def possible_tasks(self, service_id: str) -> Iterator[Task]:
         """Yield the tasks that may hold a process (see ``task_states``), whatever their desired

@@ -32,10 +32,9 @@ from queenright.core.swarm.objects import IMAGE_LABEL, Service
 
 
 def plan_service(
-    state: ServiceContext, service: Service, obstacle: str | None, *, goes_on: bool = True
+    state: ServiceContext, service: Service, obstacle: str | None
 ) -> Iterator[AnyAction | Hold]:
-    """Yield the next safe step for a service; ``obstacle`` is a reason not to restart its task. An
-    update that swarm stopped is left to a person unless ``goes_on``."""
+    """Yield the next safe step for a service; ``obstacle`` is a reason not to restart its task."""
     live = state.swarm.service(service.name)
     pinned = pin_image(state, service, live)
     if isinstance(pinned, Hold):
@@ -50,7 +49,7 @@ def plan_service(
         yield from plan_update(state, live, wanted, changes, obstacle)
     else:
         newest = newest_service(state, service, live)
-        yield from watch_tasks(state, live, newest, goes_on=goes_on, obstacle=obstacle)
+        yield from watch_tasks(state, live, newest, obstacle)
 
 
 def plan_update(

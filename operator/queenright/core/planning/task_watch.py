@@ -36,16 +36,13 @@ def watch_tasks(
     state: ServiceContext,
     live: LiveService,
     newest: Service | None = None,
-    *,
-    goes_on: bool = False,
     obstacle: str | None = None,
 ) -> Iterator[AnyAction | Hold]:
     """Yield restarts of tasks that swarm has given up on, and holds for tasks that do not run.
-    ``newest`` is the service with the configs that wait for a restart, if it has such. An update
-    that swarm stopped may go on where ``goes_on``, unless ``obstacle`` says why no task that runs
-    is to be restarted."""
+    ``newest`` is the service with the configs that wait for a restart, if it has such;
+    ``obstacle`` is a reason not to restart a task that runs."""
     found = places(state, live)
-    if goes_on and is_stopped(live):
+    if is_stopped(live):
         yield from stopped_update(state, live, found, obstacle)
     else:
         yield from update_in_progress(state, live)
@@ -119,7 +116,7 @@ def stopped_update(
     replaces those that it has not updated (swarmkit: controlapi UpdateService, update.Updater)."""
     name, stopped = live.value.name, f"swarm stopped its update ({live.update_message})"
     running = [
-        [certain_task_age(state, one) for one in tasks if is_running(state, one)]
+        [certain_task_age(state, one) for one in tasks if state.swarm.is_running(one)]
         for tasks in found.values()
     ]
     if not all(running):
@@ -145,15 +142,11 @@ def stopped_update(
 
 
 def is_stopped(live: LiveService) -> bool:
-    """Return True for a service of which any write lets swarm go on with an update that it stopped,
-    and for which that is the way back."""
+    """Return True for a global service of which any write lets swarm go on with an update that it
+    stopped. Of an application's replicas, which are none, `update.failureAction` decides."""
     policy = live.value.update
     is_paused = live.update_state == "paused"
     return is_paused and live.value.mode == "global" and policy.order == "stop-first"
-
-
-def is_running(state: ServiceContext, task: Task) -> bool:
-    return task.state == "running" and state.swarm.runs(task)
 
 
 def why_not_running(
@@ -163,7 +156,7 @@ def why_not_running(
     any; ``found`` are the tasks by place."""
     service = live.value
     for place, tasks in found.items():
-        if any(is_running(state, task) for task in tasks):
+        if any(map(state.swarm.is_running, tasks)):
             continue
         coming = max((task for task in tasks if task.is_alive), key=lambda t: t.at, default=None)
         where = f" on {place}" if service.mode == "global" else ""

@@ -67,7 +67,7 @@ def plan_web(state: AppState) -> Iterator[AnyAction | Hold]:
         yield hold
         yield from watch_tasks(state, live)
         return
-    yield from plan_service(state, wanted, obstacle, goes_on=False)  # as `failureAction` says
+    yield from plan_service(state, wanted, obstacle)
 
 
 def wait_for_swarm(

@@ -177,7 +177,7 @@ def edge_rows(desired: DesiredApp, swarm: SwarmState) -> Iterator[EdgeRow]:
 
 def running_on(task: Task, swarm: SwarmState) -> Node | None:
     """The node on which a task runs for certain."""
-    runs = task.state == "running" and swarm.runs(task)
+    runs = swarm.is_running(task)
     return swarm.node_by_id(task.node_id) if runs else None
 
 

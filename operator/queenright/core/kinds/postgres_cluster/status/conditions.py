@@ -74,7 +74,7 @@ def vip_lines(desired: DesiredCluster, observed: Observed, swarm: SwarmState) ->
     held = f"on {holder}" if holder else "its node is unknown"
     live = swarm.service(desired.vip.service.name)
     tasks = swarm.tasks_of(live.id) if live else ()
-    up = {t.node_id for t in tasks if t.state == "running" and swarm.runs(t)}
+    up = {t.node_id for t in tasks if swarm.is_running(t)}
     names = sorted(node.name for node in swarm.nodes if node.id in up)
     text = f"keepalived runs on {', '.join(names)}" if names else "keepalived runs on no node"
     yield Line("Virtual IP", f"{desired.vip.address}, {held}; {text}", wants_attention=not names)
@@ -170,9 +170,7 @@ def repository_lines(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Lin
     if found is None:
         return
     live = swarm.service(found.service.name)
-    runs = live is not None and any(
-        task.state == "running" and swarm.runs(task) for task in swarm.tasks_of(live.id)
-    )
+    runs = live is not None and any(swarm.running_tasks(live.id))
     does = "runs" if runs else "does not run, so that nothing is archived"
     text = f"repository on {found.node} (volume {found.volume}), {found.endpoint}: {does}"
     yield Line("Backup", text, wants_attention=not runs)

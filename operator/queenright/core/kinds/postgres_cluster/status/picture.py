@@ -64,7 +64,7 @@ def keepalived_parts(
         node = swarm.node_by_id(task.node_id)
         if node is None or not task.is_alive:
             continue
-        runs = task.state == "running" and swarm.runs(task)
+        runs = swarm.is_running(task)
         tone: Tone = "well" if runs else "waits" if swarm.is_heard(task) else "unknown"
         state = task.state if swarm.is_heard(task) else f"unknown: the node is {node.state}"
         held = "has the address" if node.name == holder else "" if holder else UNKNOWN_HOLDER
@@ -79,7 +79,7 @@ def repository_parts(desired: DesiredCluster, swarm: SwarmState) -> Iterator[Par
     for task in swarm.tasks_of(live.id) if live else ():
         if found is None or not task.is_alive:
             continue
-        runs = task.state == "running" and swarm.runs(task)
+        runs = swarm.is_running(task)
         tone: Tone = "well" if runs else "waits" if swarm.is_heard(task) else "unknown"
         words = (task.state if swarm.is_heard(task) else "unknown", task.error)
         yield Part(found.node, "repository", found.endpoint, tone, words)
