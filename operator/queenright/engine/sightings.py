@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from queenright.core.observed import (
     LEADERLESS,
     NODE_DOWN,
+    UNLOCKED,
     Known,
     Live,
     LiveService,
@@ -52,8 +53,8 @@ class Sightings:
     def note(self, observed: Observed, now_s: float) -> Mapping[str, float]:
         """Return the seconds since each object was first seen in its present state. A source
         without an answer keeps its last state; an object that is gone is forgotten. So is a
-        time without a leader, in a pass that does not observe that there is none, and the time for
-        which a node is down, in a pass in which swarm does not say so."""
+        time without a leader, or for which the members say so, in a pass that does not observe
+        that, and the time for which a node is down, in a pass in which swarm does not say so."""
         for _ in self.noting(observed, now_s):
             pass
         return self.ages(now_s)
@@ -89,7 +90,7 @@ class Sightings:
                 }
             case _:
                 lists, objects = {}, {}
-                forgotten = (LEADERLESS, NODE_DOWN)
+                forgotten = (LEADERLESS, UNLOCKED, NODE_DOWN)
                 kept = {k: at for k, at in self.found.items() if not k.startswith(forgotten)}
         yield
         self._of_lists, self._objects = lists, objects
@@ -139,6 +140,7 @@ def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
             f"{name}/",
             *(key(f"{name}_") for key in (raft_key, hung_key, down_key)),
             f"{LEADERLESS}{name}",
+            f"{UNLOCKED}{name}",
         )
     )
 
@@ -231,4 +233,21 @@ def newest_timelines(observed: Observed) -> Mapping[str, int]:
     return found
 
 
-WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members)
+def unlocked_in(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the clusters of which a member with a quorum says that nobody holds the leader lock,
+    and no member says otherwise."""
+    said: set[str] = set()
+    contradicted: set[str] = set()
+    for name, reading in observed.members.items() if observed.history else ():
+        match reading, observed.raft.get(name):
+            case Known(status), _ if status.holds_lock or not status.cluster_unlocked:
+                contradicted.add(cluster_of(name))
+            case Known(), Known(raft) if raft.has_quorum:
+                said.add(cluster_of(name))
+            case _:
+                pass
+    for cluster in sorted((said - contradicted) & observed.history.keys()):
+        yield f"{UNLOCKED}{cluster}", True
+
+
+WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members, unlocked_in)

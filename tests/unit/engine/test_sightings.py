@@ -7,6 +7,7 @@ import dataclasses
 from queenright.core.observed import (
     LEADERLESS,
     NODE_DOWN,
+    UNLOCKED,
     Known,
     LiveService,
     MemberStatus,
@@ -94,6 +95,33 @@ def test_a_newer_timeline_tells_that_somebody_led_between_two_passes() -> None:
     assert seen.note(at(4, None, 5), 30.0)[key] == 10.0, "one that is silent is not forgotten"
     assert seen.note(at(4, 5, 5), 40.0)[key] == 20.0
     assert key not in seen.note(three_nodes(), 50.0)
+
+
+def test_silent_members_do_not_say_that_nobody_leads() -> None:
+    """The time begins with the first word of a member with a quorum, and ends with another word."""
+    seen, key = Sightings(), f"{UNLOCKED}main"
+
+    def saying(*unlocked: bool | None, has_quorum: bool = True) -> Observed:
+        observed = dataclasses.replace(three_nodes(), history={"main": Known(())})
+        for place, word in enumerate(unlocked, 1):
+            told = MemberStatus("running", "replica", cluster_unlocked=bool(word))
+            reading = Unknown("timed out") if word is None else told
+            observed = with_member(observed, f"member-{place}", reading)
+        raft = {
+            name: Known(dataclasses.replace(node.value, has_quorum=has_quorum))
+            for name, node in observed.raft.items()
+            if isinstance(node, Known)
+        }
+        return dataclasses.replace(observed, raft=raft)
+
+    assert key not in seen.note(saying(None, None, None), 0.0)
+    assert key not in seen.note(saying(None, True, None, has_quorum=False), 10.0)
+    assert seen.note(saying(None, True, None), 20.0)[key] == 0.0
+    assert seen.note(saying(True, True, None), 30.0)[key] == 10.0
+    assert key not in seen.note(saying(True, True, False), 40.0)
+    assert seen.note(saying(True, True, True), 50.0)[key] == 0.0
+    lost = dataclasses.replace(saying(None, None, None), swarm=Unknown("no leader"))
+    assert key not in seen.note(lost, 60.0)
 
 
 def test_a_node_is_down_without_a_break() -> None:

@@ -28,6 +28,7 @@ __all__ = (
     "LEADERLESS",
     "NEVER",
     "NODE_DOWN",
+    "UNLOCKED",
     "Archiving",
     "Attempt",
     "Engine",
@@ -62,6 +63,11 @@ __all__ = (
 LEADERLESS = "no leader/"
 """Before a cluster's name, the key in ``Observed.seen_s_ago`` of the time without a leader, and
 without a newer timeline, which a leader between two passes leaves behind."""
+
+
+UNLOCKED = "no lock/"
+"""Before a cluster's name, the key in ``Observed.seen_s_ago`` of the time for which its members say
+that nobody holds the leader lock. While all are silent, somebody may lead."""
 
 
 NODE_DOWN = "node down/"
@@ -159,8 +165,9 @@ class Observed:
     Patroni's settings by the cluster's name, a slash and its key, a Raft node that applies nothing
     though it is behind by ``raft_key``, the voters that a Raft node lists by ``voters_key``, a
     member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, a
-    cluster without a leader by ``LEADERLESS`` and its name, a node that swarm calls down by
-    ``NODE_DOWN`` and its id, and each node as it is now by ``node_key``.
+    cluster without a leader by ``LEADERLESS`` and its name, one whose members say so by
+    ``UNLOCKED``, a node that swarm calls down by ``NODE_DOWN`` and its id, and each node as it is
+    now by ``node_key``.
     Empty for a read-only command."""
     absent_s: Mapping[str, float] = field(default_factory=dict)
     """Seconds, by that clock, for which this process has known that no document describes the

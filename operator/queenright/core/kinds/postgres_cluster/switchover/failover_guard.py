@@ -5,7 +5,14 @@ from __future__ import annotations
 from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.annotations import read_annotations, state_config_name
 from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
-from queenright.core.observed import LEADERLESS, Known, MemberStatus, Observed, RaftStatus
+from queenright.core.observed import (
+    LEADERLESS,
+    UNLOCKED,
+    Known,
+    MemberStatus,
+    Observed,
+    RaftStatus,
+)
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 
@@ -51,8 +58,8 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
             return "Patroni's settings or its history are unknown"
     if settings.get("pause"):
         return "Patroni is paused"
-    if observed.seen_s_ago.get(f"{LEADERLESS}{plan.cluster}", 0.0) < LEAST_S:
-        return "nobody has led for less than a minute"
+    if why := why_too_early(plan, observed):
+        return why
     if len(views) != 1 or any(not leader for leader, _ in views):
         return "the Raft nodes do not agree on one leader"
     if candidate not in ends:
@@ -90,8 +97,8 @@ def why_not_accepted(action: Failover, plan: Plan, observed: Observed) -> str | 
             pass
         case _:
             return "Patroni is paused, or its settings are unknown"
-    if observed.seen_s_ago.get(f"{LEADERLESS}{plan.cluster}", 0.0) < LEAST_S:
-        return "nobody has led for less than a minute"
+    if why := why_too_early(plan, observed):
+        return why
     views = {(raft.leader, raft.term, raft.voters) for raft in rafts}
     if len(views) != 1 or not rafts[0].leader or 2 * len(rafts) <= len(rafts[0].voters):
         return "the Raft nodes that are left are no quorum that agrees"
@@ -101,6 +108,13 @@ def why_not_accepted(action: Failover, plan: Plan, observed: Observed) -> str | 
     if ends[candidate][0] != action.accepted_timeline:
         return f"{action.candidate} is not on the accepted timeline"
     return None
+
+
+def why_too_early(plan: Plan, observed: Observed) -> str:
+    """Reason why Patroni may still elect a leader by itself; empty when it had the time for that.
+    What counts is the time for which the members say that nobody leads: silent ones may lead."""
+    ages_s = (observed.seen_s_ago.get(f"{k}{plan.cluster}", 0.0) for k in (LEADERLESS, UNLOCKED))
+    return "nobody has led for less than a minute" if min(ages_s) < LEAST_S else ""
 
 
 def why_not_in_sync_key(

@@ -21,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
 )
 from queenright.core.kinds.postgres_cluster.switchover.decision import settle_time
 from queenright.core.kinds.postgres_cluster.switchover.position import positions, why_not_compared
-from queenright.core.observed import LEADERLESS, Known
+from queenright.core.observed import LEADERLESS, UNLOCKED, Known
 from queenright.core.planning.plan import Hold
 
 ELECTS = timedelta(seconds=60)
@@ -35,26 +35,21 @@ def decide_failover(state: ClusterState) -> Failover | Hold | None:
     is_asked = name in state.observed.history
     if led or not is_asked or not state.is_bootstrapped or is_halted(state):
         return None
-    key = f"failover/{name}"
-    seen_s = state.observed.seen_s_ago.get(f"{LEADERLESS}{name}", 0.0)
-    left = max(ELECTS, settle_time(state)) - timedelta(seconds=seen_s)
-    if left > timedelta(0):
-        reason = (
-            f"cluster {name}: nobody leads (Patroni elects a leader by itself, if it can); after "
-            "a minute the operator names the member with the newest data"
-        )
-        return Hold(key, reason, state.now + left)
+    if wait := electing(state, LEADERLESS):
+        return wait
     if obstacles := "; ".join(why_not_name(state)):
         accepted = accepted_failover(state)
         if isinstance(accepted, Failover):
-            return accepted
+            return electing(state, UNLOCKED) or accepted
         why = "; ".join(filter(None, (obstacles, accepted)))
         reason = (
             f"cluster {name}: nobody leads, and the operator names no leader ({why}); bring every "
             "member back, or accept the loss of what the others do not have: queenright failover "
             f"{name} --candidate and a member's name{choices(state)}"
         )
-        return Hold(key, reason, wants_attention=True)
+        return Hold(f"failover/{name}", reason, wants_attention=True)
+    if wait := electing(state, UNLOCKED):
+        return wait
     newest = max(positions(state), key=lambda position: position.rank)
     return Failover(
         **state.asked(newest.member),
@@ -63,6 +58,22 @@ def decide_failover(state: ClusterState) -> Failover | Hold | None:
         f"{newest.member.name} has the newest data (timeline {newest.timeline}, WAL position "
         f"{newest.location})",
     )
+
+
+def electing(state: ClusterState, since: str) -> Hold | None:
+    """Return the wait for Patroni's own election, counted from ``LEADERLESS``, or from when the
+    members began to say so (``UNLOCKED``): one that was silent may have led until then. None when
+    it had the time."""
+    name = state.desired.name
+    seen_s = state.observed.seen_s_ago.get(f"{since}{name}", 0.0)
+    left = max(ELECTS, settle_time(state)) - timedelta(seconds=seen_s)
+    if left <= timedelta(0):
+        return None
+    reason = (
+        f"cluster {name}: nobody leads (Patroni elects a leader by itself, if it can); after "
+        "a minute the operator names the member with the newest data"
+    )
+    return Hold(f"failover/{name}", reason, state.now + left)
 
 
 def is_halted(state: ClusterState) -> bool:

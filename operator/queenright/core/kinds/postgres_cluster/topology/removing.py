@@ -34,7 +34,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     why_not_settled,
     why_too_soon,
 )
-from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote
+from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote, why_no_majority
 from queenright.core.kinds.postgres_cluster.topology.wellness import why_unwell
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
@@ -90,6 +90,8 @@ def take_vote(
 ) -> AnyAction | Hold:
     """Return the removal of a vote, or before it the transfer of Raft's leadership."""
     if obstacle := why_too_soon(state, apart) or why_needed(state, member):
+        return later(state, member, obstacle)
+    if obstacle := why_no_majority(state, own, apart):
         return later(state, member, obstacle)
     if raft_leader(state, apart) == own:
         return hand_over_raft(state, member, own)

@@ -91,8 +91,9 @@ def still(state: ClusterState, note: Replaced) -> Replaced | None:
     if spare is None or spare.node == note.node:
         return note
     # Another spare is a new beginning, unless the member's place is cut already.
-    is_late = member is not None and why_not_replace(state, member) is not None
-    return note if is_late else replace(note, node=spare.node)
+    if member is not None and (left_s(state, member) > 0 or why_not_replace(state, member)):
+        return note
+    return replace(note, node=spare.node)
 
 
 def may_begin(state: ClusterState, member: DesiredMember) -> bool:
@@ -112,16 +113,23 @@ def is_candidate(state: ClusterState, member: DesiredMember) -> bool:
     return node is not None and node.state == "down" and not is_edited and is_silent(state, member)
 
 
+def left_s(state: ClusterState, member: DesiredMember) -> float:
+    """Return for how many more seconds swarm has to call a member's node down before the member is
+    replaced; the whole time where it does not."""
+    after_s, node = state.desired.replacement.after_s, state.swarm.node(member.node)
+    if node is None or node.state != "down":
+        return after_s
+    return after_s - state.seen_s_ago.get(f"{NODE_DOWN}{node.id}", 0.0)
+
+
 def replaced_or_held(state: ClusterState, member: DesiredMember) -> Replaced | Hold:
     """Return the note of a member's new node, or why there is none yet."""
-    found, node = state.desired.replacement, state.swarm.node(member.node)
-    key = f"replace/{member.service.name}"
+    found, key = state.desired.replacement, f"replace/{member.service.name}"
     told = f"member {member.name}: its node {member.node} is down"
-    seen_s = state.seen_s_ago.get(f"{NODE_DOWN}{node.id}", 0.0) if node is not None else 0.0
-    if (left_s := found.after_s - seen_s) > 0:
+    if (wait_s := left_s(state, member)) > 0:
         after = format_duration(found.after_s)
         reason = f"{told}; it is replaced on a spare node when that has lasted for {after}"
-        return Hold(key, reason, state.now + timedelta(seconds=left_s))
+        return Hold(key, reason, state.now + timedelta(seconds=wait_s))
     if obstacle := why_not_replace(state, member):
         reason = f"{told}, and it is not replaced now ({obstacle})"
         return Hold(key, reason, state.now + SETTLES, wants_attention=True)

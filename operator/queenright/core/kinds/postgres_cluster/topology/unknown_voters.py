@@ -21,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     why_not_settled,
     why_too_soon,
 )
-from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote
+from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote, why_no_majority
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.objects import MEMBERS_LABEL
@@ -55,7 +55,8 @@ def remove_unknown_voter(state: ClusterState) -> Iterator[AnyAction | Hold]:
             return
         # These wait for the ghost's removal themselves.
         apart = ghosts | silent_leavers(state) | seatless(state)
-        if obstacle := why_not_settled(state, apart) or why_too_soon(state, apart):
+        obstacle = why_not_settled(state, apart) or why_too_soon(state, apart)
+        if obstacle := obstacle or why_no_majority(state, ghost, apart):
             yield Hold(key, f"{told}; removed later ({obstacle})", state.now + SETTLES)
             return
         reason = f"{told}: a member that was removed is back, or a Raft node of no member runs"

@@ -1,6 +1,6 @@
-"""The request to remove a voter, to whichever deployed member leads Raft.
+"""The request to remove a voter, to whichever deployed member leads Raft, and who has to be left.
 
-Decides nothing: that it may be asked is each rule's own question.
+All else that has to hold before it is each rule's own question.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     others,
     raft_address,
     raft_leader,
+    voters_of,
 )
+
+
+def why_no_majority(state: ClusterState, voter: str, apart: Collection[str]) -> str | None:
+    """Reason why Raft might have no quorum without a voter, by the nodes that are not ``apart``;
+    None when most of the voters that stay answer."""
+    left = voters_of(state, apart) - {voter}
+    alive = {raft_address(state, member) for member in others(state, apart)} & left
+    if 2 * len(alive) > len(left):
+        return None
+    return f"{len(alive)} of the {len(left)} voters that stay answer, which is no majority"
 
 
 def remove_vote(

@@ -13,6 +13,7 @@ from queenright.core.kinds.postgres_cluster.switchover.failover_guard import fai
 from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import (
     LEADERLESS,
+    UNLOCKED,
     Known,
     Observed,
     TimelineEnd,
@@ -28,15 +29,17 @@ FORMER, NEWEST, THIRD = "member-1", "member-2", "member-3"
 KEY = "failover/main"
 
 
-def after_the_power_loss(seen_s: float = 60.0) -> Observed:
-    """member-1 led on timeline 1 and has more WAL than member-2, which led on timeline 2."""
+def after_the_power_loss(seen_s: float = 60.0, said_s: float | None = None) -> Observed:
+    """member-1 led on timeline 1 and has more WAL than member-2, which led on timeline 2. Nobody is
+    known to lead for ``seen_s``, of which the members have said so for ``said_s``."""
+    said_s = seen_s if said_s is None else said_s
     ends = {FORMER: (1, 9000), NEWEST: (2, 5000), THIRD: (2, 4000)}
     members = {f"main_{name}": Known(waiting(name, *end)) for name, end in ends.items()}
     return dataclasses.replace(
         three_nodes(),
         members=members,
         history={"main": Known((TimelineEnd(1, 3000, "no recovery target specified"),))},
-        seen_s_ago={f"{LEADERLESS}main": seen_s},
+        seen_s_ago={f"{LEADERLESS}main": seen_s, f"{UNLOCKED}main": said_s},
     )
 
 
@@ -116,6 +119,28 @@ def test_patroni_has_a_minute_to_elect_one_itself() -> None:
     lasting = manifest(patroni="{ttl: 90s}")
     assert named(after_the_power_loss(), lasting) == ""
     assert named(after_the_power_loss(100.0), lasting) == NEWEST
+
+
+def test_the_minute_begins_when_members_say_that_nobody_leads() -> None:
+    """One that was silent, cut off from the operator alone, may have led until a moment ago."""
+    observed = after_the_power_loss(600.0, 40.0)
+    plan = plan_for(observed)
+    assert summary(plan) == ([], ["cluster/main", KEY])
+    (hold,) = (hold for hold in plan.holds if hold.key == KEY)
+    assert not hold.wants_attention
+    assert hold.recheck_at is not None
+    assert (hold.recheck_at - NOW).total_seconds() == 20
+    forced = dataclasses.replace(plan, actions=plan_for(after_the_power_loss()).actions)
+    refused = first_refusal(forced, observed)
+    assert refused is not None
+    assert refused.guard == "failover-loses-nothing"
+    assert named(after_the_power_loss(600.0, 60.0)) == NEWEST
+
+
+def test_people_are_told_of_members_that_stay_silent() -> None:
+    observed = with_member(after_the_power_loss(600.0, 0.0), THIRD, Unknown("timed out"))
+    (hold,) = (hold for hold in plan_for(observed).holds if hold.key == KEY)
+    assert hold.wants_attention
 
 
 def test_a_command_that_looks_once_names_nobody() -> None:

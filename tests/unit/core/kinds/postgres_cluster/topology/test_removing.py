@@ -269,6 +269,21 @@ def test_two_dead_members_of_five_are_removed_one_after_the_other() -> None:
     assert names == {"main_member-1", "main_member-2", "main_member-3", "main_proxy"}
 
 
+def test_the_vote_of_a_silent_member_stays_where_no_majority_is_known_to_be_left() -> None:
+    """Two of three are silent, and the third one's Raft node says that it reaches them."""
+    observed = deployed(1, 2, 3)
+    for name in ("member-2", "member-3"):
+        observed = with_member(observed, name, Unknown("timed out"))
+    nodes = raft_nodes([1, 2, 3])
+    nodes |= dict.fromkeys(("main_member-2", "main_member-3"), Unknown("timed out"))
+    observed = with_raft_nodes(observed, nodes)
+    plan = plan_for(observed, ALONE)
+    assert not any(key.startswith("raft-remove/") for key in keys(plan))
+    told = [hold.reason for hold in plan.holds if hold.key.startswith("membership/")]
+    assert any("1 of the 2 voters that stay answer" in words for words in told), told
+    assert refusal(plan, observed) is None
+
+
 def test_a_noted_newcomer_does_not_keep_a_dead_member() -> None:
     """Its own start waits for the dead one's removal."""
     text = text_of(1, 2, 3, 4, 5)

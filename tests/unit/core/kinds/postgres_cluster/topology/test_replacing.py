@@ -166,6 +166,14 @@ def test_another_spare_is_taken_only_while_the_others_are_well() -> None:
     assert refusal(plan, unwell) is None
 
 
+def test_another_spare_is_taken_only_after_the_time() -> None:
+    """An operator that has just begun has not seen the member's node down for long."""
+    gone = with_node(noted(dead(59.0), MINE), "node5", state="down")
+    plan = plan_for(gone, TEXT)
+    assert notes_in(plan) is None
+    assert refusal(plan, gone) is None
+
+
 def test_a_spare_of_another_cluster_is_left_to_it() -> None:
     sixth = (Replaced("member-3", "node4", "node6"),)
     assert notes_in(plan_for(with_another_cluster(dead(), "other", on="node5"), TEXT)) == sixth
