@@ -74,14 +74,17 @@ class Stream:
 
 
 @contextlib.contextmanager
-def listening(client: Client, last: str | None = None) -> Iterator[Stream]:
+def listening(
+    client: Client, last: str | None = None, since: str | None = None
+) -> Iterator[Stream]:
     headers = {"last-event-id": last} if last else {}
-    with client.stream("GET", "/api/v1/events", headers=headers) as response:
+    params = {"since": since} if since else {}
+    with client.stream("GET", "/api/v1/events", headers=headers, params=params) as response:
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
         stream = Stream(response)
         try:
-            if last is None:
+            if last is None and since is None:
                 stream.wait("hello")
             yield stream
         finally:
@@ -235,7 +238,35 @@ def test_a_position_of_before_there_were_timelines_is_one_still(admin: Client) -
         assert stream.wait("page.made")[-1]["data"]["node_id"] == made
 
 
+def test_a_stream_tells_of_all_that_is_read_after_its_reader_asked_who_they_are(
+    admin: Client, person: Person
+) -> None:
+    """A slow stream begins after the reader's other requests; one that is resumed goes on."""
+    bob = person("Bob")
+    home = space_of_two(admin, bob)
+    before = page(admin, home)
+    since = bob.ok("GET", "/api/v1/me")["events_since"]
+    made = page(admin, home)
+    with listening(bob, since=since) as stream:
+        later = page(admin, home)
+        found = stream.wait("page.made", 2)
+        assert [event["data"]["node_id"] for event in found] == [made, later]
+        assert before not in json.dumps(stream.events)
+    with listening(bob, found[0]["id"], since=since) as stream:
+        assert stream.wait("page.made")[0]["data"]["node_id"] == later
+        assert len(stream.events) == 1
+
+
+def test_a_stream_that_begins_before_a_failover_is_reset(admin: Client) -> None:
+    epoch, timeline, xid, place = admin.ok("GET", "/api/v1/me")["events_since"].split(".")
+    with listening(admin, since=f"{epoch}.{int(timeline) - 1}.{xid}.{place}") as stream:
+        stream.wait("reset")
+    with listening(admin, since="999.1.1.1") as stream:
+        stream.wait("reset")
+
+
 def test_wrong_and_foreign_positions(admin: Client) -> None:
+    assert admin.problem(422, "GET", "/api/v1/events?since=x")["errors"][0]["field"] == "since"
     refused = admin.problem(422, "GET", "/api/v1/events", headers={"last-event-id": "x"})
     assert refused["errors"][0]["field"] == "last-event-id"
     with listening(admin, "999.1.1") as stream:

@@ -182,7 +182,7 @@ async function live() {
   // What the page before it has begun is not counted: on a busy machine it is still opening its stream.
   await reader.page.goto('about:blank');
   const streams = [];
-  reader.page.on('request', (one) => { if (one.url() === `${base}/api/v1/events`) streams.push(one); });
+  reader.page.on('request', (one) => { if (one.url().startsWith(`${base}/api/v1/events`)) streams.push(one); });
   await reader.page.goto(`${base}/w/p/${given.live}`);
   await heading(reader.page, 'Live');
   const writer = await person(0, ada, `/w/p/${given.live}`);

@@ -2,10 +2,10 @@
 // After each round everything heals: each word that a person saw accepted is in the page, or in that person's list
 // of doubtful places; all browsers show what the server has. Argument: what loss.py knows, as JSON. To look for one
 // cause, `LOSS_SOFT` and `LOSS_HARD` name the faults that happen, and `LOSS_MAKE` (0.35 to 1) has more pages made.
-import { changesOf, wordsIn } from './loss_log.mjs';
+import { changesOf, crossedIn, wordsIn } from './loss_log.mjs';
 import { given, pause, Person, seedOf, shown, state, wrong } from './loss_people.mjs';
 import { act, api, blocks, blocksOrNone } from './loss_world.mjs';
-import { commented, commentsOf, threadsShown } from './loss_comments.mjs';
+import { commented, commentsOf, readIn, threadsShown } from './loss_comments.mjs';
 
 const { fronts, people: users, home, rounds, seconds, seed } = given;
 const begun = Date.now();
@@ -251,7 +251,7 @@ async function difference(looks) {
     const [theirs, server] = [await shown(tab), await blocks(page)];
     if (theirs.join('|') !== server.join('|')) return `${person.name} sees ${theirs.join('|')}, the server has ${server.join('|')}`;
     const [seen, there] = [await threadsShown(tab), (await commentsOf(page)).length];
-    if (seen !== there) return `${person.name} sees ${seen} comments, the server has ${there}`;
+    if (seen !== there) return `${person.name} sees ${seen} comments, the server has ${there}; ${page}: ${await readIn(tab)}`;
   }
   return '';
 }
@@ -274,7 +274,7 @@ async function check(pages) {
 
 /** Adds what each browser has kept to what is wrong. */
 async function tellKept() {
-  for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`);
+  for (const person of people) wrong.push(`${person.name} has stored: ${await person.kept()}`, `${person.name}'s requests that failed:\n${person.noted()}`);
 }
 
 async function counted(pages) {
@@ -291,6 +291,9 @@ async function counted(pages) {
     else if (deleted.has(word)) found.deleted += 1;
     else found.lost.push(`${word} (${now})`);
   }
+  const crossed = new Set(crossedIn(all, found.lost.map((one) => one.split(' ')[0])));
+  found.there += crossed.size;
+  found.lost = found.lost.filter((one) => !crossed.has(one.split(' ')[0]));
   const twice = accepted.filter(({ word }) => all.split(word).length > 2).length;
   return { ...found, twice, all };
 }

@@ -36,3 +36,10 @@ export async function threadsShown(tab) {
   const label = await tab.locator('button[aria-expanded][title^=Comments]').first().getAttribute('title', { timeout: 2000 });
   return Number(/(\d+) open/.exec(label)?.[1] ?? 0);
 }
+
+/** What a tab has read since it was opened, for who looks for the cause of a difference. */
+export const readIn = (tab) => tab.evaluate(() => {
+  const all = performance.getEntriesByType('resource').filter((one) => /\/(comments|me|events|tree|live)\b/.test(one.name));
+  const told = all.slice(-30).map((one) => `${Math.round(one.startTime)} ${new URL(one.name).pathname.slice(-20)} ${one.responseStatus}`);
+  return `${document.visibilityState} for ${Math.round(performance.now())} ms: ${told.join(', ')}`;
+});

@@ -18,6 +18,37 @@ export function wordsIn(text) {
   return found;
 }
 
+/**
+ * Which of `words` are there letter by letter, with another one begun in each and ended after it: what a tab has left
+ * is sent after what others have written at its place meanwhile.
+ */
+export function crossedIn(text, words) {
+  const left = text.split('\n').map((line) => {
+    let rest = line.replaceAll(/filler \d+ of \d+|\s/g, '');
+    for (let before = ''; before !== rest; rest = rest.replaceAll(WORD, '')) before = rest;
+    return rest;
+  });
+  return words.filter((word) => left.some((line, at) => {
+    const rest = withoutLetters(line, word);
+    if (rest === undefined) return false;
+    left[at] = rest;
+    return true;
+  }));
+}
+
+/** A text without the letters of a word, in their order; undefined where they are not there. */
+function withoutLetters(text, word) {
+  let rest = '';
+  let from = 0;
+  for (const letter of word) {
+    const at = text.indexOf(letter, from);
+    if (at < 0) return undefined;
+    rest += text.slice(from, at);
+    from = at + 1;
+  }
+  return rest + text.slice(from);
+}
+
 /** The texts that a browser has kept of pages that are gone. */
 export function lostTexts({ drafts = [], bases = [] }) {
   return drafts.filter((one) => one.lost).map(({ client, base, passed, steps, title }) => {

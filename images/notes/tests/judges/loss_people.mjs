@@ -77,6 +77,9 @@ export class Person {
       found = await this.context.newPage();
       found.on('pageerror', (error) => wrong.push(`${this.name}: ${error}`));
       found.on('dialog', (dialog) => dialog.accept().catch(() => undefined));
+      found.on('response', (one) => one.status() >= 400 && this.#note(one.request(), one.status()));
+      found.on('requestfailed', (one) => this.#note(one, one.failure()?.errorText));
+      found.on('console', (one) => one.type() === 'error' && this.#note(undefined, one.text()));
       this.tabs.push(found);
     }
     for (let attempt = 0; ; attempt += 1) {
@@ -106,8 +109,18 @@ export class Person {
       await tab.goto(`${this.base}/w/p/${id}`);
     }
     if (!await text.count()) await edit.click({ timeout: 15_000 });
-    await text.waitFor({ timeout: 15_000 });
+    await text.waitFor({ timeout: 15_000 }).catch(async (error) => {
+      const seen = (await tab.locator('body').innerText()).slice(0, 600);
+      throw new Error(`${error.message.split('\n')[0]} ${tab.url()} ${seen}\n${this.noted()}`);
+    });
   }
+
+  #note(request, what) {
+    this.notes = [...(this.notes ?? []).slice(-40), `${new Date().toISOString().slice(11, 23)} ${request?.method() ?? ''} ${request?.url().slice(0, 120) ?? ''} ${what}`];
+  }
+
+  /** The last requests of this person that were refused or failed, for who looks for a cause. */
+  noted = () => (this.notes ?? []).join('\n');
 
   /** All that this person's browser has kept of edits and requests, for who looks for what is lost. */
   async kept() {

@@ -13,7 +13,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 11
+SCENARIOS = 12
 
 
 def live(one: Replica, other: Replica, edits: int) -> subprocess.CompletedProcess[str]:
@@ -30,6 +30,7 @@ def live(one: Replica, other: Replica, edits: int) -> subprocess.CompletedProces
             "ada": {"id": ada, "email": ADMIN, "password": PASSWORD, "token": token},
             "bob": bob,
             "page": page(client, home, "Shared", markdown="a line\n\n" * 50),
+            "space": home,
             "edits": edits,
         }
     with front(one) as first, front(other) as second:

@@ -3,7 +3,7 @@
 import { ada, api, docOf, edit, first, holds, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
 
 const { plan, notes } = pages;
-const STREAM = '**/api/v1/events';
+const STREAM = '**/api/v1/events*';
 const count = async (page) => Number(/(\d+) open/.exec(await page.locator('button[title^=Comments]').first().getAttribute('title'))?.[1] ?? 0);
 const post = (page, body) => api('POST', `/nodes/${page}/comments`, { body });
 const shows = (page, wanted) => until(async () => await count(page) === wanted, () => count(page), 20_000);

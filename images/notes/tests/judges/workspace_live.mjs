@@ -4,7 +4,7 @@
 import { holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [first, second, given] = process.argv.slice(2);
-const { ada, bob, page: pageId, edits } = JSON.parse(given);
+const { ada, bob, page: pageId, space, edits } = JSON.parse(given);
 
 async function opened(base, who) {
   const { context, page } = await newPage();
@@ -103,6 +103,26 @@ async function peopleAppear() {
   await her.context.close();
 }
 
+/** What others make while the stream of events is still being opened is no less there. */
+async function slowStream() {
+  const { context, page } = await newPage();
+  await signIn(page, second, bob);
+  let open;
+  const opening = new Promise((done) => { open = done; });
+  await context.route('**/api/v1/events*', (route) => opening.then(() => route.continue()));
+  const read = page.waitForResponse('**/comments');
+  await page.goto(`${second}/w/p/${pageId}`);
+  await read;
+  await api('POST', `/nodes/${pageId}/comments`, { body: 'made meanwhile' });
+  await api('POST', `/spaces/${space}/nodes`, { title: 'Made meanwhile' });
+  await page.waitForTimeout(500);
+  open();
+  await page.locator('button[title="Comments: 1 open"]').waitFor();
+  await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
+  holds('what was made while the stream was opened appears', true);
+  await context.close();
+}
+
 async function rightsAreLost() {
   const { context, page } = await opened(second, bob);
   await type('last ');
@@ -115,4 +135,4 @@ async function rightsAreLost() {
   await context.close();
 }
 
-await judge(editsAppear, peopleAppear, rightsAreLost);
+await judge(editsAppear, peopleAppear, slowStream, rightsAreLost);

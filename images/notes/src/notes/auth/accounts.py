@@ -47,6 +47,12 @@ class Me(msgspec.Struct, frozen=True):
     scopes: list[str]
 
 
+class MeNow(Me, frozen=True):
+    """The signed-in user, and where an event stream begins that tells of all that is read later."""
+
+    events_since: str
+
+
 class MeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fields to change; a new password needs the current one."""
 
@@ -163,10 +169,14 @@ async def log_out(call: Call, response: Response) -> None:
 
 
 @table("GET", "/api/v1/me")
-async def get_me(call: Call) -> Me:
-    """The signed-in user."""
+async def get_me(call: Call) -> MeNow:
+    """The signed-in user.
+
+    `GET /api/v1/events?since=` with `events_since` misses no change of what is read after this.
+    """
     who = call.viewer
-    me = Me(who.person, who.email, who.name, who.is_admin, sorted(who.scopes))
+    since = str(await call.app.hub.begin())
+    me = MeNow(who.person, who.email, who.name, who.is_admin, sorted(who.scopes), since)
     named = call.request.cookies.get(sessions.user_cookie_name(call.seen))
     if who.via == "token" or named == str(me.id):
         return me

@@ -1,8 +1,10 @@
 """The stream of server-sent events (spec: notes-app §6).
 
 A stream begins with `hello`, whose id is its start position; a client that reconnects with
-`Last-Event-ID` gets the events that it missed. If they are no longer stored it gets `reset` and has
-to reload; so does each client when a failover has lost an event that was sent, with its change.
+`Last-Event-ID`, or begins at the position that `GET /api/v1/me` has told it, gets the events that
+it missed. If they are no longer stored, or a failover may have lost what it has read before, it
+gets `reset` and has to reload; so does each client when a failover has lost an event that was sent,
+with its change.
 Invariant: a stream's position moves only past events that were sent or are not for it.
 """
 
@@ -10,6 +12,7 @@ import asyncio
 import contextlib
 from uuid import UUID
 
+import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -100,21 +103,31 @@ async def _disconnect(receive: Receive) -> None:
             pass
 
 
+class EventsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`since` is a position that `GET /api/v1/me` has told."""
+
+    since: str = ""
+
+
 @table("GET", "/api/v1/events", media_type="text/event-stream")
-async def get_events(call: Call) -> Response:
+async def get_events(call: Call, query: EventsQuery) -> Response:
     """Stream live updates as server-sent events.
 
-    Resume with `Last-Event-ID`.
+    Resume with `Last-Event-ID`, or begin at `since`.
     """
     hub = call.app.hub
     now = await hub.begin()
-    given = call.request.headers.get("last-event-id", "").strip()
+    resumed = call.request.headers.get("last-event-id", "").strip()
+    given = resumed or query.since
     if not given:
         return EventStream(call, hub, now, _said("hello", now))
     at = Position.parse(given)
     if at is None:
-        raise Problem(422, "Last-Event-ID is not the id of an event.", field="last-event-id")
-    if await hub.lost(at):
+        field = "last-event-id" if resumed else "since"
+        raise Problem(422, f"{field} is not the position of an event.", field=field)
+    # What was read before a failover may be lost, and no event tells of that.
+    is_older = not resumed and at.timeline < now.timeline
+    if is_older or await hub.lost(at):
         return EventStream(call, hub, now, _said("reset", now))
     if await hub.is_missing(at):
         # A client that connects again after this has read everything again.

@@ -14,6 +14,10 @@ export class ApiError extends Error {
 /** The server was not reached, or has no database for the moment. */
 export class UnreachableError extends Error {}
 
+/** True for a refusal that says nothing about what was asked for: the same request may be answered later. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 429 || error.status >= 500);
+
 const UNAVAILABLE = new Set([502, 503, 504]);
 let onSignedOut = (): void => undefined;
 let onReached = (_: boolean): void => undefined;

@@ -3,7 +3,8 @@
  *
  * Where a page came over plain HTTP there are no locks to choose that tab by: each tab reads its own.
  * With a stream for each tab, a browser would run out of its six connections to a host (HTTP/1.1).
- * Invariant: after a gap, every tab gets `reset` and reads its data again.
+ * Invariant: after a gap, every tab gets `reset` and reads its data again. A stream that opens slowly leaves none: it
+ * begins where its tab began to read.
  */
 import { get } from "./client";
 import type { LiveEvent } from "./types";
@@ -32,11 +33,11 @@ const KINDS = [
 ] as const;
 const CHANNEL = "notes-events";
 
-/** Calls `act` for each event until the returned function is called. */
-export function follow(act: (event: LiveEvent) => void): () => void {
+/** Calls `act` for each event since a place, if that is known, until the returned function is called. */
+export function follow(act: (event: LiveEvent) => void, since?: string): () => void {
   const stopping = new AbortController();
   if (!navigator.locks) {
-    void lead(act, stopping.signal);
+    void lead(act, stopping.signal, since);
     return () => stopping.abort();
   }
   const channel = new BroadcastChannel(CHANNEL);
@@ -49,42 +50,41 @@ export function follow(act: (event: LiveEvent) => void): () => void {
   navigator.locks
     .request(CHANNEL, { ifAvailable: true }, (lock) =>
       lock
-        ? lead(tell, signal)
+        ? lead(tell, signal, since)
         : // Between the former leader's end and the first answer nobody has heard of anything.
-          navigator.locks.request(CHANNEL, { signal }, () => lead(tell, signal, true)),
+          navigator.locks.request(CHANNEL, { signal }, () => lead(tell, signal)),
     )
     .catch(() => undefined);
   stopping.signal.addEventListener("abort", () => channel.close());
   return () => stopping.abort();
 }
 
-/** Reads the stream until the signal; what begins after a gap begins with a reset, since events may be missing. */
+/** Reads the stream until the signal; what begins without a place begins with a reset, since events may be missing. */
 function lead(
   tell: (event: LiveEvent) => void,
   signal: AbortSignal,
-  isAfterGap = false,
+  since?: string,
 ): Promise<void> {
   return new Promise((done) => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let pause = 1000;
+    let from = since ? `?since=${since}` : "";
     const open = (): void => {
-      source = new EventSource("/api/v1/events");
+      source = new EventSource(`/api/v1/events${from}`);
       for (const kind of KINDS) {
         source.addEventListener(kind, (event) => tell({ ...JSON.parse(event.data), kind }));
       }
+      source.onopen = () => {
+        pause = 1000;
+      };
       for (const kind of ["hello", "reset"]) {
-        source.addEventListener(kind, () => {
-          pause = 1000;
-          // The first one only tells where the stream begins.
-          if (isAfterGap) tell({ kind: "reset" });
-          isAfterGap = true;
-        });
+        source.addEventListener(kind, () => tell({ kind: "reset" }));
       }
       source.onerror = () => {
-        isAfterGap = true;
         // A browser connects again by itself unless the answer was an error.
         if (source?.readyState !== EventSource.CLOSED) return;
+        from = "";
         // The stream does not tell why it was refused: if the session has ended, this request does.
         void get("/api/v1/me").catch(() => undefined);
         timer = setTimeout(open, pause * (0.5 + Math.random()));

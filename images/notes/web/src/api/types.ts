@@ -14,6 +14,8 @@ export interface Me {
   email: string;
   name: string;
   is_admin: boolean;
+  /** Where the stream begins that tells of all that is read after this answer; not of a stored one. */
+  events_since?: string;
 }
 
 export type RoleName = "none" | "viewer" | "commenter" | "editor" | "manager";

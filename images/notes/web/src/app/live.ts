@@ -1,4 +1,5 @@
 /** Applies live events, and the return of the network, to the store. */
+import { isBusy } from "../api/client";
 import { follow } from "../api/events";
 import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
@@ -16,6 +17,8 @@ import { readUnread } from "./told";
 import { words } from "./words";
 
 const PAUSE_MS = 250;
+/** After how long a busy server is asked again, and what is left is sent again if a part was not to be had. */
+const AGAIN_MS = 10_000;
 const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -35,7 +38,9 @@ function later(what: string): void {
     stale.clear();
     for (const one of wanted) {
       const work = READS[one] ?? (() => readTree(one));
-      work().catch(() => undefined);
+      work().catch((error) => {
+        if (isBusy(error)) setTimeout(() => later(one), AGAIN_MS);
+      });
     }
   }, PAUSE_MS);
 }
@@ -58,8 +63,6 @@ export async function sendDrafts(): Promise<void> {
 
 const sendTexts = (): Promise<void> => import("../editor/open").then((part) => part.sendDrafts());
 
-/** After how long what is left is sent again if it could not begin: a part was not to be had. */
-const AGAIN_MS = 10_000;
 let again: ReturnType<typeof setTimeout> | undefined;
 
 /** Sends what is left from before, now or as soon as that can begin. */
@@ -119,7 +122,7 @@ function apply(event: LiveEvent): void {
 export function startLive(): void {
   let stop: (() => void) | undefined;
   me.subscribe((who) => {
-    if (who && !stop) stop = follow(apply);
+    if (who && !stop) stop = follow(apply, who.events_since);
     else if (!who && stop) {
       stop();
       stop = undefined;

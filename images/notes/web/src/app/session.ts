@@ -121,7 +121,8 @@ async function use(who: Me): Promise<void> {
     tellSignedOut(known.me.id);
   }
   if (!isSame()) throw new EndedError("me");
-  await keepSession({ me: who, isActive: true });
+  const { events_since: _, ...kept } = who;
+  await keepSession({ me: kept, isActive: true });
   await show(who);
 }
 

@@ -1,6 +1,6 @@
 /** The comments beside a page: the marks in its text, and the panel with the threads. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError } from "../../api/client";
+import { ApiError, isBusy } from "../../api/client";
 import { EndedError, load } from "../../api/signed_in";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
 import { isNarrow } from "../../app/layout";
@@ -29,6 +29,8 @@ export { ready };
 
 /** The text is looked at again so long after its last change; meanwhile the browser moves the marks. */
 const AFTER_MS = 300;
+/** After so long a busy server is asked again. */
+const BUSY_MS = 10_000;
 const NEW = "new";
 /** So many passages are looked for: those of the oldest threads. */
 const MOST_MARKED = 300;
@@ -36,11 +38,12 @@ const MOST_MARKED = 300;
 /** Reads the comments of a page, and again when somebody has changed one. */
 function useComments(page: string): [Reading, () => Promise<void>] {
   const [state, setState] = useState<Reading>("reading");
+  const [tries, setTries] = useState(0);
   const heard = told.value;
   const turn = heard.page === page || heard.page === "" ? heard.turn : 0;
   const seen = useRef(0);
   if (turn) seen.current = turn;
-  const read = async (signal?: AbortSignal): Promise<void> => {
+  const read = async (signal?: AbortSignal): Promise<unknown> => {
     try {
       const path = `/api/v1/nodes/${page}/comments`;
       const show = (list: Comment[]): void => {
@@ -48,16 +51,21 @@ function useComments(page: string): [Reading, () => Promise<void>] {
       };
       await load<Comment[]>(path, show, signal ? { signal } : {});
       setState("read");
+      return undefined;
     } catch (error) {
-      if (error instanceof EndedError) return;
-      setState(error instanceof ApiError ? "refused" : "unreachable");
+      if (!(error instanceof EndedError))
+        setState(error instanceof ApiError ? "refused" : "unreachable");
+      return error;
     }
   };
   useEffect(() => {
     const stop = new AbortController();
-    void read(stop.signal);
+    void read(stop.signal).then((error) => {
+      if (isBusy(error) && !stop.signal.aborted)
+        setTimeout(() => stop.signal.aborted || setTries(tries + 1), BUSY_MS);
+    });
     return () => stop.abort();
-  }, [page, seen.current, isOnline.value]);
+  }, [page, seen.current, isOnline.value, tries]);
   // The next person at this browser may not see them.
   useEffect(
     () => () => {
@@ -65,7 +73,7 @@ function useComments(page: string): [Reading, () => Promise<void>] {
     },
     [page],
   );
-  return [state, () => read()];
+  return [state, async () => void (await read())];
 }
 
 /** Where the passages are in the text that is shown, found again after each change of it. */

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { PageNode } from "../../api/types";
 import { dialog, page, pageInView } from "../../app/commands";
 import { panel } from "../../app/comments";
-import { notice, userId } from "../../app/store";
+import { isOnline, notice, userId } from "../../app/store";
 import { words } from "../../app/words";
 
 interface Part {
@@ -44,7 +44,8 @@ export function Beside() {
     return () => {
       isGone = true;
     };
-  }, [isThere, isAsked, part]);
+    // A part that was not to be had is fetched with the network's return.
+  }, [isThere, isAsked, part, isOnline.value]);
   return part && isThere ? <part.Comments key={`${userId()} ${node.id}`} node={node} /> : null;
 }
 
