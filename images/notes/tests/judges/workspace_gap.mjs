@@ -123,6 +123,36 @@ async function whoseState() {
   await context.close();
 }
 
+/** The server refuses a page, its comments and the page tree once, because it has too much to do. */
+async function busyServer() {
+  const { context, page, text } = await opened(first, ada, plan, { serviceWorkers: 'block' });
+  await until(async () => await count(page) > 0);
+  const before = await count(page);
+  const { space_id: space } = await api('GET', `/nodes/${plan}`);
+  const asked = {};
+  for (const path of [`nodes/${plan}`, `nodes/${plan}/comments`, `spaces/${space}/tree`]) {
+    asked[path] = 0;
+    await context.route(`**/api/v1/${path}`, (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      asked[path] += 1;
+      const isBusy = asked[path] === 1;
+      return isBusy ? route.fulfill({ status: 429, contentType: 'application/problem+json', body: '{"detail": "busy"}' }) : route.continue();
+    });
+  }
+  await post(plan, 'made while the server is busy');
+  await api('POST', `/spaces/${space}/nodes`, { title: 'Made meanwhile' });
+  await api('PATCH', `/spaces/${space}`, { description: 'changed' });
+  const counts = () => JSON.stringify(asked);
+  holds('each is asked for', await until(async () => Object.values(asked).every((times) => times > 0), counts));
+  await page.waitForTimeout(1000);
+  holds('an editor stays open where the server is busy', await text.isVisible());
+  holds('and each is asked for again', await until(async () => Object.values(asked).every((times) => times > 1), counts));
+  holds('so the comment is shown', await shows(page, before + 1));
+  await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
+  holds('and the page in the tree, beside the editor', await text.isVisible());
+  await context.close();
+}
+
 /** A tab that opens a page remembers its space, and leaves what another one has chosen meanwhile. */
 async function choices() {
   const { context, page, open } = await at(first, plan);
@@ -139,4 +169,4 @@ async function choices() {
   await context.close();
 }
 
-await judge(lateStream, nextLeader, slowRecovery, lateEditor, whoseState, choices);
+await judge(lateStream, nextLeader, slowRecovery, lateEditor, whoseState, busyServer, choices);

@@ -18,6 +18,9 @@ export class UnreachableError extends Error {}
 export const isBusy = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 429 || error.status >= 500);
 
+/** After so long a busy server is asked again. */
+export const BUSY_MS = 10_000;
+
 const UNAVAILABLE = new Set([502, 503, 504]);
 let onSignedOut = (): void => undefined;
 let onReached = (_: boolean): void => undefined;

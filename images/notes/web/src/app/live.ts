@@ -1,5 +1,5 @@
 /** Applies live events, and the return of the network, to the store. */
-import { isBusy } from "../api/client";
+import { BUSY_MS, isBusy } from "../api/client";
 import { follow } from "../api/events";
 import { listenForAnother, userOfBrowser } from "../api/signed_in";
 import type { LiveEvent } from "../api/types";
@@ -17,8 +17,6 @@ import { readUnread } from "./told";
 import { words } from "./words";
 
 const PAUSE_MS = 250;
-/** After how long a busy server is asked again, and what is left is sent again if a part was not to be had. */
-const AGAIN_MS = 10_000;
 const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -39,7 +37,7 @@ function later(what: string): void {
     for (const one of wanted) {
       const work = READS[one] ?? (() => readTree(one));
       work().catch((error) => {
-        if (isBusy(error)) setTimeout(() => later(one), AGAIN_MS);
+        if (isBusy(error)) setTimeout(() => later(one), BUSY_MS);
       });
     }
   }, PAUSE_MS);
@@ -63,6 +61,8 @@ export async function sendDrafts(): Promise<void> {
 
 const sendTexts = (): Promise<void> => import("../editor/open").then((part) => part.sendDrafts());
 
+/** After how long what is left is sent again if it could not begin: a part was not to be had. */
+const AGAIN_MS = 10_000;
 let again: ReturnType<typeof setTimeout> | undefined;
 
 /** Sends what is left from before, now or as soon as that can begin. */

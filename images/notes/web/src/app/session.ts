@@ -1,5 +1,5 @@
 /** The sign-in of this tab: its start, another user's, and its end. */
-import { ApiError, get, request, UnreachableError } from "../api/client";
+import { ApiError, BUSY_MS, get, isBusy, request, UnreachableError } from "../api/client";
 import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
 import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session, value } from "../sync/database";
@@ -104,6 +104,7 @@ export async function refresh(): Promise<void> {
     if (error instanceof EndedError) return;
     if (error instanceof ApiError && error.status === 401) await signInFirst();
     else if (!(error instanceof UnreachableError)) notice.value = String(error);
+    if (isBusy(error)) setTimeout(refresh, BUSY_MS);
   }
 }
 

@@ -3,7 +3,7 @@
  * browser first, refreshed by the server and by events.
  */
 import { computed, signal } from "@preact/signals";
-import { ApiError, request, UnreachableError } from "../api/client";
+import { ApiError, BUSY_MS, isBusy, request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Me, PageNode, Reference, Site, Space, TreeNode } from "../api/types";
 import { keepValue } from "../sync/database";
@@ -204,6 +204,9 @@ export async function openPage(id: string): Promise<void> {
       opened.value = { id, problem: "missing" };
       forgetOpened((one) => one.id === id);
       await removePage(id);
+    } else if (opened.value?.node && isBusy(error)) {
+      // What is shown stays, and its editor; it is read again.
+      setTimeout(() => stop.aborted || !isSame() || openPage(id), BUSY_MS);
     } else if (!(error instanceof ApiError && error.status === 401)) {
       opened.value = { id, problem: "failed", detail: String(error) };
     }

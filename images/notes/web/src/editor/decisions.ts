@@ -1,7 +1,7 @@
 /** The doubtful places of a page that the browser has stored, and what their person decides. */
 import { doubted } from "../app/editing";
 import { doubtsOf, removeDoubt } from "../sync/drafts";
-import { placeNow } from "./kept_place";
+import { placesNow } from "./kept_place";
 import * as doubts from "./places";
 import type { Session } from "./session";
 
@@ -11,8 +11,8 @@ export async function resumeDoubts(session: Session): Promise<void> {
     const isHere = (): boolean => doubts.doubtsOf(session.state).some(({ id }) => id === one.id);
     if (one.page !== session.page || isHere()) continue;
     const { seq, edit: id, isExact } = one;
-    const at = (pos: number) => placeNow(session, { seq, id, pos, isExact });
-    const [from, to] = [await at(one.from), await at(one.to)];
+    const at = await placesNow(session, { seq, id, isExact }, [one.from, one.to]);
+    const [from, to] = at as [number, number];
     if (isHere()) continue;
     const found = { id: one.id, mine: doubts.nodesOf(one.mine), from, to: Math.max(from, to) };
     session.apply(doubts.withDoubts(session.now().tr, [found]));

@@ -11,12 +11,17 @@ export const placeOf = ({ state, seq, id }: Session, pos: number): Place => ({
 });
 
 /** Where a place is now; the end of the text if nobody knows. */
-export async function placeNow(
+export const placeNow = async (session: Session, { pos, ...of }: Place): Promise<number> =>
+  (await placesNow(session, of, [pos]))[0] as number;
+
+/** Where positions of one edit are now, all of them at the same moment; the end of the text if nobody knows. */
+export async function placesNow(
   session: Session,
-  { seq, id, pos, isExact }: Place,
-): Promise<number> {
+  { seq, id, isExact }: Omit<Place, "pos">,
+  positions: number[],
+): Promise<number[]> {
   const side = isExact ? -1 : 1;
-  let [at, known, edit] = [pos, seq, id];
+  let [at, known, edit] = [positions, seq, id];
   try {
     while (known < session.seq) {
       const found = await session.outside.since(session.page, known, edit);
@@ -24,15 +29,18 @@ export async function placeNow(
       if (!found.is_known || !last) throw new Error("unknown");
       for (const one of found.edits.filter((each) => each.seq <= session.seq)) {
         if (one.steps === null && one.title === null) throw new Error("replaced");
-        for (const json of one.steps ?? []) at = Step.fromJSON(schema, json).getMap().map(at, side);
+        for (const json of one.steps ?? []) {
+          const map = Step.fromJSON(schema, json).getMap();
+          at = at.map((pos) => map.map(pos, side));
+        }
         [known, edit] = [one.seq, one.id];
       }
     }
     // A number alone may be another edit's, after a failover that lost edits.
     if (edit !== session.id) throw new Error("lost");
-    at = shownPos(session.state, at, side);
+    at = at.map((pos) => shownPos(session.state, pos, side));
   } catch {
-    at = session.state.doc.content.size - 1;
+    at = at.map(() => session.state.doc.content.size - 1);
   }
-  return Math.max(0, Math.min(at, session.state.doc.content.size));
+  return at.map((pos) => Math.max(0, Math.min(pos, session.state.doc.content.size)));
 }

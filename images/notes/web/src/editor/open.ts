@@ -139,7 +139,8 @@ export async function open(page: string): Promise<Session> {
   saving.value = { page, state: found.saving };
   found.start();
   void resumeUploads(found).catch(() => undefined);
-  await resumeDoubts(found).catch(() => undefined);
+  // Nobody waits for them: their places are asked of the server.
+  void resumeDoubts(found).catch(() => undefined);
   return found;
 }
 

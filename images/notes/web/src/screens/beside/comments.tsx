@@ -1,6 +1,6 @@
 /** The comments beside a page: the marks in its text, and the panel with the threads. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, isBusy } from "../../api/client";
+import { ApiError, BUSY_MS, isBusy } from "../../api/client";
 import { EndedError, load } from "../../api/signed_in";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
 import { isNarrow } from "../../app/layout";
@@ -29,8 +29,6 @@ export { ready };
 
 /** The text is looked at again so long after its last change; meanwhile the browser moves the marks. */
 const AFTER_MS = 300;
-/** After so long a busy server is asked again. */
-const BUSY_MS = 10_000;
 const NEW = "new";
 /** So many passages are looked for: those of the oldest threads. */
 const MOST_MARKED = 300;
