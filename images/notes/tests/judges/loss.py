@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.failover.cluster import Cluster
@@ -173,6 +175,7 @@ def run(*, rounds: int, seconds: float, seed: int) -> tuple[int, str]:
 
 def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
     """Runs worlds beside each other; returns the number of those that failed, and the sum."""
+    started = list[subprocess.Popen[str]]()
 
     def one(at: int) -> tuple[int, int, int, int]:
         share = rounds // worlds + (at < rounds % worlds)
@@ -181,6 +184,7 @@ def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
         with subprocess.Popen(
             [*line, str(seed + at)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as running:
+            started.append(running)
             for printed in running.stdout or ():
                 print(f"{at}: {printed}", end="", flush=True)
                 if told := _SUM.match(printed):
@@ -188,7 +192,11 @@ def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
         return (running.returncode != 0, *sums)
 
     with ThreadPoolExecutor(worlds) as pool:
-        failed, done, words, lost = map(sum, zip(*pool.map(one, range(worlds)), strict=True))
+        try:
+            failed, done, words, lost = map(sum, zip(*pool.map(one, range(worlds)), strict=True))
+        finally:
+            for running in started:
+                running.terminate()
     return failed, f"{worlds} worlds: {done} rounds, {words} words accepted, {lost} lost"
 
 
@@ -208,5 +216,11 @@ def main() -> int:
     return code
 
 
+def end(number: int, frame: object) -> NoReturn:
+    """Ends as Ctrl+C does: what was started ends, too."""
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, end)
     sys.exit(main())

@@ -20,7 +20,7 @@ console.log(JSON.stringify(crossedIn(line, JSON.parse(words))));
 
 
 def found_in(line: str, words: list[str]) -> list[str]:
-    """Which words the judge finds in a line, though they are across each other."""
+    """The words that the judge finds in a line, though they are across each other."""
     done = subprocess.run(
         ["node", "--input-type=module", "-e", ACROSS, line, json.dumps(words)],
         cwd=HERE, capture_output=True, text=True, check=True, timeout=30,

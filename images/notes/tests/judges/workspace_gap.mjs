@@ -143,10 +143,10 @@ async function busyServer() {
   await api('POST', `/spaces/${space}/nodes`, { title: 'Made meanwhile' });
   await api('PATCH', `/spaces/${space}`, { description: 'changed' });
   const counts = () => JSON.stringify(asked);
-  holds('each is asked for', await until(async () => Object.values(asked).every((times) => times > 0), counts));
+  holds('each is requested', await until(async () => Object.values(asked).every((times) => times > 0), counts));
   await page.waitForTimeout(1000);
   holds('an editor stays open where the server is busy', await text.isVisible());
-  holds('and each is asked for again', await until(async () => Object.values(asked).every((times) => times > 1), counts));
+  holds('and each is requested again', await until(async () => Object.values(asked).every((times) => times > 1), counts));
   holds('so the comment is shown', await shows(page, before + 1));
   await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
   holds('and the page in the tree, beside the editor', await text.isVisible());
