@@ -7,14 +7,11 @@ import dataclasses
 from collections.abc import Callable
 
 import anyio
-import pytest
 
-from queenright.adapters.docker.swarm import DockerSwarm
 from queenright.core.observed import Task
 from queenright.core.swarm.objects import HealthCheck, RestartPolicy, Service
 from queenright.ports.swarm import Swarm
-from tests.contract.by_hand import DockerHand, FakeHand, Hand
-from tests.fakes.fake_swarm import FakeSwarm
+from tests.contract.by_hand import Hand, sleeper
 
 INTERVAL_S = 2.0
 ENDS_S = 3.0
@@ -25,22 +22,9 @@ Words = tuple[str, str]
 """A task's state, and the one that swarm wants."""
 
 
-@pytest.fixture
-async def hand(swarm: Swarm, request: pytest.FixtureRequest) -> Hand:
-    if isinstance(swarm, DockerSwarm):
-        return DockerHand(swarm, request.getfixturevalue("lab").registry)
-    assert isinstance(swarm, FakeSwarm)
-    return FakeHand(swarm)
-
-
 def checked(name: str, image: str, labels: dict[str, str], check: str = "true") -> Service:
-    return Service(
-        name,
-        image,
-        labels=labels,
-        command=("/busybox", "sleep", "600"),
-        constraints=("node.hostname==node1",) if "/" in image else (),
-        endpoint_mode="dnsrr",
+    return dataclasses.replace(
+        sleeper(name, image, labels),
         stop_grace_s=ENDS_S,
         health_check=HealthCheck(("CMD", "/busybox", check), INTERVAL_S, 1.0, INTERVAL_S, 2),
         restart=RestartPolicy("on-failure", RESTART_S, 0, 0.0),

@@ -25,7 +25,7 @@ export const storedIn = (names) => new Promise((done, failed) => {
 
 export class Person {
   constructor(name, who, base, hasLocks) {
-    Object.assign(this, { name, who, base, hasLocks, tabs: [], isOffline: false });
+    Object.assign(this, { name, who, base, hasLocks, tabs: [], notes: [], isOffline: false });
     this.home = mkdtempSync(join(tmpdir(), `notes-loss-${name}-`));
   }
 
@@ -116,11 +116,13 @@ export class Person {
   }
 
   #note(request, what) {
-    this.notes = [...(this.notes ?? []).slice(-40), `${new Date().toISOString().slice(11, 23)} ${request?.method() ?? ''} ${request?.url().slice(0, 120) ?? ''} ${what}`];
+    this.notes = [...this.notes.slice(-40), `${new Date().toISOString().slice(11, 23)} ${request?.method() ?? ''} ${request?.url().slice(0, 120) ?? ''} ${what}`];
   }
 
   /** The last requests of this person that were refused or failed, for who looks for a cause. */
-  noted = () => (this.notes ?? []).join('\n');
+  noted() {
+    return this.notes.join('\n');
+  }
 
   /** All that this person's browser has kept of edits and requests, for who looks for what is lost. */
   async kept() {

@@ -7,7 +7,7 @@
 import type { EditorState, Plugin, Transaction } from "prosemirror-state";
 import type { Node } from "prosemirror-model";
 import { Step } from "prosemirror-transform";
-import { ApiError, UnreachableError } from "../api/client";
+import { ApiError, isBusy, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
 import type { Batch, Draft, StoredEdit } from "../sync/stored";
 import { Followed } from "./followed";
@@ -231,7 +231,7 @@ export class Session extends Followed<SessionOutside> {
 
   /** True if the request may be sent again at once, perhaps as another one. */
   async #failed(error: unknown, sending: NonNullable<Draft["sending"]>): Promise<boolean> {
-    if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) return false;
+    if (!(error instanceof ApiError) || isBusy(error)) return false;
     try {
       const missed = error.current as Edits | undefined;
       if (error.status === 409 && missed) {

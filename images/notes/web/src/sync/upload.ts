@@ -4,7 +4,7 @@
  * Invariant: a chunk that the server has is not sent again, however often `run` is called. After a form whose
  * answer is unknown the file goes in chunks: those can be repeated, and make one file.
  */
-import { ApiError, UnreachableError } from "../api/client";
+import { ApiError, isBusy, UnreachableError } from "../api/client";
 
 const LARGE_BYTES = 8 * 1024 * 1024;
 const AT_ONCE = 3;
@@ -46,9 +46,7 @@ export interface Wire {
 const isStored = (found: Opened | Stored): found is Stored => !("missing" in found);
 
 /** True for a failure that passes by itself. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof UnreachableError ||
-  (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+const isPassing = (error: unknown): boolean => error instanceof UnreachableError || isBusy(error);
 
 export class FileUpload {
   #opened: Opened | undefined;

@@ -89,9 +89,8 @@ def take_vote(
     state: ClusterState, member: DesiredMember, own: str, apart: frozenset[str]
 ) -> AnyAction | Hold:
     """Return the removal of a vote, or before it the transfer of Raft's leadership."""
-    if obstacle := why_too_soon(state, apart) or why_needed(state, member):
-        return later(state, member, obstacle)
-    if obstacle := why_no_majority(state, own, apart):
+    obstacle = why_too_soon(state, apart) or why_needed(state, member)
+    if obstacle := obstacle or why_no_majority(state, own, apart):
         return later(state, member, obstacle)
     if raft_leader(state, apart) == own:
         return hand_over_raft(state, member, own)
