@@ -138,6 +138,25 @@ async def test_a_dump_replaces_the_list_of_partners(world: RaftWorld) -> None:
     await until_settled(world, nodes)
 
 
+async def test_a_dump_replaces_what_the_partners_answer_too(world: RaftWorld) -> None:
+    """A member that was removed comes back among others: they list it, it lists none of them."""
+    former = await started(world)
+    own, nodes = former[2], world.addresses[3:6]
+    for value in ("one", "two"):
+        assert await world.put(own, value)
+    await world.wait(1)
+    await world.dump(own)
+    await world.kill(*former)
+    await start(world, nodes, nodes)
+    await until_settled(world, nodes)
+    await world.start(own, nodes)
+    await until_listed(world, nodes, [own, *nodes])
+    await world.wait(10)
+    assert await voters(world, own) == set(former)
+    found = await status(world, own)
+    assert (found.has_quorum, found.leader) == (False, "")
+
+
 async def test_a_change_counts_from_the_moment_it_is_appended(world: RaftWorld) -> None:
     """With one of three down a dead voter is added: no quorum, until the new member starts."""
     nodes = await started(world)

@@ -28,6 +28,8 @@ def enter(model: Members, instance: Instance) -> None:
         begin_anew(model, instance, asked)
         asked = ""
     is_asked = model.mends_raft and asked not in {"", volume.raft_obeyed}
+    if model.sets_former_logs_aside and is_former(model, instance):
+        volume.set_raft_aside()
     if volume.raft == "torn" or is_asked:
         waited_s = model.now_s - task.up_since_s
         if model.mends_raft and can_be_spared(model, instance):
@@ -55,6 +57,18 @@ def enter(model: Members, instance: Instance) -> None:
     if model.tells_findings and volume.damage != "files":
         is_begun = volume.is_empty and volume.is_partial
         instance.finding = "interrupted-copy" if is_begun else volume.damage
+
+
+def is_former(model: Members, instance: Instance) -> bool:
+    """Return True for a log of a member that was removed: the others, a quorum, do not list it."""
+    own = instance.raft_address
+    files = instance.volume.votes.get(own)
+    return (
+        files is not None
+        and bool(files.log or files.dump)
+        and can_be_spared(model, instance)
+        and not model.consensus(instance.cluster).raft.is_listed(own)
+    )
 
 
 def wait(model: Members, instance: Instance) -> None:

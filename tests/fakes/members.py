@@ -50,6 +50,8 @@ class Members(MemberContainers):
     fences_joiners: bool = True
     """True for images that keep a member from leading that has its log from those that began anew,
     and obey the request not to lead."""
+    sets_former_logs_aside: bool = True
+    """True for images whose entry point sets a log aside of before the member was removed."""
     hears_settings: float = 0.8
     """The chance that a member takes changed settings over in a tick."""
     hears_partners: bool = True

@@ -103,7 +103,11 @@ class RaftModel:
     # Elections
 
     def _keep_or_elect(self, now_s: float) -> None:
-        leads_all = self.leader in self.quorate and self.quorate <= self.peers[self.leader]
+        # Who is connected to anyone and hears no leader asks for votes, and ends a leader's term.
+        linked = {name for name, peers in self.peers.items() if len(peers) > 1}
+        leads_all = self.leader in self.quorate and (
+            self.quorate | linked <= self.peers[self.leader]
+        )
         if leads_all:
             self.leaderless_since_s = None
             return

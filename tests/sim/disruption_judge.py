@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.observed import LiveService
 from queenright.core.planning.service_context import UPDATE_LIMIT
+from tests.fakes.raft_lists import RaftNode
 from tests.fakes.rollouts import is_clean
 from tests.fakes.world import World
 from tests.sim.service_writes import seconds
@@ -18,15 +19,26 @@ from tests.sim.sync_judge import judge_restart
 
 
 def judge_forgetting(subject: Subject, name: str) -> Iterator[str]:
-    """A member sets its Raft log aside: only one that can't apply it, and only where the others
-    have everything. A quorum that was lost while the pass looked is not held against it."""
+    """A member sets its Raft log aside: only one that can't apply it, or lists former voters and
+    none of the others, and only where those have everything. A quorum that was lost while the pass
+    looked is not held against it."""
     own = [i for i in subject.world.patroni_model.instances.values() if i.service == name]
     able = subject.consensus().raft.able_since(subject.world.swarm.observed_at_s)
     others = able - {i.name for i in own}
-    if not any(i.vote is not None and not i.vote.can_apply for i in own):
+    votes = [i.vote for i in own if i.vote is not None]
+    if not any(not v.can_apply or is_estranged(subject, v) for v in votes):
         yield f"{name} is to set aside a Raft log that is well"
     if 2 * len(others) <= len(subject.services):
         yield f"{name} is to set its Raft log aside without a quorum of the others"
+
+
+def is_estranged(subject: Subject, vote: RaftNode) -> bool:
+    """Return True for a node that hears no leader, and lists none of the others that list it."""
+    raft = subject.consensus().raft
+    others = [node for node in raft.running.values() if node.address != vote.address]
+    return any(vote.address in node.listed for node in others) and not any(
+        node.address in vote.listed for node in others if vote.address in node.listed
+    )
 
 
 def judge_disruption(

@@ -2,8 +2,9 @@
 
 A journal that pysyncobj cannot read makes Patroni exit at every start; one that it cannot apply
 (its dump is lost) makes a node that votes and knows nothing; a garbage term would become the whole
-cluster's. Where the partners can spare this node's log, the files are renamed to ``.broken-<n>``
-and the node learns everything from them. Where they can't, the member waits, and tells that
+cluster's; the log of a member that was removed, and is back, would have it vote among former
+voters. Where the partners can spare this node's log, the files are renamed to ``.broken-<n>`` and
+the node learns everything from them. Where they can't, the member waits, and tells that
 (``raft_wait``); the operator, who hears the same of all, has them begin a log anew. Invariant:
 nothing is deleted, nothing is renamed while the partners are not settled and this very loss was not
 answered, and term and vote are kept unless they are themselves garbage.
@@ -18,7 +19,7 @@ from .raft_anew import Anew, begin_anew, number_of, put_fence
 from .raft_aside import aside, free_number, obeyed, sync_directory, tell, write_whole
 from .raft_damage import Finding, inspect, missing, told
 from .raft_files import FAR, DamageError, RaftFiles, read_journal, read_meta
-from .raft_status import Node, NodeStatus, await_settled
+from .raft_status import Node, NodeStatus, answers, await_settled
 
 RESET = "RAFT_RESET"
 """Environment variable: a value that the node has not obeyed yet asks it to set its log aside."""
@@ -40,7 +41,7 @@ def repair(
     Where the member cannot start and the partners are not settled it waits; StartError without a
     way to ``wait``.
     """
-    finding = inspect(files) or missing(files, node) or told(files)
+    finding = inspect(files) or missing(files, node) or told(files) or former(files, node)
     anew = Anew.read(asked)
     if anew is not None and (anew.fences or anew.leader == node.name):
         put_fence(files, node, anew, asked)
@@ -74,6 +75,19 @@ def repair(
             write_whole(files.obeyed, asked.encode())
     else:
         tell(f"{why}; its log stays, because the partners are not settled without it")
+
+
+def former(files: RaftFiles, node: Node) -> Finding | None:
+    """The finding for the log of a member that was removed, and is back: the partners' leader does
+    not list it. pysyncobj takes the voters that its files name, not what partners say."""
+    if not files.dump.exists() and not is_used(files.journal):
+        return None
+    leading = [s for s in answers(node.partners, node.ask) if s.is_leading]
+    if not leading or any(node.own in status.voters for status in leading):
+        return None
+    told = f"{leading[0].address} does not list it"
+    why = f"it is of the time before this member was removed ({told})"
+    return Finding(files.journal, why, fatal=False)
 
 
 def refusal(finding: Finding, node: Node) -> str:

@@ -8,6 +8,7 @@ Only then is every committed entry elsewhere, whatever this node forgets.
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,9 +100,9 @@ def await_settled(
     """
     deadline = time.monotonic() + limit_s
     while True:
-        first = settled_leader(_answers(partners, ask), own)
+        first = settled_leader(answers(partners, ask), own)
         if first is not None:
-            again = settled_leader(_answers(partners, ask), own, first.committed)
+            again = settled_leader(answers(partners, ask), own, first.committed)
             if again is not None and (again.address, again.term) == (first.address, first.term):
                 return again
         if time.monotonic() >= deadline:
@@ -109,5 +110,9 @@ def await_settled(
         time.sleep(step_s)
 
 
-def _answers(partners: Sequence[str], ask: Ask) -> list[NodeStatus]:
-    return [found for partner in partners if (found := ask(partner)) is not None]
+def answers(partners: Sequence[str], ask: Ask) -> list[NodeStatus]:
+    """The answers of the partners that answer; all are asked at the same time."""
+    if not partners:
+        return []
+    with ThreadPoolExecutor(len(partners)) as pool:
+        return [found for found in pool.map(ask, partners) if found is not None]

@@ -7,10 +7,13 @@ import gzip
 import pickle
 import struct
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pysyncobj.journal import FileJournal
+from pysyncobj.utility import TcpUtility, UtilityException
 
 from images.member.queenright_member.inputs import RAFT_UNREADABLE, StartError
 from images.member.queenright_member.raft_damage import inspect
@@ -144,6 +147,45 @@ def test_a_lost_dump_is_cured_by_the_partners_and_stops_no_start() -> None:
         assert files.dump.with_name(f"{files.dump.name}.broken-1").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("is_compacted", [True, False])
+def test_a_member_that_was_removed_comes_back_without_its_former_log(is_compacted: bool) -> None:
+    """Its dump, or its journal, names the voters of that time."""
+    with raft_nodes() as nodes:
+        own = next(a for a in nodes.addresses if (s := nodes.status(a)) and not s.is_leading)
+        files = nodes.files(own)
+        if is_compacted:
+            nodes.tell(own, "compact")
+            nodes.until(files.dump.exists, "a dump")
+        nodes.kill(own)
+        nodes.enter(own)  # as a voter it keeps its log
+        nodes.until_all_know()
+        nodes.kill(own)
+        assert not [*files.journal.parent.glob("*.broken-*")]
+        nodes.until(lambda: is_removed(nodes, own), "the removal")
+        nodes.enter(own)
+        nodes.until(lambda: nodes.status(own) is not None, "the node to answer")
+        assert files.journal.with_name(f"{files.journal.name}.broken-1").exists()
+        nodes.until(lambda: is_added(nodes, own), "the node to be added")
+        nodes.until_all_know()
+
+
+def is_removed(nodes: RaftNodes, own: str) -> bool:
+    """Return True once the others do not list it; the one asked may just have no leader."""
+    with suppress(UtilityException):
+        TcpUtility(None).executeCommand(nodes.partners(own)[0], ["remove", own])
+    found = [nodes.status(other) for other in nodes.partners(own)]
+    return all(status is not None and own not in status.voters for status in found)
+
+
+def is_added(nodes: RaftNodes, own: str) -> bool:
+    """The same for its request to be added, which Patroni sends at its start."""
+    with suppress(UtilityException):
+        TcpUtility(None).executeCommand(nodes.partners(own)[0], ["add", own])
+    found = [nodes.status(other) for other in nodes.partners(own)]
+    return all(status is not None and own in status.voters for status in found)
+
+
 def compacted(journal: Path) -> bool:
     found = FileJournal(str(journal.with_name("copy"))) if _copied(journal) else None
     return found is not None and len(found) > 0 and found[0][1] > 1
@@ -210,12 +252,34 @@ def test_a_member_without_raft_state_obeys_by_doing_nothing(tmp_path: Path) -> N
     assert files.obeyed.read_text() == "812"
 
 
-def test_whole_files_ask_nobody(tmp_path: Path) -> None:
+def test_files_without_a_log_ask_nobody(tmp_path: Path) -> None:
     files = RaftFiles.of(tmp_path, X)
     repair(files, Node(X, (A, B), unasked), "")
     FileJournal(str(files.journal)).add(b"\1", 1, 0)
     repair(files, Node(X, (A, B), unasked), "")
     assert {path.name for path in tmp_path.iterdir()} == {files.journal.name}
+
+
+@pytest.mark.parametrize(
+    ("found", "is_former"),
+    [
+        ({A: {A, B}, B: {A, B}}, True),
+        ({A: {A, B, X}, B: {A, B, X}}, False),
+        ({A: {A, B}}, False),  # it leads, and is no quorum
+        ({B: {A, B}}, False),
+        ({}, False),
+    ],
+)
+def test_a_log_is_a_former_members_by_the_word_of_a_quorum_alone(
+    tmp_path: Path, found: dict[str, set[str]], is_former: bool
+) -> None:
+    files = RaftFiles.of(tmp_path, X)
+    journal = FileJournal(str(files.journal))
+    for index in (1, 2):
+        journal.add(b"\1", index, 0)
+    statuses = {a: replace(status(a), voters=frozenset(v)) for a, v in found.items()}
+    repair(files, Node(X, (A, B), statuses.get), "", limit_s=0.0)
+    assert files.journal.exists() is not is_former
 
 
 def unasked(address: str) -> NodeStatus | None:

@@ -10,7 +10,14 @@ import dataclasses
 from queenright.core.actions import Switchover, UpdateService
 from queenright.core.kinds.postgres_cluster.in_place.guard import unasked_disruptions
 from queenright.core.kinds.postgres_cluster.raft_reset import Anew
-from queenright.core.observed import Known, LiveService, Observed, RaftStatus, raft_key
+from queenright.core.observed import (
+    Known,
+    LiveService,
+    Observed,
+    RaftStatus,
+    raft_key,
+    voters_key,
+)
 from queenright.core.planning.disruption import peers
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
@@ -37,18 +44,20 @@ def raft_is_applied(plan: Plan, observed: Observed) -> Refusal | None:
 
 def raft_log_is_spared(plan: Plan, observed: Observed) -> Refusal | None:
     """Refuse to have a member set its Raft log aside unless that node is of no use, its Patroni
-    silent, and the others are a quorum that agrees and has applied everything."""
+    silent (or its voters former ones), and the others are a quorum that agrees and has applied
+    everything."""
     for live in peers(plan, observed):
         action = reset_of(plan, live)
         if action is None or Anew.read(action.service) is not None:
             continue  # a log that begins anew is judged by ``raft_logs_are_lost``
         name = live.value.name
+        is_apart = is_estranged(name, plan, observed)
         kept = dataclasses.replace(action.service, environment=live.value.environment)
         if kept != live.value:
             why = f"{name} would be changed otherwise too"
-        elif not applies_nothing(name, observed):
+        elif not (is_apart or applies_nothing(name, observed)):
             why = f"the Raft node of {name} is not known to be stuck"
-        elif isinstance(observed.members.get(name), Known):
+        elif not is_apart and isinstance(observed.members.get(name), Known):
             why = f"{name} answers"
         else:
             why = why_not_without(name, plan, observed)
@@ -75,6 +84,25 @@ def applies_nothing(name: str, observed: Observed) -> bool:
             return min(seen_s, status.uptime_s) >= LEAST_S
         case _:
             return False
+
+
+def is_estranged(name: str, plan: Plan, observed: Observed) -> bool:
+    """Return True for a node that all others list, and that lists others than they do: it has run
+    without a quorum or a leader for long, and misses none of them by the network."""
+    match observed.raft.get(name):
+        case Known(own) if not own.has_quorum and not own.leader:
+            seen_s = observed.seen_s_ago.get(voters_key(name), 0.0)
+        case _:
+            return False
+    for peer in peers(plan, observed):
+        status = observed.raft.get(peer.value.name)
+        if peer.value.name != name and not (
+            isinstance(status, Known)
+            and own.address in status.value.voters != own.voters
+            and status.value.address not in own.unreachable
+        ):
+            return False
+    return min(seen_s, own.uptime_s) >= LEAST_S
 
 
 def why_not_without(name: str, plan: Plan, observed: Observed) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from queenright.core.actions import UpdateService
 from queenright.core.kinds.ruleset import first_refusal
-from queenright.core.observed import Observed, RaftStatus, Unknown, raft_key
+from queenright.core.observed import Observed, RaftStatus, Unknown, raft_key, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
@@ -80,6 +80,38 @@ def test_a_log_that_is_of_no_use_may_be_set_aside() -> None:
     ],
 )
 def test_no_other_log_is_set_aside(seen: Observed) -> None:
+    assert refusal(seen, reset()) == "raft-log-is-spared"
+
+
+def estranged(seen_s: float = 15.0, *, others: bool = True, **fields: Any) -> Observed:
+    """A node that lists former voters, and that the others list."""
+    former = frozenset({"10.77.0.98:5010", "10.77.0.99:5010"})
+    own = {"has_quorum": False, "leader": "", "reachable": frozenset(), "unreachable": former}
+    own |= {"last_applied": 40} | fields
+    seen = stuck(seen_s, silent=False, **own)
+    for name in (LEADER, OTHER) if others else ():
+        seen = with_raft(seen, name, raft_status(name, silent=[STUCK]))
+    return dataclasses.replace(seen, seen_s_ago=seen.seen_s_ago | {voters_key(SERVICE): seen_s})
+
+
+def test_a_log_of_former_voters_may_be_set_aside_where_the_member_answers_too() -> None:
+    assert refusal(estranged(), reset()) == ""
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        estranged(14.9),
+        estranged(uptime_s=3),
+        estranged(has_quorum=True),
+        estranged(leader="10.77.0.98:5010"),
+        estranged(unreachable=frozenset({"10.77.0.12:5010", "10.77.0.98:5010"})),
+        estranged(address="10.77.0.97:5010"),
+        with_raft(estranged(), OTHER, dataclasses.replace(raft_status(OTHER), term=2)),
+    ],
+    ids=["for a moment", "just started", "quorum", "leader", "network", "unlisted", "other term"],
+)
+def test_no_other_node_without_a_quorum_forgets_its_log(seen: Observed) -> None:
     assert refusal(seen, reset()) == "raft-log-is-spared"
 
 

@@ -2,7 +2,8 @@
 
 The member of a lone one goes on serving reads and can't lead, and no disruption of another begins.
 A restart would not help where it reaches nobody: Patroni would wait for Raft, and its replica would
-serve nothing. Decides from every member's own Raft node.
+serve nothing. One whose Raft files name former voters sets them aside (``rules.raft``). Decides
+from every member's own Raft node.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.raft_reset import STUCK
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import RaftStatus, voters_key
 from queenright.core.observed.ages import age_of
@@ -28,12 +30,30 @@ def lone_raft_holds(state: ClusterState) -> Iterator[Hold]:
             continue
         if member.name in state.desired.topology.leaving:
             continue  # it has lost its vote, and its service goes next
+        if why_former_list(state, member):
+            continue  # that rule's own hold says why nothing is done yet
         yield Hold(
             f"lone-raft/{member.service.name}",
             f"the Raft node of {member.name}: has no quorum, while those of the other members have "
             f"one ({why_alone(member, own, others[0])}",
             wants_attention=True,
         )
+
+
+def why_former_list(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why a member's Raft node can't join the others, though they list it and it reaches
+    each of them that it lists: its files name former voters, and pysyncobj takes those at every
+    start; None for any other node."""
+    own, others = state.raft_of(member), others_of(state, member)
+    if own is None or own.has_quorum or own.leader or not others or not lasts(state, member):
+        return None
+    voters = others[0].voters
+    if own.address not in voters or own.voters == voters or own.unreachable & voters:
+        return None
+    if own.uptime_s < STUCK.total_seconds():
+        return None
+    former = ", ".join(sorted(own.voters - voters))
+    return f"the Raft node of {member.name} votes by a list of former voters ({former})"
 
 
 def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:

@@ -1,10 +1,11 @@
-"""Rule for a member whose Raft node votes and can't apply its log.
+"""Rule for a member whose Raft node can't apply its log, or votes by a list of former voters.
 
-Such a node holds every disruption (``ClusterState.why_raft_stuck``). Where its Patroni waits for
-Raft, and therefore does not answer, and all other Raft nodes are well and agree, its container is
-started again with the request to set the log aside. The other members' databases need not be well:
-this one serves nobody, and it may be the only one with whole data. Invariant: at most one log is
-set aside at a time, and the others are a quorum that has everything.
+A node of the first kind holds every disruption (``ClusterState.why_raft_stuck``). One of the second
+is that of a member that was removed and came back to its volumes. Where its Patroni waits for Raft,
+and therefore does not answer, and all other Raft nodes are well and agree, its container is started
+again with the request to set the log aside. The other members' databases need not be well: this one
+serves nobody, and it may be the only one with whole data. Invariant: at most one log is set aside
+at a time, and the others are a quorum that has everything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 from queenright.core.actions import AnyAction, UpdateService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.losses.lone_raft import why_former_list
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.raft_reset import with_request
 from queenright.core.kinds.postgres_cluster.state import ClusterState
@@ -29,13 +31,17 @@ BY_HAND = (
 
 def plan_raft(state: ClusterState) -> Iterator[AnyAction | Hold]:
     for member in state.desired.members:
-        stuck, live = state.why_raft_stuck(member), state.swarm.service(member.service.name)
+        stuck, former = state.why_raft_stuck(member), why_former_list(state, member)
+        stuck, live = stuck or former, state.swarm.service(member.service.name)
         if stuck is None or live is None:
             continue
-        if obstacle := why_not_reset(state, member):
+        # With a list of former voters Patroni may answer, and its replica serve reads.
+        serves = former is not None and state.status(member) is not None
+        obstacle = why_not_start_anew if serves else why_not_reset
+        if why_not := obstacle(state, member):
             yield Hold(
                 f"raft/{member.service.name}",
-                f"{stuck}, and its log is not set aside now ({obstacle}); {BY_HAND}",
+                f"{stuck}, and its log is not set aside now ({why_not}); {BY_HAND}",
                 state.now + SETTLES,
                 wants_attention=not any(map(state.why_changing, state.desired.members)),
             )
@@ -53,6 +59,11 @@ def plan_raft(state: ClusterState) -> Iterator[AnyAction | Hold]:
             changes=diff(service, live.value),
             disrupts=member.service.name,
         )
+
+
+def why_not_start_anew(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why a member that answers may not start again without its log; None when it may."""
+    return state.why_not_disrupt(member) or why_not_agreed(state, member)
 
 
 def why_not_reset(state: ClusterState, member: DesiredMember) -> str | None:

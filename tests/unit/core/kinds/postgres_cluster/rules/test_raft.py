@@ -12,7 +12,7 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import PAUSE_KEY
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.candidates import why_not_lead
 from queenright.core.kinds.ruleset import first_refusal
-from queenright.core.observed import Known, Observed, RaftStatus, Unknown, raft_key
+from queenright.core.observed import Known, Observed, RaftStatus, Unknown, raft_key, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
@@ -175,3 +175,68 @@ def test_its_answer_is_what_the_adapter_reads() -> None:
     assert isinstance(reading, Known)
     assert reading.value.is_behind
     assert reading.value.voters == raft_status(OTHER).voters
+
+
+FORMER = frozenset({"10.77.0.98:5010", "10.77.0.99:5010"})
+
+
+def estranged(seen_s: float = 60.0, *, silent: bool = True, **fields: Any) -> Observed:
+    """A member that was removed is back, with a Raft log that names the voters of that time."""
+    own = {"has_quorum": False, "leader": "", "reachable": frozenset(), "unreachable": FORMER}
+    away = frozenset({raft_status(STUCK).address})
+    seen = three_nodes(unknown=[STUCK] if silent else [])
+    seen = with_raft(seen, STUCK, dataclasses.replace(raft_status(STUCK), **(own | fields)))
+    for name in (LEADER, OTHER):
+        seen = with_raft(seen, name, raft_status(name, silent=[STUCK]))
+        assert away <= raft_status(name).voters
+    seen = dataclasses.replace(seen, seen_s_ago={voters_key(SERVICE): seen_s})
+    for name in (LEADER, STUCK, OTHER):
+        seen = seen_for(seen, f"main_{name}", 60.0)
+    return seen
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_log_of_former_voters_is_set_aside_whether_patroni_waits_for_raft_or_not(
+    silent: bool,
+) -> None:
+    seen = estranged(silent=silent)
+    plan = plan_for(seen)
+    assert [a.key for a in plan.actions if isinstance(a, UpdateService)] == [
+        f"update-service/{SERVICE}"
+    ]
+    assert first_refusal(plan, seen) is None
+    assert_words(plan.actions[0])
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        estranged(59.0),
+        estranged(uptime_s=14),
+        estranged(has_quorum=True),
+        estranged(leader="10.77.0.98:5010"),
+        estranged(unreachable=FORMER | {"10.77.0.12:5010"}),
+        with_raft(estranged(), OTHER, Unknown("timed out")),
+        with_raft(estranged(), OTHER, dataclasses.replace(raft_status(OTHER), term=2)),
+    ],
+    ids=[
+        "not for long",
+        "just started",
+        "a quorum",
+        "a leader",
+        "the network",
+        "another is silent",
+        "others differ",
+    ],
+)
+def test_no_other_lonely_node_forgets_its_log(seen: Observed) -> None:
+    assert [a for a in plan_for(seen).actions if isinstance(a, UpdateService)] == []
+
+
+def test_one_that_answers_waits_for_a_replica_that_is_not_well() -> None:
+    starting = status(OTHER, LEADER, state="starting", replication_state="")
+    seen = with_member(estranged(silent=False), OTHER, starting)
+    plan = plan_for(seen)
+    assert [a for a in plan.actions if isinstance(a, UpdateService)] == []
+    (hold,) = [hold for hold in plan.holds if hold.key == f"raft/{SERVICE}"]
+    assert_words(hold)
