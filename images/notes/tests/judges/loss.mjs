@@ -215,6 +215,7 @@ async function storm(pages) {
 async function settled(pages) {
   const looks = [];
   for (const person of people) {
+    await person.opened();
     person.tabs = person.tabs.filter((tab) => !tab.isClosed());
     // Half of the tabs find out by themselves what has happened.
     for (const tab of person.tabs.slice(pages.length)) await tab.close();

@@ -25,7 +25,7 @@ export const storedIn = (names) => new Promise((done, failed) => {
 
 export class Person {
   constructor(name, who, base, hasLocks) {
-    Object.assign(this, { name, who, base, hasLocks, tabs: [], notes: [], isOffline: false });
+    Object.assign(this, { name, who, base, hasLocks, tabs: [], notes: [], isOffline: false, opening: new Set() });
     this.home = mkdtempSync(join(tmpdir(), `notes-loss-${name}-`));
   }
 
@@ -70,8 +70,19 @@ export class Person {
     await this.context.setOffline(isOffline);
   }
 
-  /** A tab at a page with its editor open; signs in first where the site wants it. */
+  /** A tab at a page with its editor open; signs in first where the site wants it. Who does not wait for it awaits `opened`. */
   async edit(id, tab = undefined) {
+    const opening = this.#edit(id, tab);
+    this.opening.add(opening);
+    try { return await opening; } finally { this.opening.delete(opening); }
+  }
+
+  /** Waits for the editors that are still being opened: each would take its tab to its own page later. */
+  async opened() {
+    await Promise.allSettled(this.opening);
+  }
+
+  async #edit(id, tab) {
     let found = tab;
     if (!found) {
       found = await this.context.newPage();

@@ -1,7 +1,8 @@
 """Saves the edits of pages as versions: 3 s after the last edit, at the latest every 15 s.
 
 The replica that accepted an edit saves it; if it dies, another one does. Invariant: the log says
-that edits are saved in the transaction that saves them, so no edit is saved twice or left out.
+that edits are saved in the transaction that saves them, and has the last of them there, so no edit
+is saved twice, left out, or saved after a failover has lost it.
 """
 
 import asyncio
@@ -144,7 +145,9 @@ class Checkpoints:
         ready = await content.prepare(
             self._documents, account, state.last_title, exact, None, patient=True
         )
-        await self._db.transact(partial(_store, state=state, exact=exact.decode(), ready=ready))
+        store = partial(_store, state=state, exact=exact.decode(), ready=ready)
+        if not await self._db.transact(store):
+            self.note(node_id)
 
 
 def is_temporary(error: Exception) -> bool:
@@ -156,19 +159,26 @@ def is_temporary(error: Exception) -> bool:
     return isinstance(error, UnavailableError) or may_repeat(error)
 
 
-async def _store(conn: Conn, *, state: State, exact: str, ready: Content) -> None:
+async def _store(conn: Conn, *, state: State, exact: str, ready: Content) -> bool:
+    """Saves a state; False if the log has another one meanwhile, to be saved soon."""
     node_id = state.node_id
     # The page first, then its log: the order in which a save locks them.
     cursor = await conn.execute(
         "SELECT space_id, title, version, doc FROM nodes WHERE id = %s FOR UPDATE", (node_id,)
     )
     page = await cursor.fetchone()
+    # By its id: a failover may have lost the edit, and another one may have its number.
     cursor = await conn.execute(
-        "SELECT saved_seq FROM page_logs WHERE node_id = %s FOR UPDATE", (node_id,)
+        "SELECT saved_seq, EXISTS (SELECT 1 FROM page_edits e WHERE e.node_id = l.node_id"
+        " AND e.seq = %s AND e.id = %s) AS is_there"
+        " FROM page_logs l WHERE node_id = %s FOR UPDATE",
+        (state.seq, state.edit_id, node_id),
     )
     log = await cursor.fetchone()
-    if page is None or log is None or log["saved_seq"] != state.saved_seq:
-        return
+    if page is None or log is None:
+        return True
+    if log["saved_seq"] != state.saved_seq or not log["is_there"]:
+        return False
     title = state.last_title
     is_new = page["title"] != title or bytes(page["doc"]).decode() != ready.doc
     version = page["version"] + is_new
@@ -200,6 +210,7 @@ async def _store(conn: Conn, *, state: State, exact: str, ready: Content) -> Non
         await saving.snapshot(conn, node_id, state.seq, title, exact)
     if is_new:
         await _store_version(conn, state, ready, dict(page))
+    return True
 
 
 async def _store_version(conn: Conn, state: State, ready: Content, page: dict[str, Any]) -> None:

@@ -1,0 +1,135 @@
+"""Tests a save of edits which a failover loses between the look at the log and the save.
+
+Their numbers may be those of other edits by then, and the log may end before them.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from notes.db.pool import Database
+from notes.edits import checkpoint
+from notes.edits.checkpoint import Checkpoints
+from notes.workers.documents import Documents
+from notes.workers.pool import Workers
+from tests.editing import HELLO, Editor, typed
+from tests.postgres import Postgres
+from tests.replica import Replica
+from tests.workspace import page, space
+
+Start = Callable[..., Replica]
+#: In this order: the log ends at its first edit; another edit has the second one's number.
+LOSE = "DELETE FROM page_edits WHERE node_id = '{node}' AND seq > 1"
+ANOTHER = (
+    "INSERT INTO page_edits (node_id, seq, author_id, client, n, steps)"
+    " SELECT node_id, 2, author_id, gen_random_uuid(), 1,"
+    """ '[{{"stepType":"replace","from":1,"to":1,"slice":"""
+    """{{"content":[{{"type":"text","text":"another "}}]}}}}]'"""
+    " FROM page_edits WHERE node_id = '{node}' AND seq = 1"
+)
+END = (
+    "UPDATE page_logs SET (seq, edit_id) = (SELECT seq, id FROM page_edits"
+    " WHERE node_id = '{node}' ORDER BY seq DESC LIMIT 1) WHERE node_id = '{node}'"
+)
+
+
+def text_of(doc: Any) -> str:
+    return str(doc.get("text", "")) + "".join(map(text_of, doc.get("content", ())))
+
+
+@asynccontextmanager
+async def checkpoints(url: str) -> AsyncIterator[Checkpoints]:
+    """Checkpoints of a database, without their own task."""
+    db, workers = Database(url), Workers()
+    await db.open()
+    try:
+        yield Checkpoints(db, Documents(workers))
+    finally:
+        await workers.close()
+        await db.close()
+
+
+def written(client: Any) -> str:
+    """A page with two edits that wait."""
+    node = page(client, space(client), doc=HELLO)
+    editor = Editor(client, node)
+    editor.write(typed("kept "))
+    editor.write(typed("lost "))
+    return node
+
+
+@pytest.mark.parametrize(("then", "left"), [((), "kept hello"), ((ANOTHER,), "another kept hello")])
+async def test_lost_edits_are_not_saved(
+    postgres: Postgres,
+    own_replica: Start,
+    monkeypatch: pytest.MonkeyPatch,
+    then: tuple[str, ...],
+    left: str,
+) -> None:
+    first = own_replica()
+    with first.client() as client:
+        node = written(client.set_up())
+    first.end()
+    url = first.database_url
+    database = url.rpartition("/")[2].partition("?")[0]
+    prepare = checkpoint.content.prepare
+
+    async def lose(*given: Any, **more: Any) -> Any:
+        ready = await prepare(*given, **more)
+        for statement in (LOSE, *then, END):
+            postgres.sql(statement.format(node=node), database)
+        return ready
+
+    async with checkpoints(url) as saves:
+        monkeypatch.setattr(checkpoint.content, "prepare", lose)
+        await saves.save(UUID(node))
+        assert list(saves._due) == [UUID(node)]  # what is left of its edits is saved soon
+        monkeypatch.setattr(checkpoint.content, "prepare", prepare)
+        await saves.save(UUID(node))
+    with own_replica(url).client() as client:
+        client.log_in()
+        editor = Editor(client, node)
+        live = client.ok("GET", f"{editor.url}/live")
+        assert text_of(live["doc"]) == left
+        assert (live["seq"], live["version"]) == (1 + len(then), 2)
+        editor.write(typed("more "))
+
+
+async def test_the_database_refuses_a_log_that_ends_before_what_is_saved(
+    postgres: Postgres, own_replica: Start
+) -> None:
+    """A replica of a version before 0021 saves by the number alone."""
+    first = own_replica()
+    with first.client() as client:
+        node = written(client.set_up())
+    first.end()
+    async with await psycopg.AsyncConnection.connect(first.database_url) as conn:
+        with pytest.raises(errors.CheckViolation):
+            await conn.execute(
+                "UPDATE page_logs SET saved_seq = seq + 1 WHERE node_id = %s", (node,)
+            )
+
+
+async def test_a_page_with_such_a_log_can_be_edited_again(
+    postgres: Postgres, own_replica: Start
+) -> None:
+    first = own_replica()
+    with first.client() as client:
+        node = written(client.set_up())
+    first.end()
+    async with await psycopg.AsyncConnection.connect(first.database_url) as conn:
+        await conn.execute("ALTER TABLE page_logs DROP CONSTRAINT page_logs_end")
+        await conn.execute("DELETE FROM schema_migrations WHERE number = 21")
+        await conn.execute("UPDATE page_logs SET saved_seq = 5, since = NULL")
+    with own_replica(first.database_url).client() as client:
+        client.log_in()
+        editor = Editor(client, node)
+        assert (editor.seq, text_of(client.ok("GET", f"{editor.url}/live")["doc"])) == (6, "hello")
+        told = client.ok("GET", f"{editor.url}/edits?since=2")
+        assert [(edit["seq"], edit["steps"]) for edit in told["edits"]] == [(6, None)]
+        editor.write(typed("more "))
