@@ -34,7 +34,10 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
 )
 from queenright.core.kinds.postgres_cluster.topology.unknown_voters import unknown_voters
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival
-from queenright.core.kinds.postgres_cluster.topology.wellness import why_unwell
+from queenright.core.kinds.postgres_cluster.topology.wellness import (
+    why_others_unwell,
+    why_unwell,
+)
 from queenright.core.manifest.quantities import format_duration
 from queenright.core.observed import NODE_DOWN
 from queenright.core.planning.plan import Hold
@@ -154,7 +157,8 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
     if started is not None and started is not member:
         return f"{started.name} is started first"
     apart = seatless(state) | {raft_address(state, member)}
-    return why_unwell(state, member) or why_not_settled(state, apart)
+    unwell = why_unwell(state, member) or why_others_unwell(state, member)
+    return unwell or why_not_settled(state, apart)
 
 
 def spares_for(state: ClusterState, member: str, present: str = "") -> Iterator[Spare]:

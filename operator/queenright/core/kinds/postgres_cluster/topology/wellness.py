@@ -66,15 +66,23 @@ def serves_nobody(state: ClusterState, member: DesiredMember) -> bool:
 
 
 def why_not_restart(state: ClusterState, member: DesiredMember) -> str | None:
-    """Reason why a member may not be restarted beside the others that run; None when it may. One
-    that is to go is not needed, and counts here all the same: the guards do not know the file."""
+    """Reason why a member may not be restarted beside the others that run; None when it may."""
+    is_there = state.swarm.service(member.service.name) is not None
+    if is_there and state.status(member) is None:
+        return f"{member.name} does not answer ({state.why_unknown(member)})"
+    return why_others_unwell(state, member)
+
+
+def why_others_unwell(state: ClusterState, member: DesiredMember) -> str | None:
+    """Reason why not all other members that run are well; None when they are. One that is to go is
+    not needed, and counts here all the same: the guards do not know the file."""
     for other in state.desired.members:
-        status = state.status(other)
-        if state.swarm.service(other.service.name) is None:
+        if other is member or state.swarm.service(other.service.name) is None:
             continue
+        status = state.status(other)
         if status is None:
             return f"{other.name} does not answer ({state.why_unknown(other)})"
-        if other is not member and not status.is_well:
+        if not status.is_well:
             return f"{other.name} is {status.state}, not streaming"
     return None
 

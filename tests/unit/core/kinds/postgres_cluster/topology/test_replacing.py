@@ -14,7 +14,15 @@ from queenright.core.observed import Observed, Unknown
 from queenright.core.planning.plan import Plan
 from tests.support.builders import NOW, plan_for, status
 from tests.support.changed import with_config_labels, with_member, with_node
-from tests.support.replacing_worlds import MINE, TEXT, dead, labels_of, noted, with_another_cluster
+from tests.support.replacing_worlds import (
+    ASKED,
+    MINE,
+    TEXT,
+    dead,
+    labels_of,
+    noted,
+    with_another_cluster,
+)
 from tests.support.topology_worlds import (
     after,
     deployed,
@@ -164,6 +172,18 @@ def test_another_spare_is_taken_only_while_the_others_are_well() -> None:
     plan = plan_for(unwell, TEXT)
     assert notes_in(plan) is None
     assert refusal(plan, unwell) is None
+
+
+def test_nobody_is_replaced_beside_one_that_is_to_go_and_has_just_started() -> None:
+    """Simulated history 55000114: the guard does not know the file, and refused it."""
+    without = text_of(1, 3, spec=f"{ASKED}  acknowledge: [noFailover, evenMembers]\n")
+    assert notes_in(plan_for(dead(), without)) == (MINE,)
+    starting = status("member-2", "member-1", state="starting", replication_state="")
+    observed = with_member(dead(), "member-2", starting)
+    plan = plan_for(observed, without)
+    assert refusal(plan, observed) is None
+    assert notes_in(plan) is None
+    assert "member-2 is starting, not streaming" in told(plan)
 
 
 def test_another_spare_is_taken_only_after_the_time() -> None:
