@@ -3,9 +3,11 @@
 Their numbers may be those of other edits by then, and the log may end before them.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import UUID
 
 import psycopg
@@ -15,11 +17,16 @@ from psycopg import errors
 from notes.db.pool import Database
 from notes.edits import checkpoint
 from notes.edits.checkpoint import Checkpoints
+from notes.http.context import Call
+from notes.http.viewer import Seen, Viewer
+from notes.pages import content
+from notes.pages.saves import SaveIn, save
 from notes.workers.documents import Documents
 from notes.workers.pool import Workers
 from tests.editing import HELLO, Editor, typed
 from tests.postgres import Postgres
 from tests.replica import Replica
+from tests.test_first_edit import forget
 from tests.workspace import page, space
 
 Start = Callable[..., Replica]
@@ -98,6 +105,36 @@ async def test_lost_edits_are_not_saved(
         assert text_of(live["doc"]) == left
         assert (live["seq"], live["version"]) == (1 + len(then), 2)
         editor.write(typed("more "))
+
+
+async def test_a_title_is_not_saved_with_the_document_of_a_lost_version(
+    postgres: Postgres, own_replica: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version has its number by the time of the save, and keeps its own document."""
+    replica = own_replica()
+    with replica.client() as client:
+        node = page(client.set_up(), space(client), doc=HELLO)
+        url, person = f"/api/v1/nodes/{node}", UUID(client.ok("GET", "/api/v1/me")["id"])
+        client.ok("PUT", url, {"base_version": 1, "markdown": "a version that is lost"})
+        database = replica.database_url.rpartition("/")[2].partition("?")[0]
+        prepare = content.prepare
+
+        async def lose(*given: Any, **more: Any) -> Any:
+            ready = await prepare(*given, **more)
+            monkeypatch.setattr(content, "prepare", prepare)
+            forget(postgres, database, node)
+            again = {"base_version": 1, "markdown": "a version in its place"}
+            await asyncio.to_thread(client.ok, "PUT", url, again)
+            return ready
+
+        monkeypatch.setattr(content, "prepare", lose)
+        async with checkpoints(replica.database_url) as saves:
+            app: Any = SimpleNamespace(db=saves._db, documents=saves._documents, edits=saves)
+            viewer = Viewer(person, "Ada", is_admin=True)
+            call = Call(cast("Any", None), Seen("https", "x", "10.0.0.1"), viewer, app)
+            made = await save(call, UUID(node), SaveIn(2, "another title"))
+        assert (made.version, made.title) == (3, "another title")
+        assert "in its place" in text_of(client.ok("GET", url)["doc"])
 
 
 async def test_the_database_refuses_a_log_that_ends_before_what_is_saved(

@@ -15,6 +15,7 @@ from psycopg.rows import DictRow
 from notes.auth import audit
 from notes.db.connect import Conn
 from notes.edits import saving
+from notes.edits.live import first_id
 from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
@@ -65,10 +66,11 @@ async def save(
     sent = content.given(body.doc)
     writes_doc = sent is not None or body.markdown is not None
     for _ in range(ATTEMPTS):
-        title, doc, seen = body.title, sent, body.base_version
+        title, doc, seen = body.title, sent, None
         if title is None or not writes_doc or content.is_large(sent, body.markdown):
             before = await call.app.db.run(lambda conn: _before(conn, call, node_id))
-            title, seen = title or before["title"], before["version"]
+            title = title or before["title"]
+            seen = first_id(before["version"], before["updated_at"])
             doc = sent if writes_doc else bytes(before["doc"])
         # Outside of the transaction: it takes long, and would hold the page and a connection.
         ready = await content.prepare(call.app.documents, call.account, title, doc, body.markdown)
@@ -85,12 +87,15 @@ async def save(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A version to save; `based_on` is the version whose document is kept, if one is."""
+    """A version to save; `based_on` is the id of the version whose document is kept, if one is.
+
+    A failover may lose that version, and another one have its number by the time of the save.
+    """
 
     body: SaveIn
     title: str
     ready: content.Content
-    based_on: int | None
+    based_on: UUID | None
     restored_from: int | None
     mentioned: Counter[UUID]
     quiet: bool
@@ -121,7 +126,7 @@ async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | No
         stored = await _stored(conn, id)
         if stored is not None:
             return _settle(call, stored, mine)
-    if draft.based_on not in {None, row["version"]}:
+    if draft.based_on not in {None, first_id(row["version"], row["updated_at"])}:
         return None
     version = body.base_version + 1
     if log is not None:
@@ -144,7 +149,7 @@ async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | No
 
 async def _stored(conn: Conn, node_id: UUID) -> DictRow | None:
     cursor = await conn.execute(
-        "SELECT version, title, doc, updated_by FROM nodes WHERE id = %s", (node_id,)
+        "SELECT version, title, doc, updated_by, updated_at FROM nodes WHERE id = %s", (node_id,)
     )
     return await cursor.fetchone()
 
