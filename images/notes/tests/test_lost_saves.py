@@ -15,9 +15,10 @@ import pytest
 from psycopg import errors
 
 from notes.db.pool import Database
-from notes.edits import checkpoint
+from notes.edits import checkpoint, live
 from notes.edits.checkpoint import Checkpoints
 from notes.http.context import Call
+from notes.http.problems import Problem
 from notes.http.viewer import Seen, Viewer
 from notes.pages import content
 from notes.pages.saves import SaveIn, save
@@ -101,9 +102,9 @@ async def test_lost_edits_are_not_saved(
     with own_replica(url).client() as client:
         client.log_in()
         editor = Editor(client, node)
-        live = client.ok("GET", f"{editor.url}/live")
-        assert text_of(live["doc"]) == left
-        assert (live["seq"], live["version"]) == (1 + len(then), 2)
+        found = client.ok("GET", f"{editor.url}/live")
+        assert text_of(found["doc"]) == left
+        assert (found["seq"], found["version"]) == (1 + len(then), 2)
         editor.write(typed("more "))
 
 
@@ -135,6 +136,26 @@ async def test_a_title_is_not_saved_with_the_document_of_a_lost_version(
             made = await save(call, UUID(node), SaveIn(2, "another title"))
         assert (made.version, made.title) == (3, "another title")
         assert "in its place" in text_of(client.ok("GET", url)["doc"])
+
+
+class Replaced:
+    """A connection on which a save replaces the content between any two statements."""
+
+    async def execute(self, statement: str, _: object) -> "Replaced":
+        self.row = {"title": "x", "version": 2, "doc": b"{}", "seq": 9, "saved_seq": 8}
+        return self
+
+    async def fetchone(self) -> dict[str, object]:
+        return self.row
+
+    async def fetchall(self) -> list[dict[str, object]]:
+        return []
+
+
+async def test_a_page_that_is_replaced_again_and_again_is_not_told_to_be_gone() -> None:
+    with pytest.raises(Problem) as raised:
+        await live.read(cast("Any", Replaced()), UUID(int=1))
+    assert raised.value.status == 503
 
 
 async def test_the_database_refuses_a_log_that_ends_before_what_is_saved(

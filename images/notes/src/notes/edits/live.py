@@ -15,6 +15,7 @@ from uuid import UUID
 from psycopg.rows import DictRow
 
 from notes.db.connect import Conn
+from notes.http.problems import Problem
 from notes.steps.model import Node
 from notes.steps.stored import applied, parse
 
@@ -77,7 +78,10 @@ def first_id(version: int, updated_at: datetime) -> UUID:
 
 
 async def read(conn: Conn, node_id: UUID) -> State | None:
-    """The state of a page; None if there is no such page."""
+    """The state of a page; None if there is no such page.
+
+    Raises a 503 if it is replaced again and again meanwhile: that says nothing about the page.
+    """
     for _ in range(ATTEMPTS):
         row = await (await conn.execute(STATE, (node_id,))).fetchone()
         if row is None:
@@ -91,7 +95,7 @@ async def read(conn: Conn, node_id: UUID) -> State | None:
         if edits and not any(is_replacement(edit) for edit in edits):
             seq, edit_id = edits[-1]["seq"], edits[-1]["id"]
             return State(node_id, title, version, bytes(doc), seq, edit_id, saved_seq, tuple(edits))
-    return None
+    raise Problem(503, "The page is being replaced by others; try again.")
 
 
 def is_replacement(edit: DictRow) -> bool:
