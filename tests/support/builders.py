@@ -207,6 +207,17 @@ def raft_status(name: str, silent: Collection[str] = ()) -> RaftStatus:
     )
 
 
+FORMER = frozenset({"10.77.0.98:5010", "10.77.0.99:5010"})
+"""Voters that are no members any more."""
+
+
+def former_status(name: str, **fields: Any) -> RaftStatus:
+    """The Raft node of a member that was removed and is back: it lists the voters of that time."""
+    own: dict[str, Any] = {"has_quorum": False, "leader": ""}
+    own |= {"reachable": frozenset(), "unreachable": FORMER}
+    return dataclasses.replace(raft_status(name), **(own | fields))
+
+
 def all_tasks(wanted: DesiredCluster) -> Iterable[Task]:
     for member in wanted.members:
         yield task(member.service.name, member.node, slot=1)

@@ -73,6 +73,11 @@ def free_port() -> int:
     return next(port for port in _candidates if _is_free(port))
 
 
+def database_in(url: str) -> str:
+    """The name of the database in an address."""
+    return url.rpartition("/")[2].partition("?")[0]
+
+
 def as_nobody() -> dict[str, int]:
     """Options to run a process as `nobody`, since PostgreSQL refuses to run as root."""
     return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}

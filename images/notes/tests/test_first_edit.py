@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.editing import HELLO, Editor, typed
-from tests.postgres import Postgres
+from tests.postgres import Postgres, database_in
 from tests.replica import Client, Replica
 from tests.workspace import page, space
 
@@ -28,7 +28,7 @@ def lost(postgres: Postgres, replica: Replica, client: Client) -> tuple[Editor, 
     url = f"/api/v1/nodes/{node}"
     client.ok("PUT", url, {"base_version": 1, "markdown": "a version that is lost"})
     editor = Editor(client, node)
-    forget(postgres, replica.database_url.rpartition("/")[2].partition("?")[0], node)
+    forget(postgres, database_in(replica.database_url), node)
     client.ok("PUT", url, {"base_version": 1, "markdown": "a version in its place"})
     return editor, node
 

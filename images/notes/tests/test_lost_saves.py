@@ -25,7 +25,7 @@ from notes.pages.saves import SaveIn, save
 from notes.workers.documents import Documents
 from notes.workers.pool import Workers
 from tests.editing import HELLO, Editor, typed
-from tests.postgres import Postgres
+from tests.postgres import Postgres, database_in
 from tests.replica import Replica
 from tests.test_first_edit import forget
 from tests.workspace import page, space
@@ -62,13 +62,16 @@ async def checkpoints(url: str) -> AsyncIterator[Checkpoints]:
         await db.close()
 
 
-def written(client: Any) -> str:
-    """A page with two edits that wait."""
-    node = page(client, space(client), doc=HELLO)
-    editor = Editor(client, node)
-    editor.write(typed("kept "))
-    editor.write(typed("lost "))
-    return node
+def waiting(own_replica: Start) -> tuple[str, str]:
+    """The database of a replica that has ended, and a page there with two edits that wait."""
+    first = own_replica()
+    with first.client() as client:
+        node = page(client.set_up(), space(client), doc=HELLO)
+        editor = Editor(client, node)
+        editor.write(typed("kept "))
+        editor.write(typed("lost "))
+    first.end()
+    return first.database_url, node
 
 
 @pytest.mark.parametrize(("then", "left"), [((), "kept hello"), ((ANOTHER,), "another kept hello")])
@@ -79,12 +82,8 @@ async def test_lost_edits_are_not_saved(
     then: tuple[str, ...],
     left: str,
 ) -> None:
-    first = own_replica()
-    with first.client() as client:
-        node = written(client.set_up())
-    first.end()
-    url = first.database_url
-    database = url.rpartition("/")[2].partition("?")[0]
+    url, node = waiting(own_replica)
+    database = database_in(url)
     prepare = checkpoint.content.prepare
 
     async def lose(*given: Any, **more: Any) -> Any:
@@ -117,7 +116,7 @@ async def test_a_title_is_not_saved_with_the_document_of_a_lost_version(
         node = page(client.set_up(), space(client), doc=HELLO)
         url, person = f"/api/v1/nodes/{node}", UUID(client.ok("GET", "/api/v1/me")["id"])
         client.ok("PUT", url, {"base_version": 1, "markdown": "a version that is lost"})
-        database = replica.database_url.rpartition("/")[2].partition("?")[0]
+        database = database_in(replica.database_url)
         prepare = content.prepare
 
         async def lose(*given: Any, **more: Any) -> Any:
@@ -162,11 +161,8 @@ async def test_the_database_refuses_a_log_that_ends_before_what_is_saved(
     postgres: Postgres, own_replica: Start
 ) -> None:
     """A replica of a version before 0021 saves by the number alone."""
-    first = own_replica()
-    with first.client() as client:
-        node = written(client.set_up())
-    first.end()
-    async with await psycopg.AsyncConnection.connect(first.database_url) as conn:
+    url, node = waiting(own_replica)
+    async with await psycopg.AsyncConnection.connect(url) as conn:
         with pytest.raises(errors.CheckViolation):
             await conn.execute(
                 "UPDATE page_logs SET saved_seq = seq + 1 WHERE node_id = %s", (node,)
@@ -176,15 +172,12 @@ async def test_the_database_refuses_a_log_that_ends_before_what_is_saved(
 async def test_a_page_with_such_a_log_can_be_edited_again(
     postgres: Postgres, own_replica: Start
 ) -> None:
-    first = own_replica()
-    with first.client() as client:
-        node = written(client.set_up())
-    first.end()
-    async with await psycopg.AsyncConnection.connect(first.database_url) as conn:
+    url, node = waiting(own_replica)
+    async with await psycopg.AsyncConnection.connect(url) as conn:
         await conn.execute("ALTER TABLE page_logs DROP CONSTRAINT page_logs_end")
         await conn.execute("DELETE FROM schema_migrations WHERE number = 21")
         await conn.execute("UPDATE page_logs SET saved_seq = 5, since = NULL")
-    with own_replica(first.database_url).client() as client:
+    with own_replica(url).client() as client:
         client.log_in()
         editor = Editor(client, node)
         assert (editor.seq, text_of(client.ok("GET", f"{editor.url}/live")["doc"])) == (6, "hello")

@@ -162,28 +162,22 @@ def test_a_member_that_was_removed_comes_back_without_its_former_log(is_compacte
         nodes.until_all_know()
         nodes.kill(own)
         assert not [*files.journal.parent.glob("*.broken-*")]
-        nodes.until(lambda: is_removed(nodes, own), "the removal")
+        nodes.until(lambda: is_done(nodes, "remove", own), "the removal")
         nodes.enter(own)
         nodes.until(lambda: nodes.status(own) is not None, "the node to answer")
         assert files.journal.with_name(f"{files.journal.name}.broken-1").exists()
-        nodes.until(lambda: is_added(nodes, own), "the node to be added")
+        # Patroni asks for it at its start.
+        nodes.until(lambda: is_done(nodes, "add", own), "the node to be added")
         nodes.until_all_know()
 
 
-def is_removed(nodes: RaftNodes, own: str) -> bool:
-    """Return True once the others do not list it; the one asked may just have no leader."""
+def is_done(nodes: RaftNodes, verb: str, own: str) -> bool:
+    """Ask to remove or add a node; return True once the others list it so. The one asked may just
+    have no leader."""
     with suppress(UtilityException):
-        TcpUtility(None).executeCommand(nodes.partners(own)[0], ["remove", own])
+        TcpUtility(None).executeCommand(nodes.partners(own)[0], [verb, own])
     found = [nodes.status(other) for other in nodes.partners(own)]
-    return all(status is not None and own not in status.voters for status in found)
-
-
-def is_added(nodes: RaftNodes, own: str) -> bool:
-    """The same for its request to be added, which Patroni sends at its start."""
-    with suppress(UtilityException):
-        TcpUtility(None).executeCommand(nodes.partners(own)[0], ["add", own])
-    found = [nodes.status(other) for other in nodes.partners(own)]
-    return all(status is not None and own in status.voters for status in found)
+    return all(s is not None and (own in s.voters) is (verb == "add") for s in found)
 
 
 def compacted(journal: Path) -> bool:

@@ -13,7 +13,7 @@ from queenright.core.observed import Observed, RaftStatus, Unknown, raft_key, vo
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
-from tests.support.builders import raft_status, three_nodes
+from tests.support.builders import former_status, raft_status, three_nodes
 from tests.support.changed import live, seen_for, with_raft
 
 STUCK, SERVICE, LEADER, OTHER = "member-2", "main_member-2", "member-1", "member-3"
@@ -83,13 +83,10 @@ def test_no_other_log_is_set_aside(seen: Observed) -> None:
     assert refusal(seen, reset()) == "raft-log-is-spared"
 
 
-def estranged(seen_s: float = 15.0, *, others: bool = True, **fields: Any) -> Observed:
+def estranged(seen_s: float = 15.0, **fields: Any) -> Observed:
     """A node that lists former voters, and that the others list."""
-    former = frozenset({"10.77.0.98:5010", "10.77.0.99:5010"})
-    own = {"has_quorum": False, "leader": "", "reachable": frozenset(), "unreachable": former}
-    own |= {"last_applied": 40} | fields
-    seen = stuck(seen_s, silent=False, **own)
-    for name in (LEADER, OTHER) if others else ():
+    seen = with_raft(stuck(seen_s, silent=False), STUCK, former_status(STUCK, **fields))
+    for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name, silent=[STUCK]))
     return dataclasses.replace(seen, seen_s_ago=seen.seen_s_ago | {voters_key(SERVICE): seen_s})
 

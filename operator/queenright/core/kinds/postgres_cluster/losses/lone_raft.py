@@ -44,13 +44,13 @@ def why_former_list(state: ClusterState, member: DesiredMember) -> str | None:
     """Reason why a member's Raft node can't join the others, though they list it and it reaches
     each of them that it lists: its files name former voters, and pysyncobj takes those at every
     start; None for any other node."""
-    own, others = state.raft_of(member), others_of(state, member)
-    if own is None or own.has_quorum or own.leader or not others or not lasts(state, member):
+    own = state.raft_of(member)
+    if own is None or own.has_quorum or own.leader or not lasts(state, member):
+        return None  # asked of every member in every pass
+    if own.uptime_s < STUCK.total_seconds() or not (others := others_of(state, member)):
         return None
     voters = others[0].voters
     if own.address not in voters or own.voters == voters or own.unreachable & voters:
-        return None
-    if own.uptime_s < STUCK.total_seconds():
         return None
     former = ", ".join(sorted(own.voters - voters))
     return f"the Raft node of {member.name} votes by a list of former voters ({former})"

@@ -17,8 +17,10 @@ from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 from tests.golden.messages import assert_words
 from tests.support.builders import (
+    FORMER,
     NOW,
     desired,
+    former_status,
     plan_for,
     raft_status,
     status,
@@ -177,15 +179,11 @@ def test_its_answer_is_what_the_adapter_reads() -> None:
     assert reading.value.voters == raft_status(OTHER).voters
 
 
-FORMER = frozenset({"10.77.0.98:5010", "10.77.0.99:5010"})
-
-
 def estranged(seen_s: float = 60.0, *, silent: bool = True, **fields: Any) -> Observed:
     """A member that was removed is back, with a Raft log that names the voters of that time."""
-    own = {"has_quorum": False, "leader": "", "reachable": frozenset(), "unreachable": FORMER}
     away = frozenset({raft_status(STUCK).address})
     seen = three_nodes(unknown=[STUCK] if silent else [])
-    seen = with_raft(seen, STUCK, dataclasses.replace(raft_status(STUCK), **(own | fields)))
+    seen = with_raft(seen, STUCK, former_status(STUCK, **fields))
     for name in (LEADER, OTHER):
         seen = with_raft(seen, name, raft_status(name, silent=[STUCK]))
         assert away <= raft_status(name).voters
