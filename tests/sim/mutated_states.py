@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from queenright.core.kinds.postgres_cluster.annotations import Annotations
@@ -82,7 +82,7 @@ class PauseBlind(ClusterState):
 class QuorumBlind(ClusterState):
     """Takes the quorum for granted."""
 
-    def why_no_quorum(self, without: DesiredMember | None = None) -> str | None:
+    def why_no_quorum(self, without: Collection[DesiredMember] = ()) -> str | None:
         return None
 
 

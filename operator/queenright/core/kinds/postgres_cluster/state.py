@@ -63,12 +63,12 @@ class ClusterState(ClusterFacts):
             return f"{member.name} lags by {status.lag_bytes} bytes, more than {most}"
         return None
 
-    def why_no_quorum(self, without: DesiredMember | None = None) -> str | None:
-        """Reason why the Raft quorum is not certain, by each Raft node but ``without``; None if it
-        is. Patroni's REST API reports from local memory, and looks the same without a quorum."""
+    def why_no_quorum(self, without: Collection[DesiredMember] = ()) -> str | None:
+        """Reason why the quorum is not certain, by each Raft node but those of ``without``; None if
+        it is. Patroni's REST API reports from local memory, and looks the same without a quorum."""
         for member in self.desired.members:
             status = self.raft_of(member)
-            if member is without:
+            if member in without:
                 continue
             if status is None:
                 return f"the Raft node of {member.name} does not answer"
@@ -119,7 +119,7 @@ class ClusterState(ClusterFacts):
             if other is not leader and other is not member and (far := self.why_too_far(other)):
                 return far
         return (
-            self.why_no_quorum(without=member)
+            self.why_no_quorum(without=(member,))
             or self.why_changing(member)
             or self.why_stray()
             or self.why_no_standby(without=(member,))

@@ -7,10 +7,11 @@ most one member is restarted, never the leader, never while another is not well.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from datetime import timedelta
 
-from queenright.core.actions import AnyAction
+from queenright.core.actions import AnyAction, CreateService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.patroni.restart_need import (
     restart_need,
@@ -20,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.patroni.restart_need import (
 )
 from queenright.core.kinds.postgres_cluster.port_changes import why_not_routed, why_ports_taken
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.newcomers import why_not_start
+from queenright.core.kinds.postgres_cluster.topology.newcomers import is_missed, why_not_start
 from queenright.core.planning.ages import likely_age
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_rollout import plan_service
@@ -49,7 +50,8 @@ def plan_members(state: ClusterState) -> Iterator[AnyAction | Hold]:
         )
         if state.may_begin_again(member):
             obstacle = None
-        yield from plan_service(state, member.service, obstacle)
+        for step in plan_service(state, member.service, obstacle):
+            yield with_reason(state, member, step)
     for member in desired.members:
         if member.name not in desired.topology.leaving:
             yield from restart_postgres(state, member)
@@ -63,7 +65,7 @@ def plan_members(state: ClusterState) -> Iterator[AnyAction | Hold]:
 
 def why_not_made(state: ClusterState, member: DesiredMember) -> tuple[Hold, ...] | None:
     """Return None where the member's service is to be as the file says; else the holds instead."""
-    if member.name in state.desired.topology.leaving:
+    if member.name in state.desired.topology.leaving and not is_missed(state, member):
         return ()  # it is left as it is until it goes (``topology``)
     obstacle = why_not_start(state, member)
     if obstacle is None:
@@ -71,6 +73,19 @@ def why_not_made(state: ClusterState, member: DesiredMember) -> tuple[Hold, ...]
     name = member.service.name
     reason = f"{name}: not created yet, since its Raft node would count at once ({obstacle})"
     return (Hold(f"create-service/{name}", reason, state.now + CATCH_UP * 5),)
+
+
+def with_reason(
+    state: ClusterState, member: DesiredMember, step: AnyAction | Hold
+) -> AnyAction | Hold:
+    """Return a member's step, with the reason of a start that gives another one its quorum."""
+    if not isinstance(step, CreateService) or not is_missed(state, member):
+        return step
+    reason = (
+        f"{member.name} starts once more: it voted again at its last start, and the only other "
+        "Raft node has no quorum without it; then its vote goes again"
+    )
+    return dataclasses.replace(step, reason=reason)
 
 
 def restart_postgres(state: ClusterState, member: DesiredMember) -> Iterator[AnyAction | Hold]:

@@ -18,6 +18,7 @@ from queenright.core.kinds.postgres_cluster.switchover.position import (
     positions,
     why_not_compared,
 )
+from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
 from queenright.core.observed import Known
 
 SETTINGS_UNKNOWN = "Patroni's settings are not known, nor whether it is paused"
@@ -120,7 +121,7 @@ def loss_of(state: ClusterState, chosen: Position) -> str:
     known = {position.member.name for position in left}
     lost += [
         f"what only {member.name} has"
-        for member in state.desired.members
+        for member in counted_members(state)
         if member.name not in known
     ]
     return " and ".join(lost) or "nothing"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.annotations import read_annotations, state_config_name
+from queenright.core.kinds.postgres_cluster.places import decode_names, decode_places
 from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import raft_self
 from queenright.core.observed import (
     LEADERLESS,
     UNLOCKED,
@@ -15,6 +19,7 @@ from queenright.core.observed import (
 )
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
+from queenright.core.swarm.objects import MEMBERS_LABEL, VOTELESS_LABEL
 
 LEAST_S = 60.0
 
@@ -24,7 +29,8 @@ def failover_loses_nothing(plan: Plan, observed: Observed) -> Refusal | None:
 
     It goes to the member with the newest timeline and, on it, the most WAL; while every member
     answers as a running replica that sees no lock, every Raft node reaches all others, and nobody
-    has led for a minute. Where the file accepts a loss, that holds for the members that are left,
+    has led for a minute. A member without a service is left out only if the note says that it has
+    no vote. Where the file accepts a loss, that holds for the members that are left,
     which have to be a quorum. All others are a person's.
     """
     for action in plan.actions:
@@ -38,18 +44,18 @@ def failover_loses_nothing(plan: Plan, observed: Observed) -> Refusal | None:
 
 
 def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
+    """Reason against a failover that no loss is accepted for: a member is unknown or not idle, or
+    has newer data."""
     ends: dict[str, tuple[int, int]] = {}
     views: set[tuple[str, int]] = set()
-    for peer in peers(plan, observed):
-        name = peer.value.name
-        match observed.members.get(name), observed.raft.get(name):
-            case Known(status), Known(raft):
-                if why := why_member(status) or why_node(raft):
-                    return f"{name} {why}"
-                ends[name] = (status.timeline or 0, status.location or 0)
-                views.add((raft.leader, raft.term))
-            case _:
-                return f"{name} is unknown"
+    for name, member in judged_members(plan, observed):
+        if isinstance(member, str):
+            return f"{name} {member}"
+        status, raft = member
+        ends[name] = (status.timeline or 0, status.location or 0)
+        views.add((raft.leader, raft.term))
+    for name in sorted(noted_voters(plan, observed) - ends.keys()):
+        return f"{name} may have newer data, and has no service"
     candidate = f"{plan.cluster}_{action.candidate}"
     match observed.settings.get(plan.cluster), observed.history.get(plan.cluster):
         case Known(settings), Known(history):
@@ -58,8 +64,8 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
             return "Patroni's settings or its history are unknown"
     if settings.get("pause"):
         return "Patroni is paused"
-    if why := why_too_early(plan, observed):
-        return why
+    if early := why_too_early(plan, observed):
+        return early
     if len(views) != 1 or any(not leader for leader, _ in views):
         return "the Raft nodes do not agree on one leader"
     if candidate not in ends:
@@ -71,6 +77,21 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
     ):
         return f"{action.candidate} {why}"
     return None
+
+
+def judged_members(
+    plan: Plan, observed: Observed
+) -> Iterator[tuple[str, str | tuple[MemberStatus, RaftStatus]]]:
+    """Yield each member's service, with both answers, or the reason why these do not count."""
+    deployed = [*peers(plan, observed)]
+    nodes = {raft_self(peer.value) for peer in deployed}
+    for peer in deployed:
+        name = peer.value.name
+        match observed.members.get(name), observed.raft.get(name):
+            case Known(status), Known(raft):
+                yield name, why_member(status) or why_node(raft, nodes) or (status, raft)
+            case _:
+                yield name, "is unknown"
 
 
 def why_not_accepted(action: Failover, plan: Plan, observed: Observed) -> str | None:
@@ -147,8 +168,21 @@ def why_member(status: MemberStatus) -> str | None:
     return None
 
 
-def why_node(raft: RaftStatus) -> str | None:
-    if not raft.has_quorum or raft.unreachable:
+def noted_voters(plan: Plan, observed: Observed) -> frozenset[str]:
+    """Return the services of the members that have a place, and are not noted as voteless."""
+    swarm = swarm_of(observed)
+    state_config = swarm.config(state_config_name(plan.cluster)) if swarm else None
+    labels = state_config.value.labels if state_config else {}
+    voteless = decode_names(labels.get(VOTELESS_LABEL, ""))
+    places = decode_places(labels.get(MEMBERS_LABEL, ""))
+    names = (place.name for place in places if place.name not in voteless)
+    return frozenset(f"{plan.cluster}_{name}" for name in names)
+
+
+def why_node(raft: RaftStatus, nodes: Collection[str]) -> str | None:
+    """Reason against a Raft node's word; None if it has a quorum, reaches those of ``nodes``, the
+    addresses of all deployed members, and has applied everything."""
+    if not raft.has_quorum or not raft.unreachable.isdisjoint(nodes):
         return "has a Raft node that does not reach all others"
     if raft.is_behind:
         return "has a Raft node that has not applied its whole log"

@@ -3,16 +3,18 @@
 After the whole cluster lost power, Patroni may elect nobody: a former leader with more WAL on an
 older timeline keeps the others from leading, and ``check_timeline`` keeps it from leading itself.
 Decides from every member's own answer, its Raft node's, and Patroni's history of timelines.
-Invariant: a failover is planned only where every deployed member answers, so that nothing that any
-of them has is lost; where one is missing, a person decides (``accepted_loss``).
+Invariant: a failover is planned only where every member answers that has a service or a vote, so
+that nothing that any of them has is lost; where one is missing, a person decides
+(``accepted_loss``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 
 from queenright.core.actions import Failover
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
     SETTINGS_UNKNOWN,
@@ -21,6 +23,10 @@ from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
 )
 from queenright.core.kinds.postgres_cluster.switchover.decision import settle_time
 from queenright.core.kinds.postgres_cluster.switchover.position import positions, why_not_compared
+from queenright.core.kinds.postgres_cluster.topology.settled import (
+    counted_members,
+    raft_address,
+)
 from queenright.core.observed import LEADERLESS, UNLOCKED, Known
 from queenright.core.planning.plan import Hold
 
@@ -84,7 +90,9 @@ def is_halted(state: ClusterState) -> bool:
 
 def why_not_name(state: ClusterState) -> Iterator[str]:
     """Reasons why no member may be named; none when the newest one may."""
-    for member in state.desired.members:
+    counted = counted_members(state)
+    gone = [member for member in state.desired.members if member not in counted]
+    for member in counted:
         status = state.status(member)
         if status is None:
             yield f"{member.name} does not answer ({state.why_unknown(member)})"
@@ -92,7 +100,8 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
             yield f"{member.name} {obstacle}"
         elif unsettled := state.why_unsettled(member):
             yield unsettled
-    if uncertain := state.why_no_quorum() or why_raft_unsettled(state) or state.why_stray():
+    uncertain = state.why_no_quorum(without=gone) or why_raft_unsettled(state, gone)
+    if uncertain := uncertain or state.why_stray():
         yield uncertain
     if not isinstance(state.settings, Known):
         yield SETTINGS_UNKNOWN
@@ -104,7 +113,7 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
             return
     found = [*positions(state)]
     newest = max(found, key=lambda position: position.rank, default=None)
-    if newest is None or len(found) < len(state.desired.members):
+    if newest is None or len(found) < len(counted):
         return
     status = state.status(newest.member)
     if newest.timeline < expected:
@@ -121,10 +130,13 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
         )
 
 
-def why_raft_unsettled(state: ClusterState) -> str | None:
-    """Reason why the Raft nodes do not all agree; None when they do."""
+def why_raft_unsettled(state: ClusterState, gone: Collection[DesiredMember]) -> str | None:
+    """Reason why the Raft nodes do not all agree; None when they do. That they do not reach a
+    member that is gone counts for nothing: a power cut can bring its vote back, but not its
+    node."""
     found = [raft for member in state.desired.members if (raft := state.raft_of(member))]
-    if any(raft.unreachable for raft in found):
+    away = frozenset(raft_address(state, member) for member in gone)
+    if any(raft.unreachable - away for raft in found):
         return "not every Raft node reaches every other"
     if len({(raft.leader, raft.term) for raft in found}) > 1 or not all(r.leader for r in found):
         return "the Raft nodes do not agree on their leader"

@@ -5,9 +5,9 @@ On purpose not shared with the rules. Invariant: what is not known is None, or F
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from queenright.core.observed import Known, LiveService, Observed, RaftStatus
+from queenright.core.observed import Known, LiveService, Observed, RaftStatus, SwarmState
 from queenright.core.swarm.label_values import read_json
 from queenright.core.swarm.objects import PARTNERS_VARIABLE, Service
 
@@ -55,3 +55,15 @@ def holds_lock(live: LiveService, observed: Observed) -> bool:
             return status.holds_lock
         case _:
             return False
+
+
+def why_occupied(name: str, swarm: SwarmState | None) -> Iterator[str]:
+    """Reasons why the container of a removed service may still run on a node that the swarm does
+    not call down: under its name another may be made elsewhere."""
+    node = swarm.node(name) if swarm is not None else None
+    if swarm is None or node is None or node.state == "down":
+        return
+    deployed = {live.id for live in swarm.services}
+    for task in swarm.tasks:
+        if task.node_id == node.id and task.service_id not in deployed and swarm.may_run(task):
+            yield f"a task of a removed service may still run on {name}"

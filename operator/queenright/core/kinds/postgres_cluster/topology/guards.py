@@ -28,6 +28,7 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     raft_of,
     raft_self,
     seatless,
+    why_occupied,
 )
 from queenright.core.observed import Known, Observed, RaftStatus, hung_key, voters_key
 from queenright.core.planning.disruption import peers, swarm_of
@@ -150,6 +151,8 @@ def why_not_join(service: Service, plan: Plan, observed: Observed) -> str:
     places = {(f"{plan.cluster}_{place.name}", place.address) for place in decode_places(noted)}
     if (service.name, service.labels.get(ADDRESS_LABEL, "")) not in places:
         return "its place is not noted"
+    if is_missed(service, plan, observed):
+        return ""
     apart = frozenset({own})
     if why := why_divided(plan, observed, apart) or why_young(plan, observed, apart):
         return why
@@ -157,6 +160,29 @@ def why_not_join(service: Service, plan: Plan, observed: Observed) -> str:
     found = (raft_of(live, observed) for live in peers(plan, observed))
     unknown = [v for s in found if s is not None for v in s.voters - deployed - apart]
     return f"the voter {unknown[0]} is no member's" if unknown else ""
+
+
+def is_missed(service: Service, plan: Plan, observed: Observed) -> bool:
+    """Return True for a voter without which the only other member's Raft node has had no quorum for
+    long: all other places are noted as voteless, and have no service, nor may one's task run."""
+    swarm, beside = swarm_of(observed), [*peers(plan, observed)]
+    state_config = swarm.config(state_config_name(plan.cluster)) if swarm else None
+    if state_config is None or len(beside) != 1:
+        return False
+    labels, alone = state_config.value.labels, raft_of(beside[0], observed)
+    places = decode_places(labels.get(MEMBERS_LABEL, ""))
+    left = {place.name for place in places} - decode_names(labels.get(VOTELESS_LABEL, ""))
+    node = next((p.node for p in places if f"{plan.cluster}_{p.name}" == service.name), "")
+    listed = {raft_self(service), raft_self(beside[0].value)}
+    return (
+        left == {beside[0].value.name.removeprefix(f"{plan.cluster}_")}
+        and not holds_lock(beside[0], observed)
+        and alone is not None
+        and not (alone.has_quorum or alone.leader)
+        and alone.voters == listed
+        and not why_young(plan, observed, frozenset())
+        and not any(why_occupied(node, swarm))
+    )
 
 
 def why_divided(plan: Plan, observed: Observed, apart: frozenset[str]) -> str:

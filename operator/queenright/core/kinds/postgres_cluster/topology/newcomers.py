@@ -2,7 +2,8 @@
 
 A Raft node that starts adds itself to the voters, and counts for the quorum before it has data.
 Invariant: no newcomer is started while a listed voter can't be reached; a member that Raft lists is
-none, and is started again at once.
+none, and is started again at once, and so is one without which the only other Raft node has no
+quorum.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import (
+    counted_members,
     is_unlisted,
     noted_voteless,
     raft_address,
+    still_ending,
     why_not_settled,
     why_too_soon,
 )
@@ -23,7 +26,7 @@ def why_not_start(state: ClusterState, member: DesiredMember) -> str | None:
     """Reason why a member that does not run may not be started now; None when it may."""
     live = state.swarm.service(member.service.name)
     runs = live is not None and any(state.swarm.possible_tasks(live.id))
-    if runs or not is_unlisted(state, member):
+    if runs or not is_unlisted(state, member) or is_missed(state, member):
         return None
     if live is None and member.name not in noted_voteless(state):
         return "it is noted as a member without a vote first"
@@ -32,3 +35,17 @@ def why_not_start(state: ClusterState, member: DesiredMember) -> str | None:
         return f"node {member.node} is not ready"
     own = {raft_address(state, member)}
     return why_unwell(state, member) or why_not_settled(state, own) or why_too_soon(state, own)
+
+
+def is_missed(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member that went, and that the only other one still waits for: its Raft
+    node started once more, and added itself, between the operator's last look and the end of its
+    service. It starts again, gives the other its quorum, and its vote goes anew."""
+    counted, own = counted_members(state), raft_address(state, member)
+    if len(counted) != 1 or member in counted or not state.is_bootstrapped or state.leader:
+        return False
+    alone = state.raft_of(counted[0])
+    if alone is None or alone.has_quorum or alone.leader:
+        return False
+    needs_it = alone.voters == {raft_address(state, counted[0]), own}
+    return needs_it and not why_too_soon(state, {own}) and not still_ending(state, member)

@@ -19,8 +19,9 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     is_silent,
     raft_of,
     raft_self,
+    why_occupied,
 )
-from queenright.core.observed import Observed, SwarmState
+from queenright.core.observed import Observed
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import MEMBERS_LABEL, VOTELESS_LABEL
@@ -109,18 +110,6 @@ def why_not_joined(action: LabelConfig | NoteMembers, plan: Plan, observed: Obse
         if own is None or raft_self(own.value) not in certain_voters(words):
             return f"{name} is not known to vote"
     return ""
-
-
-def why_occupied(name: str, swarm: SwarmState | None) -> Iterator[str]:
-    """Reasons why the container of a removed service may still run on a node that the swarm does
-    not call down: under its name another may be made elsewhere."""
-    node = swarm.node(name) if swarm is not None else None
-    if swarm is None or node is None or node.state == "down":
-        return
-    deployed = {live.id for live in swarm.services}
-    for task in swarm.tasks:
-        if task.node_id == node.id and task.service_id not in deployed and swarm.may_run(task):
-            yield f"a task of a removed service may still run on {name}"
 
 
 def why_not_free(address: str, plan: Plan, observed: Observed) -> Iterator[str]:

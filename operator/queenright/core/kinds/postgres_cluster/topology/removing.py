@@ -30,6 +30,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     raft_leader,
     seatless,
     silent_leavers,
+    still_ending,
     voters_of,
     why_not_settled,
     why_too_soon,
@@ -179,16 +180,3 @@ def what_stays(member: DesiredMember) -> str:
     """Return what a removal leaves, in words."""
     volumes = sorted(mount.source for mount in member.service.mounts if mount.kind == "volume")
     return f"volumes {' and '.join(volumes)} stay on {member.node}"
-
-
-def still_ending(state: ClusterState, member: DesiredMember) -> str:
-    """Return the member's node if a task of a removed service may run there; empty if not. A node
-    that the swarm calls down can't be asked; on any other, the task has to have ended."""
-    swarm = state.swarm
-    known = {live.id for live in swarm.services}
-    for task in swarm.tasks:
-        node = swarm.node_by_id(task.node_id)
-        is_here = node is not None and node.name == member.node and node.state != "down"
-        if is_here and task.service_id not in known and swarm.may_run(task):
-            return member.node
-    return ""

@@ -126,6 +126,18 @@ def noted_voteless(state: ClusterState) -> frozenset[str]:
     return decode_names(state.noted_labels.get(VOTELESS_LABEL, ""))
 
 
+@answered_once
+def counted_members(state: ClusterState) -> tuple[DesiredMember, ...]:
+    """Return the members without those that have no service, and no vote by the note: they left,
+    or have not joined yet, while another member led, so they have nothing that it lacks."""
+    gone = noted_voteless(state)
+    return tuple(
+        member
+        for member in state.desired.members
+        if member.name not in gone or state.swarm.service(member.service.name) is not None
+    )
+
+
 def certain_voters(state: ClusterState, apart: Collection[str] = ()) -> frozenset[str] | None:
     """Return the voters that each other node lists which has a quorum and a leader; None where no
     node has."""
@@ -170,3 +182,16 @@ def seatless(state: ClusterState) -> frozenset[str]:
 def is_silent(state: ClusterState, member: DesiredMember) -> bool:
     """Return True for a member of which neither Patroni nor Raft answers."""
     return state.status(member) is None and state.raft_of(member) is None
+
+
+def still_ending(state: ClusterState, member: DesiredMember) -> str:
+    """Return the member's node if a task of a removed service may run there; empty if not. A node
+    that the swarm calls down can't be asked; on any other, the task has to have ended."""
+    swarm = state.swarm
+    known = {live.id for live in swarm.services}
+    for task in swarm.tasks:
+        node = swarm.node_by_id(task.node_id)
+        is_here = node is not None and node.name == member.node and node.state != "down"
+        if is_here and task.service_id not in known and swarm.may_run(task):
+            return member.node
+    return ""

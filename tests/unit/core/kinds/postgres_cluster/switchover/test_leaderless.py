@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from queenright.core.actions import Failover
+from queenright.core.kinds.postgres_cluster.places import encode_names
 from queenright.core.kinds.postgres_cluster.switchover.failover_guard import failover_loses_nothing
 from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import (
@@ -20,9 +21,27 @@ from queenright.core.observed import (
     Unknown,
 )
 from queenright.core.planning.plan import Plan
+from queenright.core.swarm.objects import VOTELESS_LABEL
 from tests.golden.messages import assert_words
-from tests.support.builders import NOW, document, manifest, plan_for, status, summary, three_nodes
-from tests.support.changed import with_live_service, with_member, with_settings
+from tests.support.builders import (
+    NOW,
+    document,
+    manifest,
+    plan_for,
+    raft_status,
+    status,
+    summary,
+    swarm_of,
+    three_nodes,
+)
+from tests.support.changed import (
+    with_config_labels,
+    with_live_service,
+    with_member,
+    with_raft,
+    with_settings,
+    without,
+)
 from tests.support.plans import make_plan
 
 FORMER, NEWEST, THIRD = "member-1", "member-2", "member-3"
@@ -152,6 +171,38 @@ def without_quorum(observed: Observed, **fields: Any) -> Observed:
     assert isinstance(raft, Known)
     changed = dataclasses.replace(raft.value, **fields)
     return dataclasses.replace(observed, raft={**observed.raft, f"main_{THIRD}": Known(changed)})
+
+
+def gone_third(*, noted: bool, listed: bool = False) -> Observed:
+    """The third member has no service; ``noted`` as without a vote, which a power cut has given
+    back to it where it is ``listed``."""
+    observed = without(after_the_power_loss(), f"main_{THIRD}")
+    gone = Unknown("its service is not in the swarm")
+    observed = with_raft(observed, THIRD, gone)
+    for name in (FORMER, NEWEST):
+        plain = raft_status(name, silent={THIRD})
+        here = plain if listed else dataclasses.replace(plain, unreachable=frozenset())
+        observed = with_raft(observed, name, here)
+    config = swarm_of(observed).config("main_cluster")
+    assert config is not None
+    labels = {**config.value.labels, VOTELESS_LABEL: encode_names({THIRD} if noted else ())}
+    return with_config_labels(observed, "main_cluster", labels)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_one_that_went_is_not_waited_for(*, listed: bool) -> None:
+    """Its service went after its vote, while another led, which has all that it had."""
+    assert named(gone_third(noted=True, listed=listed)) == NEWEST
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_service_that_was_removed_by_hand_is_waited_for(*, listed: bool) -> None:
+    observed = gone_third(noted=False, listed=listed)
+    plan = plan_for(observed)
+    assert not any(isinstance(action, Failover) for action in plan.actions)
+    (hold,) = (hold for hold in plan.holds if hold.key == KEY)
+    assert "member-3 does not answer (its service is not in the swarm)" in hold.reason
+    assert refused(observed) == "failover-loses-nothing"
 
 
 def silent_raft(observed: Observed) -> Observed:

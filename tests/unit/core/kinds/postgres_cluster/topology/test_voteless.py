@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from queenright.core.actions import (
     AnyAction,
@@ -16,14 +20,16 @@ from queenright.core.kinds.postgres_cluster.places import decode_names
 from queenright.core.observed import Known, Observed, Unknown, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import VOTELESS_LABEL
-from tests.support.builders import MANIFEST, plan_for, swarm_of
-from tests.support.changed import with_config_labels, with_member
+from tests.golden.messages import assert_words
+from tests.support.builders import MANIFEST, plan_for, status, swarm_of, task
+from tests.support.changed import live, with_config_labels, with_member, with_swarm
 from tests.support.topology_worlds import (
     after,
     deployed,
     raft_nodes,
     refusal,
     text_of,
+    voter,
     with_raft_nodes,
 )
 
@@ -167,3 +173,59 @@ def test_rafts_leadership_waits_for_a_member_that_does_not_answer() -> None:
     assert not any(isinstance(action, RaftTransfer) for action in plan.actions)
     told = next(hold for hold in plan.holds if hold.key == "membership/main_member-4")
     assert "the Raft node of member-3 does not answer" in told.reason
+
+
+def missed(**fields: Any) -> tuple[Observed, CreateService]:
+    """The only voter left lists the last member that went, which had started once more in that
+    moment; and the action that makes that one's service. ``fields`` are of the voter's Raft
+    node."""
+    observed, first = before(deployed(1, 2, 3), ALONE, RemoveService)
+    observed, removal = before(after(observed, first), ALONE, RemoveService)
+    assert isinstance(removal, RemoveService)
+    made = CreateService(live(observed, removal.name).value, reason="")
+    alone = raft_nodes([1, int(removal.name[-1])])["main_member-1"]
+    assert isinstance(alone, Known)
+    no_quorum = {"has_quorum": False, "leader": "", "state": "candidate"}
+    found = dataclasses.replace(alone.value, **{**no_quorum, **fields})
+    observed = with_raft_nodes(after(observed, removal), {"main_member-1": Known(found)})
+    return with_member(observed, "member-1", status("member-1", "nobody")), made
+
+
+def test_one_whose_vote_the_only_other_node_waits_for_starts_once_more() -> None:
+    observed, made = missed()
+    plan = plan_for(observed, ALONE)
+    (action,) = (a for a in plan.actions if isinstance(a, CreateService))
+    assert action.service.name == made.service.name
+    assert refusal(plan, observed) is None
+    assert guard_of(observed, made) == ""
+    assert_words(action)
+    # and where the file has it again
+    assert creates(observed, MANIFEST)
+
+
+def still_running(observed: Observed) -> Observed:
+    """A task of the removed service may still run on the member's node."""
+    ending = task("former", "node4", slot=1)
+    return with_swarm(observed, tasks=(*swarm_of(observed).tasks, ending))
+
+
+NOT_MISSED: dict[str, Callable[[], Observed]] = {
+    "the other leads": lambda: with_member(
+        missed()[0], "member-1", status("member-1", "member-1", timeline=1)
+    ),
+    "the other has a quorum": lambda: missed(has_quorum=True)[0],
+    "the other hears a leader": lambda: missed(leader=voter(3))[0],
+    "a third one votes": lambda: missed(unreachable=frozenset({voter(3), voter(2)}))[0],
+    "the list is young": lambda: dataclasses.replace(
+        missed()[0],
+        seen_s_ago={**missed()[0].seen_s_ago, voters_key("main_member-1"): 34.0},
+    ),
+    "its task may run": lambda: still_running(missed()[0]),
+}
+
+
+@pytest.mark.parametrize("case", NOT_MISSED)
+def test_otherwise_one_that_went_does_not_start(case: str) -> None:
+    observed, made = NOT_MISSED[case](), missed()[1]
+    assert not creates(observed, ALONE)
+    assert guard_of(observed, made) == "votes-change-safely"
