@@ -53,9 +53,9 @@ class Scene:
         return [*self.judge.violations, *self.replacements.violations]
 
 
-def played(act: Callable[[Scene], Awaitable[None]]) -> None:
+def played(act: Callable[[Scene], Awaitable[None]], text: str = TEXT) -> None:
     async def play() -> None:
-        world = topology_world(1, TEXT)
+        world = topology_world(1, text)
         judges = TopologyJudge(world), ReplacementJudge(world)
         scene = Scene(world, world.start_operator(), *judges)
         await world.until_whole()
@@ -189,3 +189,19 @@ def test_an_edit_takes_the_place_of_a_replacement() -> None:
         scene.judge.at_rest()
 
     played(act)
+
+
+def test_of_two_dead_members_one_is_removed_and_the_other_replaced() -> None:
+    """The removal of the one does not wait for the other, whose replacement waits for it."""
+
+    async def act(scene: Scene) -> None:
+        world = scene.world
+        world.power_cut("node3")
+        world.power_cut("node5")
+        await anyio.sleep(30)
+        write_members(world, TEXT)
+        await scene.until(lambda: scene.home("member-2") not in {"", "node3"})
+        await world.until_whole(LASTS_S)
+        assert {*Deployed(world)} == {*THREE}
+
+    played(act, text_of(*THREE, "member-4", "member-5"))

@@ -17,7 +17,7 @@ from queenright.core.kinds.postgres_cluster.places import renamed_place, without
 from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm, confirms
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.adding import quorum
-from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, next_change
+from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, is_dead, next_change
 from queenright.core.kinds.postgres_cluster.topology.noting import (
     note_members,
     note_voteless,
@@ -54,11 +54,11 @@ def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
     member = change.member
     if state.is_leader(member):
         return later(state, member, "it leads; a switchover comes first")
-    own = raft_address(state, member)
-    apart = silent_leavers(state) | {own}
+    own, dead = raft_address(state, member), dead_beside(state, member)
+    apart = silent_leavers(state) | {own, *(raft_address(state, other) for other in dead)}
     if is_silent(state, member):
         apart |= seatless(state)
-    if obstacle := why_unwell(state, member) or why_not_settled(state, apart):
+    if obstacle := why_unwell(state, member, *dead) or why_not_settled(state, apart):
         return later(state, member, obstacle)
     match change.stage:
         case "voter":
@@ -67,6 +67,18 @@ def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
             return remove_service(state, member, apart)
         case "place":
             return cut_place(state, member)
+
+
+def dead_beside(state: ClusterState, member: DesiredMember) -> tuple[DesiredMember, ...]:
+    """Return the other dead members, for which the removal of a dead one does not wait: it takes
+    nothing from those that are left, and the replacement of another waits for it."""
+    if not is_silent(state, member) or not is_dead(state, member):
+        return ()
+    return tuple(
+        other
+        for other in state.desired.members
+        if other is not member and is_silent(state, other) and is_dead(state, other)
+    )
 
 
 def later(state: ClusterState, member: DesiredMember, why: str) -> Hold:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from functools import cache
 
 import pytest
@@ -294,3 +295,41 @@ def test_a_noted_newcomer_does_not_keep_a_dead_member() -> None:
     plan = plan_for(observed, text_of(1, 2, 4))
     assert f"raft-remove/main/{voter(3)}" in keys(plan)
     assert refusal(plan, observed) is None
+
+
+def with_dead(observed: Observed, *numbers: int, listed: Iterable[int] = range(1, 6)) -> Observed:
+    """These members do not answer, and swarm calls their nodes down."""
+    for number in numbers:
+        observed = with_member(observed, f"member-{number}", Unknown("timed out"))
+        observed = with_node(observed, f"node{number + 1}", state="down")
+    return with_raft_nodes(observed, raft_nodes(listed, down=numbers))
+
+
+def test_a_dead_member_goes_while_another_one_is_dead() -> None:
+    """The other stays in the file; its replacement waits until this one is gone."""
+    observed = with_dead(five(), 2, 4)
+    plan = plan_for(observed, MANIFEST)
+    assert f"raft-remove/main/{voter(4)}" in keys(plan)
+    assert refusal(plan, observed) is None
+
+
+@pytest.mark.parametrize("other", [2, 4])
+def test_of_two_silent_members_neither_goes_while_one_may_be_alive(other: int) -> None:
+    """Swarm calls its node ready, and the others' Raft nodes reach it."""
+    observed = with_dead(five(), 2, 4)
+    observed = with_node(observed, f"node{other + 1}", state="ready")
+    dead = ({2, 4} - {other}).pop()
+    nodes = raft_nodes(range(1, 6), down=[dead])
+    nodes[f"main_member-{other}"] = Unknown("timed out")
+    plan = plan_for(with_raft_nodes(observed, nodes), MANIFEST)
+    assert not any(key.startswith("raft-remove/") for key in keys(plan))
+
+
+def test_a_dead_member_stays_where_the_others_are_no_majority() -> None:
+    plan = plan_for(with_dead(five(), 2, 3, 4), MANIFEST)
+    assert not any(key.startswith("raft-remove/") for key in keys(plan))
+
+
+def test_a_live_member_is_not_removed_beside_a_dead_one() -> None:
+    plan = plan_for(with_dead(five(), 2), MANIFEST)
+    assert not any(key.startswith("raft-remove/") for key in keys(plan))
