@@ -4,6 +4,7 @@ Their numbers may be those of other edits by then, and the log may end before th
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ from notes.workers.documents import Documents
 from notes.workers.pool import Workers
 from tests.editing import HELLO, Editor, typed
 from tests.postgres import Postgres, database_in
-from tests.replica import Replica
+from tests.replica import Client, Replica
 from tests.test_first_edit import forget
 from tests.workspace import page, space
 
@@ -135,6 +136,51 @@ async def test_a_title_is_not_saved_with_the_document_of_a_lost_version(
             made = await save(call, UUID(node), SaveIn(2, "another title"))
         assert (made.version, made.title) == (3, "another title")
         assert "in its place" in text_of(client.ok("GET", url)["doc"])
+
+
+def test_a_save_of_a_lost_version_replaces_no_other(postgres: Postgres, own_replica: Start) -> None:
+    """By the API, a restore and the plain form; each names the moment of its base."""
+    replica = own_replica()
+    with replica.client() as client:
+        node = page(client.set_up(), space(client), doc=HELLO)
+        url = f"/api/v1/nodes/{node}"
+        client.ok("PUT", url, {"base_version": 1, "markdown": "a version that is lost"})
+        base = client.ok("GET", url)
+        form = client.get(f"/p/{node}/edit").text
+        history = client.get(f"/p/{node}/history").text
+        forget(postgres, database_in(replica.database_url), node)
+        client.ok("PUT", url, {"base_version": 1, "markdown": "a version in its place"})
+        named = {"base_version": 2, "base_updated_at": base["updated_at"]}
+        refused = client.problem(409, "PUT", url, json={**named, "markdown": "mine"})
+        assert "in its place" in text_of(refused["current"]["theirs"]["doc"])
+        client.problem(409, "POST", f"{url}/revisions/1/restore", json=named)
+        sent = {**hidden(form, f"/p/{node}/edit"), "title": "Mine", "markdown": "mine"}
+        answer = client.post(f"/p/{node}/edit", data=sent)
+        assert answer.status_code == 409
+        assert "in its place" in answer.text
+        back = client.post(f"/p/{node}/revert", data=hidden(history, f"/p/{node}/revert"))
+        assert back.status_code == 409
+        assert client.get(f"{url}/markdown").text == "a version in its place\n"
+        # who has seen the version in its place replaces it
+        assert client.post(f"/p/{node}/edit", data=again(answer.text)).status_code == 303
+        assert client.get(f"{url}/markdown").text == "mine\n"
+
+
+def hidden(text: str, action: str) -> dict[str, str]:
+    """The hidden fields of the form with this action."""
+    part = text.partition(f'action="{action}')[2].partition("</form>")[0]
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', part))
+
+
+def again(text: str) -> dict[str, str]:
+    """The form with both versions, sent once more."""
+    return {**hidden(text, "/p/"), "title": "Mine", "markdown": "mine"}
+
+
+def test_the_moment_of_a_base_is_refused_without_its_zone(admin: Client) -> None:
+    node = page(admin, space(admin))
+    body = {"base_version": 1, "base_updated_at": "2026-01-01T12:00:00", "markdown": "x"}
+    admin.problem(422, "PUT", f"/api/v1/nodes/{node}", json=body)
 
 
 class Replaced:

@@ -20,7 +20,7 @@ from notes.pages import access
 from notes.pages.content import EditNumber
 from notes.pages.revisions import Diff, RevertIn
 from notes.pages.roles import Role
-from notes.pages.saves import SaveIn, Version, save
+from notes.pages.saves import Version, save
 
 table = Table("edits")
 
@@ -89,7 +89,7 @@ async def get_moment_diff(call: Call, id: UUID, seq: EditNumber, query: SinceQue
 async def restore_moment(call: Call, id: UUID, seq: EditNumber, body: RevertIn) -> Version:
     """Restore a page as it was after an edit, as a new version."""
     old = await get_moment(call, id, seq)
-    given = SaveIn(body.base_version, old.title, old.doc)
+    given = body.of(old.title, old.doc)
     return await save(call, id, given, is_restore=True)
 
 

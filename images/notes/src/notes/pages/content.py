@@ -6,6 +6,7 @@ Invariant: derived data is written in the transaction that writes the document.
 import asyncio
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -27,6 +28,9 @@ Title = Annotated[
 ]
 LARGE = 10_000
 VersionNumber = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+#: A page's `updated_at` at its base version: a failover may lose that version, and another one get
+#: its number.
+BaseMoment = Annotated[datetime, msgspec.Meta(tz=True)]
 EditNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Markdown = Annotated[str, msgspec.Meta(max_length=2_000_000)]
 

@@ -13,7 +13,7 @@ from notes.http.problems import not_found
 from notes.http.routing import Table
 from notes.notifications import mentions
 from notes.pages import access
-from notes.pages.content import VersionNumber
+from notes.pages.content import BaseMoment, VersionNumber
 from notes.pages.roles import Role
 from notes.pages.saves import SaveIn, Version, save
 
@@ -57,6 +57,11 @@ class RevertIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The version that the page must have at the restore."""
 
     base_version: VersionNumber
+    base_updated_at: BaseMoment | None = None
+
+    def of(self, title: str, doc: msgspec.Raw) -> SaveIn:
+        """The save of a version that is restored."""
+        return SaveIn(self.base_version, title, doc, base_updated_at=self.base_updated_at)
 
 
 @table("GET", "/api/v1/nodes/{id}/revisions")
@@ -111,5 +116,5 @@ async def get_diff(call: Call, id: UUID, query: DiffQuery) -> Diff:
 async def restore_revision(call: Call, id: UUID, version: VersionNumber, body: RevertIn) -> Version:
     """Restore an earlier version as a new version."""
     old = await get_revision(call, id, version)
-    given = SaveIn(body.base_version, old.title, old.doc)
+    given = body.of(old.title, old.doc)
     return await save(call, id, given, restored_from=version)

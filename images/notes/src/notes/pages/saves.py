@@ -1,7 +1,8 @@
 """Saves a page as its next version.
 
-Invariant: a save names its base version; a save with an older base version changes nothing and gets
-an answer with both versions.
+Invariant: a save names its base version; a save with an older base version, or with one that a
+failover has lost, as far as it names the moment, changes nothing and gets an answer with both
+versions.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.notifications import record
 from notes.pages import access, content
-from notes.pages.content import Markdown, Title, VersionNumber
+from notes.pages.content import BaseMoment, Markdown, Title, VersionNumber
 from notes.pages.roles import Role
 
 ATTEMPTS = 5
@@ -34,6 +35,7 @@ class SaveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: Title | None = None
     doc: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
     markdown: Markdown | None = None
+    base_updated_at: BaseMoment | None = None
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -122,7 +124,8 @@ async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | No
     if body.title is None and row["title"] != title:
         return None
     mine = Version(body.base_version, title, msgspec.Raw(ready.doc.encode()))
-    if row["version"] != body.base_version:
+    is_base = body.base_updated_at in {None, row["updated_at"]}
+    if row["version"] != body.base_version or not is_base:
         stored = await _stored(conn, id)
         if stored is not None:
             return _settle(call, stored, mine)
@@ -165,9 +168,12 @@ def _settle(call: Call, stored: DictRow, mine: Version) -> Version:
     )
     if is_repeat:
         return theirs
+    at = f"at version {theirs.version}, not {mine.version}"
+    if theirs.version == mine.version:
+        at = f"at another version {theirs.version} than yours, which a failover has lost"
     raise Problem(
         409,
-        f"The page is at version {theirs.version}, not {mine.version}: another user has saved.",
+        f"The page is {at}: another user has saved.",
         field="base_version",
         current=Conflict(theirs, mine),
     )

@@ -36,6 +36,7 @@ async def edit_page(call: Call, id: UUID) -> Response:
         title=node.title,
         text=text,
         base_version=node.version,
+        base_updated_at=node.updated_at,
         conflict=None,
     )
 
@@ -46,8 +47,7 @@ async def edit_form(call: Call, id: UUID) -> Response:
     given = await fields(call)
     text = given.get("markdown", "").replace("\r\n", "\n")
     title = given.get("title", "")
-    base_version = number(given, "base_version")
-    body = convert({"base_version": base_version, "title": title, "markdown": text}, SaveIn)
+    body = convert({**base_of(given), "title": title, "markdown": text}, SaveIn)
     try:
         await api.put_node(call, id, body)
     except Problem as problem:
@@ -63,9 +63,16 @@ async def edit_form(call: Call, id: UUID) -> Response:
             title=title,
             text=text,
             base_version=theirs.version,
+            base_updated_at=None,
             conflict={"title": theirs.title, "text": stored},
         )
     return see(f"/p/{id}")
+
+
+def base_of(given: dict[str, str]) -> dict[str, object]:
+    """The version that a form was made of; one without a moment is of an earlier version."""
+    moment = given.get("base_updated_at") or None
+    return {"base_version": number(given, "base_version"), "base_updated_at": moment}
 
 
 @table("GET", "/p/{id}/history", scope="read")
@@ -88,9 +95,8 @@ async def diff_page(call: Call, id: UUID, query: DiffQuery) -> Response:
 async def revert_form(call: Call, id: UUID) -> Response:
     """Restore a version."""
     given = await fields(call)
-    await revisions.restore_revision(
-        call, id, number(given, "version"), RevertIn(number(given, "base_version"))
-    )
+    body = convert(base_of(given), RevertIn)
+    await revisions.restore_revision(call, id, number(given, "version"), body)
     return see(f"/p/{id}")
 
 

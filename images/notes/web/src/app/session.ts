@@ -2,13 +2,15 @@
 import { ApiError, BUSY_MS, get, isBusy, request, UnreachableError } from "../api/client";
 import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
 import type { Me, Reference, Site, Space } from "../api/types";
-import { clear, endSession, keepSession, keepValue, session, value } from "../sync/database";
+import { clear, endSession, keepSession, keepValue, session } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
-import { storedTree } from "../sync/offline";
-import { go } from "./router";
+import { storedStart } from "../sync/offline";
+import { go, route } from "./router";
+import { pageOf } from "./routes";
 import {
   favourites,
   keptSpaces,
+  type Last,
   lastOpened,
   me,
   notice,
@@ -63,28 +65,28 @@ function show(who: Me): Promise<void> {
   return shown.done;
 }
 
+const LISTS = ["site", "spaces", "favourites", "recent", "kept spaces", "last opened"] as const;
+
 async function fromStore(user: string): Promise<void> {
   const isSame = isCurrent();
-  const [where, listed, starred, changed, kept, last] = await Promise.all([
-    value<Site>("site", user),
-    value<Space[]>("spaces", user),
-    value<Reference[]>("favourites", user),
-    value<Reference[]>("recent", user),
-    value<string[]>("kept spaces", user),
-    value<{ id: string; title: string; space_id: string }[]>("last opened", user),
-  ]);
-  const found = await Promise.all((listed ?? []).map((space) => storedTree(space.id, user)));
+  const page = pageOf(route.value);
+  const found = await storedStart(user, LISTS, page);
   if (!isSame()) return;
-  site.value ??= where;
-  spaces.value = listed ?? [];
-  favourites.value = starred ?? [];
-  recent.value = changed ?? [];
-  keptSpaces.value = new Set(kept ?? []);
-  lastOpened.value = last ?? [];
-  spaces.value.forEach((space, at) => {
-    const nodes = found[at];
-    if (nodes) setTree(space.id, nodes);
-  });
+  const kept = <T>(name: (typeof LISTS)[number]) => found.values.get(name) as T | undefined;
+  site.value ??= kept<Site>("site");
+  spaces.value = kept<Space[]>("spaces") ?? [];
+  favourites.value = kept<Reference[]>("favourites") ?? [];
+  recent.value = kept<Reference[]>("recent") ?? [];
+  keptSpaces.value = new Set(kept<string[]>("kept spaces"));
+  lastOpened.value = kept<Last[]>("last opened") ?? [];
+  for (const { id } of spaces.value) {
+    const nodes = found.trees.get(id);
+    if (nodes) setTree(id, nodes);
+  }
+  // The first drawing has the text: without this the page would be read after it.
+  if (found.page && page === pageOf(route.value) && !opened.value?.node) {
+    opened.value = { id: page, node: found.page.node, storedAt: found.page.readAt };
+  }
 }
 
 /** Reads everything that is shown from the server. */

@@ -34,6 +34,13 @@ export interface Opened {
   detail?: string;
 }
 
+/** A page that this browser has opened lately. */
+export interface Last {
+  id: string;
+  title: string;
+  space_id: string;
+}
+
 export const phase = signal<Phase>("starting");
 export const isOnline = signal(navigator.onLine);
 export const site = signal<Site>();
@@ -44,7 +51,7 @@ export const favourites = signal<Reference[]>([]);
 export const recent = signal<Reference[]>([]);
 export const opened = signal<Opened>();
 export const keptSpaces = signal<ReadonlySet<string>>(new Set());
-export const lastOpened = signal<{ id: string; title: string; space_id: string }[]>([]);
+export const lastOpened = signal<Last[]>([]);
 /** A sentence for everybody, also for screen readers. */
 export const notice = signal("");
 

@@ -1,5 +1,5 @@
 /** Files that the server has accepted, kept for a day in case a failover loses them. */
-import { database, writeFor } from "./database";
+import { beginWriting, writeFor } from "./database";
 import { forgetUpload } from "./kept_files";
 import type { KeptRequest, KeptUpload } from "./stored";
 
@@ -33,7 +33,7 @@ export async function keepAccepted(kept: KeptUpload, id: string, title: string):
     await forgetUpload(key);
     return;
   }
-  const work = (await database())?.transaction(["requests", "files"], "readwrite");
+  const work = await beginWriting("requests", "files");
   for (const one of tooLarge((await work?.objectStore("requests").getAll()) ?? []))
     await work?.objectStore("files").delete(one);
   await work?.done;

@@ -4,7 +4,13 @@
  * Invariant: each stored page, tree and picture names its user, and only the user who is signed in,
  * or was when the network went away, is shown them. Nothing is stored for a user who has signed out.
  */
-import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from "idb";
+import {
+  type DBSchema,
+  type IDBPDatabase,
+  type IDBPTransaction,
+  openDB,
+  type StoreNames,
+} from "idb";
 import { isAnother } from "../api/signed_in";
 import type { Me } from "../api/types";
 import type {
@@ -80,6 +86,20 @@ export function database(): Promise<Database | undefined> {
   return opening;
 }
 
+/**
+ * Begins a transaction that writes; undefined without a store.
+ *
+ * Its `done` fails as well where a request of it has failed, which its caller hears of first: as
+ * when the tab goes to another address meanwhile.
+ */
+export async function beginWriting<Names extends StoreNames<Schema>[]>(
+  ...names: Names
+): Promise<IDBPTransaction<Schema, Names, "readwrite"> | undefined> {
+  const work = (await database())?.transaction(names, "readwrite");
+  work?.done.catch(() => undefined);
+  return work;
+}
+
 export interface Session {
   me: Me;
   /** False after a sign-out: what is stored stays hidden until the same user signs in again. */
@@ -108,9 +128,8 @@ export async function writeFor(
   user: string,
   act: (work: Writing) => Promise<unknown>,
 ): Promise<boolean> {
-  const db = await database();
-  if (!db || isAnother(user)) return false;
-  const work = db.transaction(WRITTEN, "readwrite");
+  const work = await beginWriting(...WRITTEN);
+  if (!work || isAnother(user)) return false;
   const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
   const isStill = found?.isActive === true && found.me.id === user;
   if (isStill) await act(work);
@@ -128,12 +147,13 @@ export async function session(): Promise<Session | undefined> {
 
 /** Hides what is stored for a user until they sign in again. */
 export async function endSession(user: string): Promise<void> {
-  const work = (await database())?.transaction("values", "readwrite");
+  const work = await beginWriting("values");
   if (!work) return;
-  const found = (await work.store.get("session"))?.value as Session | undefined;
+  const values = work.objectStore("values");
+  const found = (await values.get("session"))?.value as Session | undefined;
   // In another tab somebody else may have signed in meanwhile.
   if (found?.me.id === user) {
-    await work.store.put({ name: "session", user, value: { ...found, isActive: false } });
+    await values.put({ name: "session", user, value: { ...found, isActive: false } });
   }
   await work.done;
 }
@@ -145,11 +165,10 @@ export async function keepSession(kept: Session): Promise<void> {
 
 /** Removes what is stored, except for unsent edits, files and doubtful places: their user gets them. */
 export async function clear(): Promise<void> {
-  const db = await database();
-  if (!db) return;
   const names = ["pages", "trees", "pictures", "values", "remembered", "accepted"] as const;
   const more = ["drafts", "bases", "requests", "files"] as const;
-  const work = db.transaction([...names, ...more], "readwrite");
+  const work = await beginWriting(...names, ...more);
+  if (!work) return;
   await Promise.all(names.map((name) => work.objectStore(name).clear()));
   const unsent = new Set(await work.objectStore("drafts").getAllKeys());
   const bases = work.objectStore("bases");

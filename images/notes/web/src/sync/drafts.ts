@@ -4,7 +4,7 @@
  * Invariant: a draft is deleted only after the server has accepted all its edits, by a sign-out that
  * deletes everything, or by its user. Each one belongs to the tab that holds the lock of its name.
  */
-import { database, writeFor } from "./database";
+import { beginWriting, database, writeFor } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
 import { forgetRequest, keptRequests } from "./kept_requests";
 import type { Draft, Remembered, StoredDoubt, StoredDraft, StoredEdit } from "./stored";
@@ -72,7 +72,7 @@ const between = (client: string, from: number, to: number): IDBKeyRange =>
 const basesOf = (client: string): IDBKeyRange => IDBKeyRange.bound([client], [client, []]);
 
 export async function removeDraft(client: string): Promise<void> {
-  const work = (await database())?.transaction(["drafts", "remembered", "bases"], "readwrite");
+  const work = await beginWriting("drafts", "remembered", "bases");
   await work?.objectStore("drafts").delete(client);
   if (work && !(await work.objectStore("remembered").count(client))) {
     await work.objectStore("bases").delete(basesOf(client));
@@ -108,8 +108,7 @@ export async function rememberedOf(user: string): Promise<Remembered[]> {
 }
 
 export async function forget(client: string): Promise<void> {
-  const names = ["remembered", "accepted", "drafts", "bases"] as const;
-  const work = (await database())?.transaction(names, "readwrite");
+  const work = await beginWriting("remembered", "accepted", "drafts", "bases");
   await work?.objectStore("remembered").delete(client);
   await work?.objectStore("accepted").delete(between(client, -1, Infinity));
   if (work && !(await work.objectStore("drafts").count(client))) {
@@ -126,9 +125,9 @@ export async function doubtsOf(user: string): Promise<StoredDoubt[]> {
 
 /** Removes a doubtful place; false if another tab has done so. */
 export async function removeDoubt(id: string): Promise<boolean> {
-  const work = (await database())?.transaction("doubts", "readwrite");
-  const found = await work?.store.get(id);
-  await work?.store.delete(id);
+  const work = await beginWriting("doubts");
+  const found = await work?.objectStore("doubts").get(id);
+  await work?.objectStore("doubts").delete(id);
   await work?.done;
   noteUnsent();
   return found !== undefined;

@@ -5,7 +5,7 @@
  * person gives it up. A record without its file (the browser had no room) tells which file to ask for.
  */
 import { isAnother } from "../api/signed_in";
-import { database, session, writeFor } from "./database";
+import { beginWriting, database, session, writeFor } from "./database";
 import type { KeptUpload } from "./stored";
 
 export const keepUpload = (kept: KeptUpload): Promise<boolean> =>
@@ -47,7 +47,7 @@ export async function keptFile({
 }
 
 export async function forgetUpload(id: string): Promise<void> {
-  const work = (await database())?.transaction(["uploads", "files"], "readwrite");
+  const work = await beginWriting("uploads", "files");
   await work?.objectStore("uploads").delete(id);
   await work?.objectStore("files").delete(id);
   await work?.done;

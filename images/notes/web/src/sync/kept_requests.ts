@@ -3,7 +3,7 @@
  *
  * Invariant: only the user who made a request has it sent again, or sees it.
  */
-import { database, writeFor } from "./database";
+import { beginWriting, database, writeFor } from "./database";
 import type { KeptRequest } from "./stored";
 
 /** Stores a request, in the place of those that it replaces; false if its user is not signed in any more. */
@@ -31,7 +31,7 @@ export async function keptRequests(user: string): Promise<KeptRequest[]> {
 
 /** Removes a request and its file. */
 export async function forgetRequest(key: string): Promise<void> {
-  const work = (await database())?.transaction(["requests", "files"], "readwrite");
+  const work = await beginWriting("requests", "files");
   await work?.objectStore("requests").delete(key);
   await work?.objectStore("files").delete(key);
   await work?.done;

@@ -4,7 +4,7 @@
  * By the browser's locks; where it has none (a page over plain HTTP), by leases in the store. Invariant: a lease is
  * given in one transaction; another tab gets it only when it is not renewed and its holder does not answer.
  */
-import { database } from "./database";
+import { beginWriting } from "./database";
 
 const LEASE_MS = 20_000;
 const RENEWAL_MS = 8000;
@@ -80,12 +80,13 @@ async function give(
   name: string,
   former = "",
 ): Promise<{ holder: string; isOver: boolean } | undefined> {
-  const work = (await database())?.transaction("leases", "readwrite");
+  const work = await beginWriting("leases");
   // Without a store there is nothing to share.
   if (!work) return undefined;
-  const found = await work.store.get(name);
+  const leases = work.objectStore("leases");
+  const found = await leases.get(name);
   const isOther = found && ![holder, former].includes(found.holder);
-  if (!isOther) await work.store.put({ name, holder, until: Date.now() + LEASE_MS });
+  if (!isOther) await leases.put({ name, holder, until: Date.now() + LEASE_MS });
   await work.done;
   return isOther ? { holder: found.holder, isOver: found.until < Date.now() } : undefined;
 }
@@ -121,9 +122,9 @@ function begin(): void {
 }
 
 async function giveBack(name: string): Promise<void> {
-  const work = (await database())?.transaction("leases", "readwrite");
-  const found = await work?.store.get(name);
-  if (found?.holder === holder) await work?.store.delete(name);
+  const work = await beginWriting("leases");
+  const leases = work?.objectStore("leases");
+  if ((await leases?.get(name))?.holder === holder) await leases?.delete(name);
   await work?.done;
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../api/client";
 import { load } from "../api/signed_in";
 import type { PageNode, TreeNode } from "../api/types";
 import { plainText } from "../doc/text";
-import { database, type Writing, writeFor } from "./database";
+import { beginWriting, database, type Writing, writeFor } from "./database";
 import { compare, tooMany } from "./limits";
 import { keepPictures } from "./pictures";
 import type { StoredPage } from "./stored";
@@ -14,6 +14,34 @@ const AT_ONCE = 2;
 export async function storedPage(id: string, user: string): Promise<StoredPage | undefined> {
   const found = await (await database())?.get("pages", id);
   return found?.user === user ? found : undefined;
+}
+
+/** What a start shows of the store: values by their names, the page tree of each space, and a page. */
+export interface StoredStart {
+  values: ReadonlyMap<string, unknown>;
+  trees: ReadonlyMap<string, TreeNode[]>;
+  page: StoredPage | undefined;
+}
+
+/** Reads in one go what a start shows: each further transaction costs a start some milliseconds. */
+export async function storedStart(
+  user: string,
+  names: readonly string[],
+  pageId: string,
+): Promise<StoredStart> {
+  const work = (await database())?.transaction(["values", "trees", "pages"]);
+  const [values, trees, page] = await Promise.all([
+    Promise.all(names.map((name) => work?.objectStore("values").get(name))),
+    work?.objectStore("trees").getAll(),
+    work?.objectStore("pages").get(pageId),
+  ]);
+  const isTheirs = (one: { user: string } | undefined): boolean => one?.user === user;
+  const own = values.filter((one) => one !== undefined).filter(isTheirs);
+  return {
+    values: new Map(own.map((one) => [one.name, one.value])),
+    trees: new Map((trees ?? []).filter(isTheirs).map((one) => [one.space_id, one.nodes])),
+    page: isTheirs(page) ? page : undefined,
+  };
 }
 
 export async function storedPages(user: string): Promise<StoredPage[]> {
@@ -43,9 +71,8 @@ export async function keepPage(
 }
 
 export async function removePage(id: string): Promise<void> {
-  const db = await database();
-  if (!db) return;
-  const work = db.transaction(["pages", "pictures"], "readwrite");
+  const work = await beginWriting("pages", "pictures");
+  if (!work) return;
   await work.objectStore("pages").delete(id);
   for (const key of await work.objectStore("pictures").index("page_id").getAllKeys(id)) {
     await work.objectStore("pictures").delete(key);
@@ -63,11 +90,6 @@ export async function storedSpaces(user: string): Promise<string[]> {
 
 export async function removeTree(spaceId: string): Promise<void> {
   await (await database())?.delete("trees", spaceId);
-}
-
-export async function storedTree(spaceId: string, user: string): Promise<TreeNode[] | undefined> {
-  const found = await (await database())?.get("trees", spaceId);
-  return found?.user === user ? found.nodes : undefined;
 }
 
 /** Stores a tree, removes the stored pages that are gone, and reads the changed ones again. */

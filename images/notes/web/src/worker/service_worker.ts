@@ -70,9 +70,9 @@ async function removeOthers(): Promise<void> {
 }
 
 async function stored(key: string, request: Request): Promise<Response> {
-  const cache = await caches.open(NAME);
+  const own = await caches.match(key, { cacheName: NAME });
   // A page that an older build opened may still need its own chunks.
-  return (await cache.match(key)) ?? (await caches.match(key)) ?? fetch(request);
+  return own ?? (await caches.match(key)) ?? fetch(request);
 }
 
 self.addEventListener("install", (event) => event.waitUntil(install()));

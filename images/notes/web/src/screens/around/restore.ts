@@ -8,10 +8,10 @@ const TRIES = 4;
 /** `what` is `revisions/<version>` or `edits/<seq>`. */
 export async function restore(id: string, what: string): Promise<void> {
   for (let left = TRIES; ; left -= 1) {
-    const { version: base } = await get<PageNode>(`/api/v1/nodes/${id}`);
+    const base = await get<PageNode>(`/api/v1/nodes/${id}`);
     try {
       await request("POST", `/api/v1/nodes/${id}/${what}/restore`, {
-        body: { base_version: base },
+        body: { base_version: base.version, base_updated_at: base.updated_at },
       });
       return;
     } catch (error) {
