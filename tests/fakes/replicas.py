@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from queenright.core.kinds.notes_app.desired.dump_job import URL_FILE
 from queenright.core.postgres.scram import is_password_of
@@ -76,15 +76,31 @@ class Replicas:
             return False
         if not self.world.reach.hears(leader.node_id) or not self.world.reach.hears(task.node_id):
             return False
+        if not self.has_way_in(task):
+            return False
         verifier = server.verifiers.get(role, "")
         return bool(verifier) and is_password_of(verifier, password)
 
+    def has_way_in(self, task: FakeTask) -> bool:
+        """Return True if a proxy runs on a node that its connection string names, and that it
+        reaches. An address of no node is the virtual one, which any proxy's node has."""
+        addresses = {node.address: node.id for node in self.world.store.nodes.values()}
+        running = {one.node_id for one in self.world.containers("main_proxy")}
+        near = {node for node in running if self.world.reach.linked(task.node_id, node)}
+        hosts = self.url_of(task.template).netloc.rpartition("@")[2].split(",")
+        named = {addresses.get(host.rpartition(":")[0]) for host in hosts}
+        return bool(named & near) or (None in named and bool(near))
+
     def login_of(self, service: Service) -> tuple[str, str]:
         """Role and password that its connection string has."""
+        url = self.url_of(service)
+        return unquote(url.username or ""), unquote(url.password or "")
+
+    def url_of(self, service: Service) -> SplitResult:
+        """The connection string that a replica has; an empty one where its secret is gone."""
         texts = self.world.store.secret_texts
         names = [file.name for file in service.secrets if file.target == URL_FILE]
-        url = urlsplit(texts.get(names[0], "") if names else "")
-        return unquote(url.username or ""), unquote(url.password or "")
+        return urlsplit(texts.get(names[0], "") if names else "")
 
     def works_s(self, task: FakeTask) -> float:
         """A dump of a small database, of a large one, or one that waits for a lock for ever."""

@@ -25,6 +25,8 @@ from queenright.core.kinds.notes_app.rules.secrets import plan_secrets
 from queenright.core.kinds.notes_app.rules.web import plan_web
 from queenright.core.kinds.notes_app.schema.app import NotesApp
 from queenright.core.kinds.notes_app.state import AppState
+from queenright.core.kinds.postgres_cluster.expansion import as_deployed, with_present_homes
+from queenright.core.kinds.postgres_cluster.membership import deployed_members
 from queenright.core.kinds.postgres_cluster.planner import deployed_state
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.document import Document, documents_of, is_of
@@ -142,11 +144,19 @@ def cluster_of(
 def expand_app_here(
     document: Document[NotesApp], documents: Iterable[Document], swarm: SwarmState
 ) -> DesiredApp:
-    """The desired state on this swarm; where none was asked, with the addresses of the files."""
+    """The desired state on this swarm; where none was asked, with the addresses of the files.
+
+    The cluster is the deployed one, whose members and proxies go where the file has them step by
+    step; the connection string names the nodes to come as well.
+    """
     cluster = cluster_of(document, documents)
+    if cluster is None:
+        return expand_app(document.resource, None, SwarmFacts(swarm.index.secret_ids))
     addresses = swarm.index.addresses
-    if cluster is not None and not swarm.nodes:
+    if not swarm.nodes:
         members = cluster.resource.spec.members
         addresses = {member.node: member.address for member in members if member.address}
-    facts = SwarmFacts(swarm.index.secret_ids, addresses)
-    return expand_app(document.resource, cluster.resource if cluster else None, facts)
+    places = deployed_members(cluster.resource, swarm)
+    coming = with_present_homes(cluster, places, swarm).spec.proxies.nodes
+    facts = SwarmFacts(swarm.index.secret_ids, addresses, tuple(coming))
+    return expand_app(document.resource, as_deployed(cluster, swarm), facts)

@@ -74,6 +74,15 @@ def expand_here(
     return with_deployed_requests(with_deployed_secrets(desired, swarm), swarm)
 
 
+def as_deployed(document: Document[PostgresCluster], swarm: SwarmState) -> PostgresCluster:
+    """The document with its members, and proxies, where they are deployed; as it is written where
+    nothing is."""
+    places = deployed_members(document.resource, swarm)
+    noted = noted_replacements(document.name, swarm)
+    homes = homes_of(document.resource, places, noted, swarm)
+    return with_members_as_before(Identity(document), places, homes)
+
+
 def with_present_homes(
     document: Document[PostgresCluster], places: tuple[DeployedMember, ...], swarm: SwarmState
 ) -> PostgresCluster:

@@ -8,10 +8,19 @@ from datetime import timedelta
 import pytest
 
 from queenright.core.actions import CreateService, CreateUrlSecret, UpdateService
+from queenright.core.kinds.notes_app.desired.app import DesiredApp
+from queenright.core.kinds.postgres_cluster.places import decode_places, encode_places
+from queenright.core.kinds.postgres_cluster.topology.replaced import (
+    REPLACED_LABEL,
+    Replaced,
+    encode_replaced,
+)
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.postgres.catalog import Catalog
+from queenright.core.swarm.objects import MEMBERS_LABEL
 from tests.golden.messages import assert_words
 from tests.support.app_builders import (
+    APP,
     APP_DIGESTS,
     APP_IMAGE,
     KEY,
@@ -23,19 +32,23 @@ from tests.support.app_builders import (
     bare,
     cluster_plan,
     desired_app,
+    documents,
     pinned_app,
     served,
     undeployed,
 )
 from tests.support.app_upgrades import hold
-from tests.support.builders import MANIFEST, NOW, status, summary
+from tests.support.builders import MANIFEST, NOW, manifest, status, summary, swarm_of
 from tests.support.changed import (
+    with_config_labels,
     with_live_service,
     with_member,
     with_node,
     with_service,
     without,
 )
+from tests.support.plans import make_plan
+from tests.support.topology_worlds import text_of, with_nodes
 
 NAGS = "key/notes"
 """The reminder that the key has to be kept elsewhere, which is there until the file says so."""
@@ -171,6 +184,68 @@ def test_a_proxys_node_that_is_not_seen_disrupts_nobody(gone: str) -> None:
     (held,) = (found for found in plan.holds if found.key.startswith("create-secret/"))
     assert_words(held)
     assert held.wants_attention
+
+
+def hosts_now(observed: Observed, cluster: str) -> tuple[str, ...]:
+    """The hosts of the connection string that is wanted while the cluster's file is this one."""
+    found = documents(APP, cluster)
+    wanted = make_plan(found[-1], observed, NOW, found).desired
+    assert isinstance(wanted, DesiredApp)
+    assert wanted.url is not None
+    return wanted.url.hosts
+
+
+def address(number: int) -> str:
+    return f"10.77.0.{10 + number}"
+
+
+def test_while_a_member_is_to_move_both_of_its_nodes_are_named() -> None:
+    """The proxies follow the members step by step: the new node has none yet."""
+    observed = with_nodes(served())
+    moved = MANIFEST.replace("member-3, node: node4", "member-3, node: node6")
+    assert hosts_now(observed, moved) == tuple(map(address, (2, 3, 4, 6)))
+
+
+def test_of_a_file_that_moves_all_members_the_deployed_proxies_come_first() -> None:
+    observed, text = with_nodes(served()), MANIFEST
+    for number, node in ((1, 5), (2, 6), (3, 7)):
+        text = text.replace(
+            f"member-{number}, node: node{number + 1}", f"member-{number}, node: node{node}"
+        )
+    assert hosts_now(observed, text) == tuple(map(address, (2, 3, 4, 5, 6, 7)))
+
+
+def test_a_member_that_goes_keeps_its_proxy_until_it_is_gone() -> None:
+    observed, alone = with_nodes(served()), text_of(1, spec="  acknowledge: [noFailover]\n")
+    assert hosts_now(observed, alone) == tuple(map(address, (2, 3, 4)))
+
+
+def test_a_node_that_is_still_to_join_is_named_when_it_has() -> None:
+    wider = text_of(1, 2, 3, 4, 5)
+    assert hosts_now(served(), wider) == tuple(map(address, (2, 3, 4)))
+    assert hosts_now(with_nodes(served()), wider) == tuple(map(address, (2, 3, 4, 5, 6)))
+
+
+def test_a_member_that_was_replaced_is_named_at_its_new_node() -> None:
+    """The file still names the dead one."""
+    text = manifest(replaceAfter="30m", spareNodes="[node6]")
+    observed = with_nodes(served())
+    config = swarm_of(observed).config("main_cluster")
+    assert config is not None
+    places = decode_places(config.value.labels[MEMBERS_LABEL])
+    there = tuple(
+        dataclasses.replace(one, node="node6", address=address(6))
+        if one.name == "member-3"
+        else one
+        for one in places
+    )
+    labels = {
+        **config.value.labels,
+        MEMBERS_LABEL: encode_places(there),
+        REPLACED_LABEL: encode_replaced((Replaced("member-3", "node4", "node6"),)),
+    }
+    found = hosts_now(with_config_labels(observed, "main_cluster", labels), text)
+    assert found == tuple(map(address, (2, 3, 6)))
 
 
 def test_a_hand_change_is_taken_back() -> None:

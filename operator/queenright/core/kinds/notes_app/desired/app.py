@@ -50,11 +50,13 @@ PLACED = "true"
 class SwarmFacts:
     """Facts of the swarm that an application's objects depend on.
 
-    Its secrets' ids by name, and its nodes' addresses by name.
+    Its secrets' ids by name, its nodes' addresses by name, and the nodes with a proxy in the
+    cluster's file, deployed or not.
     """
 
     secret_ids: Mapping[str, str] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
+    coming: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,9 +190,11 @@ def url_template(
 
 
 def way_in(cluster: PostgresCluster, facts: SwarmFacts) -> tuple[str, ...]:
-    """The addresses that clients use: the virtual one first, where there is one, and every proxy
-    behind it, so that nobody is cut off while it comes, moves or goes. None while one of them is
-    not known: the replicas are not started anew for what was not seen."""
+    """The addresses that clients use: the virtual one first, where there is one, every deployed
+    proxy behind it, so that nobody is cut off while it comes, moves or goes, and last the known
+    nodes that get one. None while a deployed one is not known: the replicas are not started anew
+    for what was not seen."""
     vip = (str(cluster.spec.vip.address),) if cluster.spec.vip is not None else ()
     proxies = [facts.addresses.get(node, "") for node in cluster.spec.proxies.nodes]
-    return (*vip, *proxies) if all(proxies) else ()
+    coming = [facts.addresses[node] for node in facts.coming if facts.addresses.get(node)]
+    return tuple(dict.fromkeys((*vip, *proxies, *coming))) if all(proxies) else ()
