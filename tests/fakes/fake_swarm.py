@@ -230,7 +230,7 @@ class FakeSwarm:
     async def remove_service(self, service_id: str) -> None:
         await self._remove("service", service_id, self.store.remove_service)
 
-    async def service_output(self, service_id: str, lines: int) -> str:
+    async def service_output(self, service_id: str, lines: int, *, timed: bool = False) -> str:
         """A dump that has ended says so, as the real job does."""
         self.api_calls += 1
         await self._come_and_go("service-output")

@@ -20,6 +20,7 @@ from queenright.engine.loop import Loop
 from queenright.ports import Ports
 from queenright.settings import PollIntervals
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
+from tests.fakes.copy_lines import copy_lines
 from tests.fakes.data_damage import DataDamage
 from tests.fakes.drills import Drills, is_drill
 from tests.fakes.fake_archiving import FakeArchiving, ModelledArchives
@@ -120,13 +121,20 @@ class World(DataDamage):
         self.drills = Drills(self.base_backups)
         self.orchestrator.works_s = self.drills.works_s
         self.orchestrator.exit_code = self.drills.exit_code
-        self.swarm.job_output = self.base_backups.output
+        self.swarm.job_output = self.said_by
         self.swarm.gives_logs = self.reach.gives_logs
         self.archiving = FakeArchiving(self.archives.find, lambda: self.now_s)
         self.readiness = FakeReadiness(self.store, self.has_leader)
         self.manifests = FakeManifests({FILE: MANIFEST})
         self.last_good = FakeLastGood()
         self.audit = FakeAudit()
+
+    def said_by(self, live: LiveService) -> str:
+        """Return the last lines of a job, or of a member that copies another's data."""
+        for member in self.patroni_model.instances.values():
+            if member.task.service_id == live.id:
+                return copy_lines(member, self.patroni_model.clone_s, self.now_s)
+        return self.base_backups.output(live)
 
     @property
     def ports(self) -> Ports:

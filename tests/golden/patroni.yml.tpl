@@ -46,6 +46,7 @@ bootstrap:
       use_pg_rewind: true
       basebackup:
       - checkpoint: fast
+      - progress
       parameters:
         wal_level: replica
         max_wal_senders: 5

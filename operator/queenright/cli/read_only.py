@@ -31,6 +31,7 @@ from queenright.core.observed import Observed, SwarmState, Unknown
 from queenright.core.planning.lease import StoredLease
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import swarm_or_hold
+from queenright.engine.copies import with_copies
 from queenright.engine.live_look import live_look
 from queenright.engine.planning import PlannedPass, observe_and_plan
 from queenright.ports.errors import PortError
@@ -122,7 +123,8 @@ def take_look(settings: Settings, documents: Sequence[Document]) -> PlannedPass:
 
     async def go() -> PlannedPass:
         async with open_ports(settings, audit=False) as ports:
-            return await observe_and_plan(ports, documents)
+            found = await observe_and_plan(ports, documents)
+            return replace(found, observed=await with_copies(ports, found.observed))
 
     try:
         return anyio.run(go)
@@ -135,7 +137,7 @@ def take_live_look(settings: Settings) -> Observed:
 
     async def go() -> Observed:
         async with open_ports(settings, audit=False) as ports:
-            return await live_look(ports)
+            return await with_copies(ports, await live_look(ports))
 
     try:
         observed = anyio.run(go)

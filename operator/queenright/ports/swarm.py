@@ -85,8 +85,9 @@ class Swarm(Protocol):
 
     async def remove_service(self, service_id: str) -> None: ...
 
-    async def service_output(self, service_id: str, lines: int) -> str:
-        """Return the last lines that a service's tasks wrote, standard error among them.
+    async def service_output(self, service_id: str, lines: int, *, timed: bool = False) -> str:
+        """Return the last lines that a service's tasks wrote, standard error among them; where they
+        are ``timed``, each behind its moment (RFC 3339, UTC) and a blank.
 
         UnavailableError where lines may be missing: a task's node is away, or the swarm can't get
         its lines since an outage.

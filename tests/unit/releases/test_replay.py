@@ -40,7 +40,7 @@ PROXIES_FOLLOW = (
     "label-config/main_cluster",
 )
 SETTINGS = "settings/main"
-PATCH = {"check_timeline": True, "postgresql": {"basebackup": [{"checkpoint": "fast"}]}}
+PATCH = {"check_timeline": True, "postgresql": {"basebackup": [{"checkpoint": "fast"}, "progress"]}}
 """The operator's own settings of Patroni, which no recorded cluster has yet."""
 UPGRADES: dict[tuple[str, str], list[set[str]]] = {
     ("0.1.0", "usual"): [{*PROXIES_FOLLOW, SETTINGS}, {"update-service/main_proxy"}],

@@ -191,8 +191,8 @@ class DockerSwarm:
     async def remove_service(self, service_id: str) -> None:
         await self._write("service", lambda sdk: sdk.remove_service(service_id))
 
-    async def service_output(self, service_id: str, lines: int) -> str:
-        asked = {"stdout": 1, "stderr": 1, "tail": lines}
+    async def service_output(self, service_id: str, lines: int, *, timed: bool = False) -> str:
+        asked = {"stdout": 1, "stderr": 1, "tail": lines, "timestamps": int(timed)}
         self.api_calls += 1
         return lines_of(
             await self._in_thread(lambda: self._client.get(f"/services/{service_id}/logs", **asked))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queenright.core.observed.archiving import Archiving
+from queenright.core.observed.copies import BaseCopy
 from queenright.core.observed.known import Known, Live, NotAsked, Unknown
 from queenright.core.observed.patroni import MemberStatus, RaftLoss, RaftStatus, TimelineEnd
 from queenright.core.observed.readiness import Readiness
@@ -178,6 +179,8 @@ class Observed:
     """Roles and databases on the leader, by cluster name; only for clusters that claim some."""
     archiving: Mapping[str, Known[Archiving] | Unknown] = field(default_factory=dict)
     """WAL archiving on the leader, by cluster name; only for clusters that archive."""
+    copies: Mapping[str, BaseCopy] = field(default_factory=dict)
+    """The progress of copies of data, by member service; only for a command that shows it."""
     readiness: Mapping[str, Known[Readiness] | Unknown] = field(default_factory=dict)
     """Each replica's answer on ``/readyz``, by task id."""
     outputs: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)

@@ -22,7 +22,7 @@ ANSWERS: dict[str, type[Any]] = {
 }
 AGES = ("seen_s_ago", "touched_s_ago", "absent_s")
 TIMED = ("attempts",)
-PLAIN = ("images", "settings", "catalogs", "readiness", "outputs", "history", "holders")
+PLAIN = ("images", "settings", "catalogs", "readiness", "outputs", "history", "holders", "copies")
 
 
 def observation_sources(observed: Observed) -> dict[str, Any]:

@@ -26,9 +26,10 @@ LOCAL_REPLICATION = f"local replication {REPLICATION_USER} scram-sha-256"
 """Beside the contract's rules, after them: without it a replica can't read its own timeline through
 the socket, and complains in every round. No `host` rule before it can decide a local connection."""
 
-BASE_BACKUP = ({"checkpoint": "fast"},)
+BASE_BACKUP = ({"checkpoint": "fast"}, "progress")
 """Options of pg_basebackup, which copies a new member. With a spread checkpoint, its default, the
-copy from a replica begins only after that replica's next restartpoint: minutes."""
+copy from a replica begins only after that replica's next restartpoint: minutes. Its progress is
+read out of the container's lines (``core.observed.copies``)."""
 
 _BOOTSTRAP = "bootstrap"
 

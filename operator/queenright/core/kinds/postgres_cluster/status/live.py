@@ -66,7 +66,8 @@ def live_cluster(name: str, swarm: SwarmState, observed: Observed) -> ClusterSta
 def live_row(member: LiveMember, observed: Observed) -> MemberRow:
     reading = observed.members.get(member.service)
     if isinstance(reading, Known):
-        return answered(member.name, member.address, reading.value)
+        copy = observed.copies.get(member.service)
+        return answered(member.name, member.address, reading.value, copy)
     why = reading.why if reading is not None else "its service does not define its REST API's port"
     return MemberRow(member.name, member.address, "", UNKNOWN, remark=why)
 

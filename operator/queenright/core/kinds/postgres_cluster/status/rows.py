@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster, DesiredMember
+from queenright.core.kinds.postgres_cluster.drill.summary import rounded, rounded_size
 from queenright.core.kinds.postgres_cluster.status.conditions import (
     conditions,
     told_here,
@@ -26,6 +27,7 @@ from queenright.core.observed import (
     Task,
     Unknown,
 )
+from queenright.core.observed.copies import BaseCopy
 from queenright.core.planning.plan import NOT_COMPARED, Hold, Plan, summary
 from queenright.core.planning.status import Block, Line, Lines, Table
 
@@ -46,7 +48,7 @@ class MemberRow:
 
     ``role`` is ``Leader``, one of ``REPLICA_ROLES``, or empty where neither is proven; ``state`` is
     Patroni's, or ``unknown``. ``lag_mb`` is None for a leader, and where it is not known;
-    ``remark`` is for people.
+    ``remark`` is for people; ``copy`` is the progress of a copy of another's data.
     """
 
     member: str
@@ -56,8 +58,10 @@ class MemberRow:
     timeline: int | None = None
     lag_mb: int | None = None
     remark: str = ""
+    copy: BaseCopy | None = None
 
     def as_json(self) -> dict[str, object]:
+        copied = {"copy": copy_json(self.copy)} if self.copy is not None else {}
         return {
             "member": self.member,
             "host": self.host,
@@ -66,6 +70,7 @@ class MemberRow:
             "tl": self.timeline,
             "lag_mb": self.lag_mb,
             "remark": self.remark or None,
+            **copied,
         }
 
     @property
@@ -177,7 +182,8 @@ def cluster_status(
 def member_row(member: DesiredMember, observed: Observed) -> MemberRow:
     match observed.members.get(member.service.name):
         case Known(status):
-            return answered(member.name, member.address, status)
+            copy = observed.copies.get(member.service.name)
+            return answered(member.name, member.address, status, copy)
         case Unknown(why):
             remark = "; ".join(filter(None, (why, raft_remark(member, observed))))
             return MemberRow(member.name, member.address, "", UNKNOWN, remark=remark)
@@ -197,7 +203,9 @@ def raft_remark(member: DesiredMember, observed: Observed) -> str:
             return ""
 
 
-def answered(name: str, address: str, status: MemberStatus) -> MemberRow:
+def answered(
+    name: str, address: str, status: MemberStatus, copy: BaseCopy | None = None
+) -> MemberRow:
     role, lag_mb = REPLICA_ROLES[status.synchronous], None
     if status.holds_lock:
         role = "Leader"
@@ -212,8 +220,29 @@ def answered(name: str, address: str, status: MemberStatus) -> MemberRow:
         status.state,
         status.timeline,
         lag_mb,
-        "; ".join(remarks_on(status)),
+        "; ".join((*remarks_on(status), *(copy_words(copy) if copy is not None else ()))),
+        copy,
     )
+
+
+def copy_words(copy: BaseCopy) -> Iterator[str]:
+    """Yield the progress of a copy in words."""
+    done, whole = rounded_size(copy.done_bytes), rounded_size(copy.whole_bytes)
+    words = f"has copied {done} of {whole} ({copy.percent} %)"
+    if copy.bytes_per_s is not None and copy.left is not None:
+        words += f", {rounded_size(round(copy.bytes_per_s))} a second, {rounded(copy.left)} left"
+    yield words
+
+
+def copy_json(copy: BaseCopy) -> dict[str, object]:
+    left, rate = copy.left, copy.bytes_per_s
+    return {
+        "at": copy.at.isoformat(),
+        "done_bytes": copy.done_bytes,
+        "whole_bytes": copy.whole_bytes,
+        "bytes_per_s": None if rate is None else round(rate),
+        "left_s": None if left is None else round(left.total_seconds()),
+    }
 
 
 def remarks_on(status: MemberStatus) -> Iterator[str]:
