@@ -166,6 +166,22 @@ def test_a_save_of_a_lost_version_replaces_no_other(postgres: Postgres, own_repl
         assert client.get(f"{url}/markdown").text == "mine\n"
 
 
+def test_the_form_with_both_versions_names_its_base(postgres: Postgres, own_replica: Start) -> None:
+    replica = own_replica()
+    with replica.client() as client:
+        node = page(client.set_up(), space(client), doc=HELLO)
+        url = f"/api/v1/nodes/{node}"
+        form = client.get(f"/p/{node}/edit").text
+        client.ok("PUT", url, {"base_version": 1, "markdown": "a version that is lost"})
+        sent = {**hidden(form, f"/p/{node}/edit"), "title": "Mine", "markdown": "mine"}
+        conflict = client.post(f"/p/{node}/edit", data=sent)
+        assert conflict.status_code == 409
+        forget(postgres, database_in(replica.database_url), node)
+        client.ok("PUT", url, {"base_version": 1, "markdown": "a version in its place"})
+        answer = client.post(f"/p/{node}/edit", data=again(conflict.text))
+        assert answer.status_code == 409
+
+
 def hidden(text: str, action: str) -> dict[str, str]:
     """The hidden fields of the form with this action."""
     part = text.partition(f'action="{action}')[2].partition("</form>")[0]

@@ -136,9 +136,9 @@ async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
 async def _try(call: Call, draft: _Draft, *, waits: bool = True) -> Accepted:
     """Stores an edit; one that `waits` raises `_EarlyError` in the turn of another editor."""
     node_id, body = draft.node_id, draft.body
-    state, before = await call.app.db.run(partial(_begin, call=call, draft=draft))
-    if before is not None:
-        return before
+    state = await call.app.db.run(partial(_begin, call=call, draft=draft))
+    if isinstance(state, Accepted):
+        return state
     if len(state.edits) >= WAITING or size_of(state.edits) >= WAITING_BYTES:
         # If it cannot be saved, because of a quota for example, the log does not grow either.
         await call.app.edits.save(node_id)
@@ -172,13 +172,17 @@ async def _state(conn: Conn, node_id: UUID) -> State:
     return state
 
 
-async def _begin(conn: Conn, call: Call, draft: _Draft) -> tuple[State, Accepted | None]:
-    await access.page(conn, call, draft.node_id, Role.EDITOR)
+async def _begin(conn: Conn, call: Call, draft: _Draft) -> State | Accepted:
+    """The state on which an edit is based, or the answer that its first request got."""
+    # Before the role: an edit that is stored is not refused when its answer was lost meanwhile.
     before = await _repeated(conn, draft)
+    if before is not None:
+        return before
+    await access.page(conn, call, draft.node_id, Role.EDITOR)
     state = await _state(conn, draft.node_id)
-    if before is None and (draft.body.base_seq, draft.body.base_id) != (state.seq, state.edit_id):
+    if (draft.body.base_seq, draft.body.base_id) != (state.seq, state.edit_id):
         await _refuse(conn, draft)
-    return state, before
+    return state
 
 
 async def _repeated(conn: Conn, draft: _Draft) -> Accepted | None:
@@ -219,7 +223,12 @@ async def _store(
 
     `found` is whom the page mentions after it, if its steps have mentions.
     """
-    row = await access.page(conn, call, draft.node_id, Role.EDITOR, lock=True)
+    try:
+        row = await access.page(conn, call, draft.node_id, Role.EDITOR, lock=True)
+    except Problem:
+        if (before := await _repeated(conn, draft)) is not None:
+            return _Stored(before, is_new=False)
+        raise
     before = await _repeated(conn, draft)
     if before is not None:
         return _Stored(before, is_new=False)

@@ -42,7 +42,8 @@ class Edits(msgspec.Struct, frozen=True):
 async def since(
     conn: Conn, node_id: UUID, since: int, base_id: UUID | None, *, named: bool
 ) -> Edits:
-    """The edits after one. Raises a 410 if they are not kept any more."""
+    """The edits after one. Raises a 410 if they are not kept any more, or the one itself is not:
+    whether it was lost or is too old can't be told then."""
     cursor = await conn.execute(
         "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, n.updated_at, l.base_id,"
         " (SELECT min(seq) FROM page_edits WHERE node_id = n.id) AS first,"
@@ -56,7 +57,8 @@ async def since(
     last, last_id = row["seq"], row["edit_id"]
     last_id = last_id or live.first_id(row["version"], row["updated_at"])
     first, base = row["first"], row["base"]
-    if since < last and (first is None or since < first - 1):
+    is_old = base_id is not None and base is None and since > 0
+    if since < last and (first is None or since < first - 1 or is_old):
         raise Problem(410, f"The edits since {since} are not kept; read the live document.")
     cursor = await conn.execute(live.LISTED, (node_id, since, LISTED, LISTED_BYTES))
     rows = await cursor.fetchall()

@@ -91,7 +91,8 @@ async def get_revision(call: Call, id: UUID, version: VersionNumber) -> Version:
         page = await access.page(conn, call, id, Role.VIEWER)
         named = await access.is_insider(conn, call, page)
         cursor = await conn.execute(
-            "SELECT version, title, doc FROM revisions WHERE node_id = %s AND version = %s",
+            "SELECT version, title, doc, created_at AS updated_at FROM revisions"
+            " WHERE node_id = %s AND version = %s",
             (id, version),
         )
         row = await cursor.fetchone()

@@ -7,6 +7,7 @@ versions.
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -39,11 +40,13 @@ class SaveIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Version(msgspec.Struct, frozen=True):
-    """The content of one version."""
+    """The content of one version; `updated_at` is the moment that a save based on it names, None
+    for one that was not stored."""
 
     version: int
     title: str
     doc: msgspec.Raw
+    updated_at: datetime | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -140,6 +143,7 @@ async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | No
     await record.page_saved(conn, by)
     # The row is locked and no statement needs the answer of another: use one round trip.
     async with conn.pipeline():
+        moment = await conn.execute("SELECT now() AS at")
         await content.update(
             conn, id, ready, title, author=call.viewer.user_id, restored_from=draft.restored_from
         )
@@ -147,7 +151,8 @@ async def _store(conn: Conn, call: Call, id: UUID, draft: Draft) -> Version | No
         await tell(conn, "page.saved", **where, version=version)
         action = "page.saved" if draft.restored_from is None else "page.reverted"
         await audit.note(conn, call.viewer, action, title, **where, version=version)
-    return Version(version, title, mine.doc)
+    stored = await moment.fetchone()
+    return Version(version, title, mine.doc, stored["at"] if stored else None)
 
 
 async def _stored(conn: Conn, node_id: UUID) -> DictRow | None:
@@ -159,7 +164,7 @@ async def _stored(conn: Conn, node_id: UUID) -> DictRow | None:
 
 def _settle(call: Call, stored: DictRow, mine: Version) -> Version:
     """Returns the stored version if this save repeats it; raises a 409 for a conflict."""
-    theirs = Version(stored["version"], stored["title"], stored["doc"])
+    theirs = Version(stored["version"], stored["title"], stored["doc"], stored["updated_at"])
     is_repeat = (
         stored["version"] == mine.version + 1
         and stored["updated_by"] == call.viewer.user_id

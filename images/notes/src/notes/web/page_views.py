@@ -63,7 +63,7 @@ async def edit_form(call: Call, id: UUID) -> Response:
             title=title,
             text=text,
             base_version=theirs.version,
-            base_updated_at=None,
+            base_updated_at=theirs.updated_at,
             conflict={"title": theirs.title, "text": stored},
         )
     return see(f"/p/{id}")

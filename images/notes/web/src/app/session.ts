@@ -70,8 +70,9 @@ const LISTS = ["site", "spaces", "favourites", "recent", "kept spaces", "last op
 async function fromStore(user: string): Promise<void> {
   const isSame = isCurrent();
   const page = pageOf(route.value);
-  const found = await storedStart(user, LISTS, page);
-  if (!isSame()) return;
+  // A store that fails, such as a full one, shows nothing: the server has everything.
+  const found = await storedStart(user, LISTS, page).catch(() => undefined);
+  if (!found || !isSame()) return;
   const kept = <T>(name: (typeof LISTS)[number]) => found.values.get(name) as T | undefined;
   site.value ??= kept<Site>("site");
   spaces.value = kept<Space[]>("spaces") ?? [];
@@ -98,7 +99,7 @@ export async function refresh(): Promise<void> {
     ]);
     site.value = where;
     await use(who);
-    await keepValue("site", who.id, where);
+    await keepValue("site", who.id, where).catch(() => undefined);
     if (spaces.value.length) phase.value = "ready";
     await Promise.all([readSpaces(), readLists(), readUnread()]);
     phase.value = "ready";
@@ -125,7 +126,8 @@ async function use(who: Me): Promise<void> {
   }
   if (!isSame()) throw new EndedError("me");
   const { events_since: _, ...kept } = who;
-  await keepSession({ me: kept, isActive: true });
+  // Without room for it nothing is stored for them, and an editor says so.
+  await keepSession({ me: kept, isActive: true }).catch(() => undefined);
   await show(who);
 }
 

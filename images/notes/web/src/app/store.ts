@@ -92,7 +92,7 @@ export async function readSpaces(): Promise<void> {
     // A first visit shows its page now: the page tree and the lists come beside it.
     if (answer.length) phase.value = "ready";
   });
-  await keepValue("spaces", user, listed);
+  await keepValue("spaces", user, listed).catch(() => undefined);
   const first = currentSpace.value;
   if (first) await readTree(first.id);
   // Of a space that is not listed some pages may be readable: its tree answers that.
@@ -119,8 +119,8 @@ export async function readLists(): Promise<void> {
       recent.value = answer;
     }),
   ]);
-  await keepValue("favourites", user, starred);
-  await keepValue("recent", user, changed);
+  await keepValue("favourites", user, starred).catch(() => undefined);
+  await keepValue("recent", user, changed).catch(() => undefined);
   whenIdle(() => keepFavourites(starred, user));
 }
 

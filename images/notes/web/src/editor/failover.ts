@@ -74,9 +74,11 @@ export function undone(lost: readonly Accepted[], since: readonly Edit[]): Undon
   );
 }
 
-/** The title that has to be sent again; null if there is none. */
+/** The title that has to be sent again; null if there is none, or somebody has sent the last one again. */
 export function lostTitle(lost: readonly Accepted[], since: readonly Edit[]): string | null {
   const there = new Set(since.map((edit) => edit.id));
+  const last = lost.findLast((one) => one.title !== null);
+  if (last && !last.isOwn && since.some((edit) => edit.title === last.title)) return null;
   return (
     lost.filter((one) => one.isOwn && !there.has(one.id)).findLast((one) => one.title !== null)
       ?.title ?? null

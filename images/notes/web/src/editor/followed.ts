@@ -223,7 +223,7 @@ export abstract class Followed<Around extends Outside> {
   /** Goes back to an edit that the server still has, and sends its own after that again. */
   private async goBack(): Promise<void> {
     const { edits } = this.keeper.past;
-    const { page, seq, id } = this;
+    const { page, seq, id, sending } = this;
     const known = await lastKnown(edits, (place) => this.outside.since(page, place.seq, place.id));
     if (!edits.length) return this.replace();
     const [at, since] = [known?.at ?? -1, known?.since ?? []];
@@ -232,7 +232,7 @@ export abstract class Followed<Around extends Outside> {
     const steps = known && stepsOf(since);
     const live = steps ? undefined : await this.outside.live(page);
     // Meanwhile it has gone on: the next word of the server begins anew.
-    if (this.seq !== seq || this.id !== id) return;
+    if (this.seq !== seq || this.id !== id || this.sending !== sending) return;
     const place = placeAt(edits, at);
     const isOwn = new Set(edits.filter((edit) => edit.isOwn).map((edit) => edit.id));
     const flat =
@@ -268,7 +268,10 @@ export abstract class Followed<Around extends Outside> {
 
   /** Goes to the server's document, whatever happened between, and keeps what is not sent. */
   protected async replace(): Promise<void> {
+    const { id: before, sending } = this;
     const { seq, id, title, doc } = await this.outside.live(this.page);
+    // Meanwhile it has gone on, or sends what the answer may have already: the next word begins anew.
+    if (this.id !== before || this.sending !== sending) return;
     this.sending = null;
     const steps = difference(acceptedDoc(this.state), nodeFrom(doc));
     const inverted = this.receive(steps, seq);

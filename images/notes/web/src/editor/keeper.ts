@@ -43,7 +43,7 @@ export class Keeper {
       // Without room for what is remembered, what is not sent still has to be stored.
       const only = { ...keeping, fresh: [], oldest: undefined };
       this.isKept = await this.store(only).catch(() => false);
-      past.forget();
+      past.storeNone();
     }
     if (!this.isKept) return;
     past.fresh = past.fresh.filter((one) => !fresh.includes(one));

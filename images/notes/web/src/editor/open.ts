@@ -18,7 +18,7 @@ import {
   whole,
 } from "../sync/drafts";
 import { keptUploads } from "../sync/kept_files";
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { caretOf, meet } from "./carets";
 import { resumeDoubts } from "./decisions";
 import { isRefused, showLost, showLostSoon } from "./lost_text";
@@ -112,14 +112,19 @@ async function once(
   page: string,
   make: () => Promise<Session | undefined>,
 ): Promise<Session | undefined> {
-  const found = sessions.get(page) ?? opening.get(page);
-  if (found) return found;
+  const begun = opening.get(page);
+  const found = sessions.get(page) ?? (await begun);
+  if (found?.user === userId()) return found;
+  // Somebody else has signed in: the session of the former user, and what is in it, is not theirs.
+  if (found) drop(found);
+  if (begun) return undefined;
   const making = make();
   opening.set(page, making);
   try {
     const made = await making;
-    if (made) sessions.set(page, made);
-    return made;
+    if (made && made.user !== userId()) drop(made);
+    else if (made) sessions.set(page, made);
+    return sessions.get(page);
   } finally {
     opening.delete(page);
   }
@@ -146,6 +151,7 @@ export async function open(page: string): Promise<Session> {
 
 async function fresh(page: string): Promise<Session> {
   const isSame = isCurrent();
+  const user = userId();
   const client = makeId();
   const release = await take(client);
   const here = firstView(page);
@@ -153,7 +159,7 @@ async function fresh(page: string): Promise<Session> {
   let made: Session | undefined;
   made = new Session(
     page,
-    userId(),
+    user,
     client,
     live,
     outside(isSame),
@@ -165,6 +171,7 @@ async function fresh(page: string): Promise<Session> {
 }
 
 async function fromDraft(page: string, isAll = true): Promise<Session | undefined> {
+  const isSame = isCurrent();
   for (const { page: of, client, lost } of await draftsOf(userId())) {
     if (of !== page || (lost && !isAll)) continue;
     const taken = await takeStored(client, async () => {
@@ -173,7 +180,7 @@ async function fromDraft(page: string, isAll = true): Promise<Session | undefine
       let made: Session | undefined;
       made = Session.resume(
         draft,
-        outside(isCurrent()),
+        outside(isSame),
         plugins(page, draft.seq, () => made),
         await editsOf(draft.client),
       );
@@ -186,6 +193,12 @@ async function fromDraft(page: string, isAll = true): Promise<Session | undefine
   }
   return undefined;
 }
+
+// A session does not outlive the sign-in of its user: what is not sent is stored as a draft.
+effect(() => {
+  const user = userId();
+  for (const session of [...sessions.values()]) if (session.user !== user) drop(session);
+});
 
 /** Sends at once what waits in this tab, then the edits and files that closed tabs have left behind. */
 export async function sendDrafts(): Promise<void> {

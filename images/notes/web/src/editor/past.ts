@@ -12,6 +12,9 @@ import type { Unsent } from "./unsent";
 /** How many edits can be taken back, one's own and those of others between them. */
 export const MOST_PAST = 500;
 
+/** Before the first edit. */
+const NONE = -1;
+
 export interface Accepted {
   seq: number;
   id: string;
@@ -49,9 +52,9 @@ export class Past {
     this.edits = [...this.edits, edit].slice(-MOST_PAST);
   }
 
-  /** Remembers nothing of before: there is no room for it. */
-  forget(): void {
-    [this.edits, this.fresh] = [[], []];
+  /** Stores nothing of before: there is no room for it. This tab remembers it all the same. */
+  storeNone(): void {
+    [this.fresh, this.cut] = [[], NONE];
   }
 
   /** Forgets all edits after one. */

@@ -121,8 +121,21 @@ async function left(clients: readonly string[]): Promise<void> {
   await showTexts();
 }
 
-async function leave(one: Text): Promise<void> {
-  const clients = [one.client, ...one.within];
+/** True if nothing was written in a draft since it was read. */
+const isAsSent = (now: Draft, sent: Draft): boolean => changing(now) === changing(sent);
+const changing = ({ base, passed, steps, newTitle }: Draft): string =>
+  JSON.stringify([base, passed, steps, newTitle]);
+
+/** Removes a text, and the older ones within it; not what its person has written meanwhile in one of them. */
+async function leave(one: Text, sent?: Draft): Promise<void> {
+  const now = await whole("drafts", one.client);
+  const isMore = sent && now && !isAsSent(now, sent);
+  const newest = sent ?? now;
+  const clients = isMore ? [] : [one.client];
+  for (const client of one.within) {
+    const older = await whole("drafts", client);
+    if (!older || !newest || (await isWithin(older, newest))) clients.push(client);
+  }
   for (const client of clients) await remove(client);
   const isLast = !(await draftsOf(one.user)).some(({ page }) => page === one.page);
   const open = (await doubtsOf(one.user)).filter(({ page }) => page === one.page);
@@ -142,12 +155,21 @@ export async function saveAsNew(one: Text, space: string): Promise<string> {
     await showTexts();
     throw new Error(lostWords.value.elsewhere);
   }
-  // By the key, a second try after a lost answer finds the page that the first one made.
-  const body = { title: one.title, doc: await contentOf(draft), key: one.client };
+  // By the key, a second try after a lost answer finds the page that the first one made of this very text.
+  const doc = await contentOf(draft);
+  const body = { title: one.title, doc, key: await keyOf(one, doc) };
   const made = await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
   await follow(made, one);
-  await leave(one);
+  await leave(one, draft);
   return made.id;
+}
+
+/** The key of a text as it is now, in the form of an id. */
+async function keyOf({ client, title }: Text, doc: Doc): Promise<string> {
+  const content = new TextEncoder().encode(JSON.stringify([client, title, doc]));
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).slice(0, 16);
+  const hex = [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /** Gives a text up. */
