@@ -11,7 +11,13 @@ import {
   TextSelection,
   type Transaction,
 } from "prosemirror-state";
-import { ReplaceStep, type Step, type StepMap, Transform } from "prosemirror-transform";
+import {
+  type Mapping,
+  ReplaceStep,
+  type Step,
+  type StepMap,
+  Transform,
+} from "prosemirror-transform";
 import type { Node } from "prosemirror-model";
 import { insertedBy, type Lost, moved, placesOf, type Range, takes } from "./overlap";
 
@@ -133,16 +139,19 @@ export function receive(
   const lost: number[] = [];
   let from = own.length;
   for (const [index, { step, isOwn }] of own.entries()) {
-    const mapped = step.map(tr.mapping.slice(from));
+    const mapping = tr.mapping.slice(from);
     from -= 1;
     if (!isOwn) continue;
     const doc = tr.doc;
+    const mapped = step.map(mapping);
     const isTaking = mapped instanceof ReplaceStep && takes(doc, mapped, theirs);
-    if (mapped && !isTaking && !tr.maybeStep(mapped).failed) {
+    const ways = mapped && !isTaking ? [...before(step, mapping), mapped] : [];
+    const done = ways.find((way) => !tr.maybeStep(way).failed);
+    if (done) {
       // Of the library, but not in its types.
       (tr.mapping as unknown as Mirrors).setMirror(from, tr.steps.length - 1);
-      kept.push({ step: mapped, inverted: mapped.invert(doc) });
-      theirs = moved(theirs, mapped.getMap());
+      kept.push({ step: done, inverted: done.invert(doc) });
+      theirs = moved(theirs, done.getMap());
     } else if (step instanceof ReplaceStep && (isTaking || step.slice.size)) lost.push(index);
   }
   const { selection } = state;
@@ -155,6 +164,17 @@ export function receive(
   tr.setMeta("entry", made);
   tr.setMeta("rebased", own.length).setMeta("addToHistory", false).setMeta(key, kept);
   return { tr, inverted, lost: placesOf(state.doc, own, lost, tr.mapping) };
+}
+
+/**
+ * An insertion at its place, before what others have inserted there: as at the caret, where their text comes
+ * after it. Behind theirs it would be cut off from the accepted beginning of its word.
+ */
+function before(step: Step, mapping: Mapping): Step[] {
+  if (!(step instanceof ReplaceStep) || step.from !== step.to) return [];
+  const at = mapping.map(step.from, -1);
+  const { structure } = step as unknown as { structure: boolean };
+  return [new ReplaceStep(at, at, step.slice, structure)];
 }
 
 /** One step from a document to another: it replaces what differs. */

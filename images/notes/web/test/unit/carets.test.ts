@@ -41,10 +41,10 @@ test("a caret stays at its place while others write, and moves with what its own
   state = told(state, bob(1));
   assert.equal(drawn(state), "1", "what is typed at a caret comes after it");
   state = state.apply(receive(state, [typed("bob ", 1)], { seq: 5, author: "b0b" }).tr);
-  assert.equal(state.doc.textContent, "bob xxonetwo");
-  assert.equal(drawn(state), "5", "the own text is before it");
+  assert.equal(state.doc.textContent, "xxbob onetwo");
+  assert.equal(drawn(state), "7", "their text is behind the own text, with their caret");
   state = state.apply(accept(state, 1, { seq: 6, author: "ada" }));
-  assert.equal(drawn(state), "5");
+  assert.equal(drawn(state), "7");
 });
 
 test("a caret that comes late or early is drawn when its edit is known", () => {

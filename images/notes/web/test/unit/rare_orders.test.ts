@@ -132,3 +132,19 @@ test("of two accepted titles that a failover loses, the later one stays", async 
   await b.check();
   assert.deepEqual([server.edits.map((one) => one.title), a.title, b.title], [["Y"], "Y", "Y"]);
 });
+
+test("two people who type at one place do not cut each other's words", async () => {
+  const server = new Server(docWith("one"));
+  const [a, b] = [open(server, "a"), open(server, "b")];
+  type(b, 1, "hel");
+  await settled(b);
+  await a.hear(server.seq, server.id);
+  // a types where b's caret is, and b goes on before hearing of it
+  type(a, 4, "world");
+  await settled(a);
+  type(b, 4, "l");
+  type(b, 5, "o");
+  await settled(b);
+  await a.check();
+  assert.deepEqual([text(server.doc), text(a.state.doc)], Array(2).fill("helloworldone"));
+});
