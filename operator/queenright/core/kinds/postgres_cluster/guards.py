@@ -46,6 +46,11 @@ from queenright.core.kinds.postgres_cluster.switchover.guards import (
     move_is_safe,
     pauses_are_respected,
 )
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
+    raft_of,
+    raft_self,
+    seatless,
+)
 from queenright.core.kinds.postgres_cluster.topology.guards import (
     one_member_changes,
     only_empty_members_copy,
@@ -145,8 +150,9 @@ def quorum_is_certain(plan: Plan, observed: Observed) -> Refusal | None:
     """Refuse a disruption, switchover, failover or settings patch without a certain Raft quorum.
 
     A member is disrupted only if the Raft node of every other one reports a quorum, a switchover
-    or failover needs the report of all, and a patch of Patroni's settings that of the member that
-    is asked: what REST answers comes from local memory. A failover whose loss the file accepts
+    or failover needs the report of all (a failover only of those with a vote), and a patch of
+    Patroni's settings that of the member that is asked: what REST answers comes from local memory.
+    A failover whose loss the file accepts
     needs a quorum's, which ``failover_loses_nothing`` judges.
     """
     needed = {name for name, asked in whose_quorum(plan, observed) if asked}
@@ -170,15 +176,15 @@ def whose_quorum(plan: Plan, observed: Observed) -> Iterator[tuple[str, bool]]:
         for live in unasked_disruptions(plan, observed)
         if service_after(plan, live) is None
     }
-    moves = any(
-        isinstance(action, Switchover)
-        or (isinstance(action, Failover) and action.accepted_timeline is None)
-        for action in plan.actions
-    )
+    moves = any(isinstance(action, Switchover) for action in plan.actions)
+    names = any(isinstance(a, Failover) and a.accepted_timeline is None for a in plan.actions)
+    known = [raft for peer in peers(plan, observed) if (raft := raft_of(peer, observed))]
+    lone = seatless(known) if names else frozenset[str]()
     asked = {action.address for action in plan.actions if isinstance(action, PatchSettings)}
     for peer in peers(plan, observed):
         name, address = peer.value.name, peer.value.labels.get(ADDRESS_LABEL, "")
-        yield name, moves or address in asked or (bool(spared) and name not in spared)
+        is_asked = moves or address in asked or (bool(spared) and name not in spared)
+        yield name, is_asked or (names and raft_self(peer.value) not in lone)
 
 
 def initialised_once(plan: Plan, observed: Observed) -> Refusal | None:

@@ -18,7 +18,10 @@ from queenright.core.kinds.postgres_cluster.switchover.position import (
     positions,
     why_not_compared,
 )
-from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
+from queenright.core.kinds.postgres_cluster.topology.settled import (
+    counted_members,
+    unlisted_members,
+)
 from queenright.core.observed import Known
 
 SETTINGS_UNKNOWN = "Patroni's settings are not known, nor whether it is paused"
@@ -30,7 +33,7 @@ def accepted_failover(state: ClusterState) -> Failover | str | None:
     if accepted is None:
         return None
     left = comparable(state)
-    newest = max(left, key=lambda position: position.rank, default=None)
+    newest = max(named(state), key=lambda position: position.rank, default=None)
     if newest is None:
         return "acceptLoss: no member tells its timeline and WAL position"
     if (newest.member.name, newest.timeline) != (accepted.leader, accepted.timeline):
@@ -59,6 +62,12 @@ def comparable(state: ClusterState) -> list[Position]:
     return found
 
 
+def named(state: ClusterState) -> list[Position]:
+    """Those of them that can lead: the others have no vote."""
+    unlisted = unlisted_members(state)
+    return [position for position in comparable(state) if position.member not in unlisted]
+
+
 def obstacles(state: ClusterState, left: Sequence[Position]) -> Iterator[str]:
     """Reasons why even an accepted loss has to wait: what is observed is not certain."""
     yield from chain(*(unsettled(state, position) for position in left))
@@ -72,9 +81,10 @@ def obstacles(state: ClusterState, left: Sequence[Position]) -> Iterator[str]:
             yield f"{member.name} still sees a leader lock"
     if stray := state.why_stray():
         yield stray
-    nodes = [raft for position in left if (raft := state.raft_of(position.member)) is not None]
+    voting = [position for position in left if position.member not in unlisted_members(state)]
+    nodes = [raft for position in voting if (raft := state.raft_of(position.member)) is not None]
     views = {(raft.leader, raft.term, raft.voters) for raft in nodes}
-    if len(nodes) < len(left) or len(views) != 1 or not nodes[0].leader:
+    if len(nodes) < len(voting) or len(views) != 1 or not nodes[0].leader:
         yield "the Raft nodes that answer do not agree on their leader and voters"
     elif 2 * len(nodes) <= len(nodes[0].voters):
         yield f"{len(nodes)} of {len(nodes[0].voters)} Raft nodes are no quorum"
@@ -85,7 +95,8 @@ def unsettled(state: ClusterState, position: Position) -> Iterator[str]:
     if changing := state.why_unsettled(member):
         yield changing
     raft, status = state.raft_of(member), state.status(member)
-    if raft is None or not raft.has_quorum or raft.is_behind:
+    is_well = raft is not None and raft.has_quorum and not raft.is_behind
+    if not is_well and member not in unlisted_members(state):
         yield f"the Raft node of {member.name} is not known to be well"
     if status is not None and status.tags.get("nofailover"):
         yield f"{member.name} has the tag nofailover"
@@ -102,7 +113,7 @@ def choices(state: ClusterState) -> str:
         f"{loss_of(state, p)} is lost"
         for p in left
     )
-    best = left[0]
+    best = next((position for position in left if position in named(state)), left[0])
     field = f"acceptLoss: {{leader: {best.member.name}, timeline: {best.timeline}}}"
     return f", or {field} in the file; {told}"
 

@@ -8,7 +8,11 @@ from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.annotations import read_annotations, state_config_name
 from queenright.core.kinds.postgres_cluster.places import decode_names, decode_places
 from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
-from queenright.core.kinds.postgres_cluster.topology.guard_readings import raft_self
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
+    raft_of,
+    raft_self,
+    seatless,
+)
 from queenright.core.observed import (
     LEADERLESS,
     UNLOCKED,
@@ -22,6 +26,7 @@ from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import MEMBERS_LABEL, VOTELESS_LABEL
 
 LEAST_S = 60.0
+NO_DATA = (0, 0)
 
 
 def failover_loses_nothing(plan: Plan, observed: Observed) -> Refusal | None:
@@ -48,12 +53,16 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
     has newer data."""
     ends: dict[str, tuple[int, int]] = {}
     views: set[tuple[str, int]] = set()
+    voteless: set[str] = set()
     for name, member in judged_members(plan, observed):
         if isinstance(member, str):
             return f"{name} {member}"
         status, raft = member
         ends[name] = (status.timeline or 0, status.location or 0)
-        views.add((raft.leader, raft.term))
+        if raft is None:
+            voteless.add(name)
+        else:
+            views.add((raft.leader, raft.term))
     for name in sorted(noted_voters(plan, observed) - ends.keys()):
         return f"{name} may have newer data, and has no service"
     candidate = f"{plan.cluster}_{action.candidate}"
@@ -68,10 +77,8 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
         return early
     if len(views) != 1 or any(not leader for leader, _ in views):
         return "the Raft nodes do not agree on one leader"
-    if candidate not in ends:
-        return f"{action.candidate} is no member"
-    if ends[candidate] < max(ends.values()) or ends[candidate][0] < least:
-        return f"{action.candidate} has not the newest data"
+    if candidate in voteless or ends.get(candidate, NO_DATA) < max(*ends.values(), (least, 0)):
+        return f"{action.candidate} has no vote, or not the newest data"
     if read_replication(settings).is_synchronous and (
         why := why_not_in_sync_key(candidate, ends[candidate][0], plan, observed)
     ):
@@ -81,13 +88,17 @@ def why_not(action: Failover, plan: Plan, observed: Observed) -> str | None:
 
 def judged_members(
     plan: Plan, observed: Observed
-) -> Iterator[tuple[str, str | tuple[MemberStatus, RaftStatus]]]:
-    """Yield each member's service, with both answers, or the reason why these do not count."""
+) -> Iterator[tuple[str, str | tuple[MemberStatus, RaftStatus | None]]]:
+    """Yield each member's service, with both answers, or the reason why these do not count. Of one
+    that no node with a quorum lists, the Raft node counts for nothing."""
     deployed = [*peers(plan, observed)]
-    nodes = {raft_self(peer.value) for peer in deployed}
+    lone = seatless([raft for peer in deployed if (raft := raft_of(peer, observed)) is not None])
+    nodes = {raft_self(peer.value) for peer in deployed} - lone
     for peer in deployed:
         name = peer.value.name
         match observed.members.get(name), observed.raft.get(name):
+            case Known(status), Known(raft) if raft.address in lone:
+                yield name, why_member(status) or (status, None)
             case Known(status), Known(raft):
                 yield name, why_member(status) or why_node(raft, nodes) or (status, raft)
             case _:

@@ -22,10 +22,15 @@ from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
     choices,
 )
 from queenright.core.kinds.postgres_cluster.switchover.decision import settle_time
-from queenright.core.kinds.postgres_cluster.switchover.position import positions, why_not_compared
+from queenright.core.kinds.postgres_cluster.switchover.position import (
+    Position,
+    positions,
+    why_not_compared,
+)
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     counted_members,
     raft_address,
+    unlisted_members,
 )
 from queenright.core.observed import LEADERLESS, UNLOCKED, Known
 from queenright.core.planning.plan import Hold
@@ -90,8 +95,8 @@ def is_halted(state: ClusterState) -> bool:
 
 def why_not_name(state: ClusterState) -> Iterator[str]:
     """Reasons why no member may be named; none when the newest one may."""
-    counted = counted_members(state)
-    gone = [member for member in state.desired.members if member not in counted]
+    counted, unlisted = counted_members(state), unlisted_members(state)
+    apart = [m for m in state.desired.members if m not in counted or m in unlisted]
     for member in counted:
         status = state.status(member)
         if status is None:
@@ -100,7 +105,7 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
             yield f"{member.name} {obstacle}"
         elif unsettled := state.why_unsettled(member):
             yield unsettled
-    uncertain = state.why_no_quorum(without=gone) or why_raft_unsettled(state, gone)
+    uncertain = state.why_no_quorum(without=apart) or why_raft_unsettled(state, apart)
     if uncertain := uncertain or state.why_stray():
         yield uncertain
     if not isinstance(state.settings, Known):
@@ -112,9 +117,13 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
             yield "Patroni's history of timelines is not known"
             return
     found = [*positions(state)]
-    newest = max(found, key=lambda position: position.rank, default=None)
-    if newest is None or len(found) < len(counted):
-        return
+    if found and len(found) >= len(counted):
+        yield from why_not_newest(state, max(found, key=lambda one: one.rank), expected)
+
+
+def why_not_newest(state: ClusterState, newest: Position, expected: int) -> Iterator[str]:
+    """Reasons why the member with the newest data may not be named. ``expected`` is the timeline
+    on which the cluster has been."""
     status = state.status(newest.member)
     if newest.timeline < expected:
         yield (
@@ -123,19 +132,22 @@ def why_not_name(state: ClusterState) -> Iterator[str]:
         )
     elif status is not None and status.tags.get("nofailover"):
         yield f"{newest.member.name} has the newest data and the tag nofailover"
-    if not newest.may_lead:
+    if newest.member in unlisted_members(state):
+        yield f"{newest.member.name} has the newest data, and no vote"
+    elif not newest.may_lead:
         yield (
             f"{newest.member.name} has the newest data, but is not in Patroni's /sync key, so it "
             "may lack acknowledged rows"
         )
 
 
-def why_raft_unsettled(state: ClusterState, gone: Collection[DesiredMember]) -> str | None:
-    """Reason why the Raft nodes do not all agree; None when they do. That they do not reach a
-    member that is gone counts for nothing: a power cut can bring its vote back, but not its
-    node."""
-    found = [raft for member in state.desired.members if (raft := state.raft_of(member))]
-    away = frozenset(raft_address(state, member) for member in gone)
+def why_raft_unsettled(state: ClusterState, apart: Collection[DesiredMember]) -> str | None:
+    """Reason why the Raft nodes but those ``apart`` do not all agree; None when they do. That they
+    do not reach one that is apart counts for nothing: a power cut can bring the vote of a member
+    back that is gone, but not its node."""
+    voters = [member for member in state.desired.members if member not in apart]
+    found = [raft for member in voters if (raft := state.raft_of(member))]
+    away = frozenset(raft_address(state, member) for member in apart)
     if any(raft.unreachable - away for raft in found):
         return "not every Raft node reaches every other"
     if len({(raft.leader, raft.term) for raft in found}) > 1 or not all(r.leader for r in found):

@@ -12,6 +12,7 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
 from queenright.core.kinds.postgres_cluster.replication.standbys import confirms
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import unlisted_members
 from queenright.core.observed import MemberStatus
 from queenright.core.swarm.label_values import read_whole
 
@@ -19,27 +20,32 @@ from queenright.core.swarm.label_values import read_whole
 @dataclass(frozen=True, slots=True)
 class Position:
     """A member's data: its timeline, and the furthest WAL that it has received or replayed.
-    ``may_lead`` is False where Patroni's /sync key does not name it, though it has to."""
+    ``may_lead`` is False where Patroni's /sync key does not name it, though it has to; ``stays`` is
+    False for one that is to go, or has no vote."""
 
     member: DesiredMember
     timeline: int
     location: int
     may_lead: bool = True
+    stays: bool = True
 
     @property
-    def rank(self) -> tuple[int, int, bool, int, str]:
-        """Sorts the newest data last; among equals, one that may lead, then the higher failover
-        priority."""
+    def rank(self) -> tuple[int, int, bool, bool, int, str]:
+        """Sorts the newest data last; among equals, one that may lead, then one that stays, then
+        the higher failover priority."""
         priority = read_whole(self.member.service.environment.get("FAILOVER_PRIORITY", "1")) or 0
-        return self.timeline, self.location, self.may_lead, priority, self.member.name
+        own = self.may_lead, self.stays, priority, self.member.name
+        return self.timeline, self.location, *own
 
 
 def positions(state: ClusterState) -> Iterator[Position]:
+    unlisted, leaving = unlisted_members(state), state.desired.topology.leaving
     for member in state.desired.members:
         status = state.status(member)
         if status is not None and status.timeline is not None and status.location is not None:
             may_lead = is_in_sync_key(state, member.name, status.timeline, status)
-            yield Position(member, status.timeline, status.location, may_lead)
+            stays = member not in unlisted and member.name not in leaving
+            yield Position(member, status.timeline, status.location, may_lead, stays)
 
 
 def is_in_sync_key(state: ClusterState, member: str, timeline: int, status: MemberStatus) -> bool:

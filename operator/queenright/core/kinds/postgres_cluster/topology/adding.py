@@ -22,6 +22,7 @@ from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
 from queenright.core.kinds.postgres_cluster.topology.noting import note_members
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     LASTS,
+    dead_members,
     others,
     partners,
     raft_address,
@@ -162,10 +163,13 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
         reason = f"member {member.name}: has no data yet, and no copy is in progress"
         reason += f" ({FULL_SLOTS})" if again else ""
         return Hold(key, reason, state.now + min(HANGS - seen, SETTLES), wants_attention=again)
-    # No vote changes by a copy, and the removal of a dead member waits for this one to be whole.
-    # Another one that waits for its copy would else wait for this one, and this one for it.
-    beside = why_unwell(state, member, *interrupted(state))
-    if obstacle := beside or why_not_settled(state, silent_leavers(state)):
+    # No vote changes by a copy, and the removal of a dead member waits for this one to be whole: it
+    # waits for none of those. Another one that waits for its copy would else wait for this one, and
+    # this one for it.
+    dead = dead_members(state)
+    apart = silent_leavers(state) | {raft_address(state, other) for other in dead}
+    beside = why_unwell(state, member, *interrupted(state), *dead)
+    if obstacle := beside or why_not_settled(state, apart):
         reason = f"member {member.name}: copies its data anew later ({obstacle})"
         return Hold(key, reason, state.now + SETTLES)
     return Reinitialize(

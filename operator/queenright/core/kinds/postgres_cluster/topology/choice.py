@@ -19,9 +19,9 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
 from queenright.core.kinds.postgres_cluster.topology.replacing import decide_replacement
 from queenright.core.kinds.postgres_cluster.topology.settled import (
+    is_dead,
     is_newcomer,
     is_silent,
-    others,
     raft_address,
     raft_leader,
     voters_of,
@@ -105,15 +105,6 @@ def why_not_go(state: ClusterState, name: str) -> str | None:
     if member is not None and silent and not is_dead(state, member):
         return f"it does not answer, and neither is {member.node} down nor its Raft node cut off"
     return why_not_here(state, move.to)
-
-
-def is_dead(state: ClusterState, member: DesiredMember) -> bool:
-    """Return True for a silent member whose node the swarm calls down, or has no more, or that no
-    other Raft node reaches: one lost answer is no death."""
-    node, own = state.swarm.node(member.node), raft_address(state, member)
-    found = [state.raft_of(peer) for peer in others(state, {own})]
-    is_cut_off = bool(found) and all(s is not None and own in s.unreachable for s in found)
-    return node is None or node.state == "down" or is_cut_off
 
 
 def stage_of(state: ClusterState, member: DesiredMember) -> Leaving:

@@ -28,6 +28,7 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     raft_of,
     raft_self,
     seatless,
+    streams,
     why_occupied,
 )
 from queenright.core.observed import Known, Observed, RaftStatus, hung_key, voters_key
@@ -163,23 +164,28 @@ def why_not_join(service: Service, plan: Plan, observed: Observed) -> str:
 
 
 def is_missed(service: Service, plan: Plan, observed: Observed) -> bool:
-    """Return True for a voter without which the only other member's Raft node has had no quorum for
-    long: all other places are noted as voteless, and have no service, nor may one's task run."""
+    """Return True for a voter without which the other members' Raft nodes have had no quorum for
+    long, and with which they have one: they all list it, its place is noted as voteless, no other
+    place but those is without a service, and none of its tasks may run."""
     swarm, beside = swarm_of(observed), [*peers(plan, observed)]
     state_config = swarm.config(state_config_name(plan.cluster)) if swarm else None
-    if state_config is None or len(beside) != 1:
+    if state_config is None:
         return False
-    labels, alone = state_config.value.labels, raft_of(beside[0], observed)
+    labels = state_config.value.labels
+    nodes = [raft for live in beside if (raft := raft_of(live, observed)) is not None]
     places = decode_places(labels.get(MEMBERS_LABEL, ""))
     left = {place.name for place in places} - decode_names(labels.get(VOTELESS_LABEL, ""))
     node = next((p.node for p in places if f"{plan.cluster}_{p.name}" == service.name), "")
-    listed = {raft_self(service), raft_self(beside[0].value)}
+    lists = {raft.voters for raft in nodes}
+    own = raft_self(service)
     return (
-        left == {beside[0].value.name.removeprefix(f"{plan.cluster}_")}
-        and not holds_lock(beside[0], observed)
-        and alone is not None
-        and not (alone.has_quorum or alone.leader)
-        and alone.voters == listed
+        left <= {live.value.name.removeprefix(f"{plan.cluster}_") for live in beside}
+        and not any(holds_lock(live, observed) for live in beside)
+        and not any(raft.has_quorum or raft.leader for raft in nodes)
+        and len(lists) == 1
+        and own in next(iter(lists))
+        and 2 * (len(nodes) + 1) > len(next(iter(lists)))
+        and 2 * len(nodes) > len(left)
         and not why_young(plan, observed, frozenset())
         and not any(why_occupied(node, swarm))
     )
@@ -239,8 +245,9 @@ def only_empty_members_copy(plan: Plan, observed: Observed) -> Refusal | None:
 
 def is_left_member(action: RemoveService, observed: Observed) -> bool:
     """Return True for a member without a vote, by the note and by the word of every other member's
-    Raft node; one of these members leads. Where a single voter is left, it has known so for long
-    enough to have that on disk: with the former list it is no quorum."""
+    Raft node; one of these members leads, and another replica streams if it did and there is one.
+    Where a single voter is left, it has known so for long enough to have that on disk: with the
+    former list it is no quorum."""
     swarm = swarm_of(observed)
     found = [live for live in swarm.services if live.id == action.id] if swarm else []
     if swarm is None or not found or found[0].value.labels.get(ROLE_LABEL) != "member":
@@ -266,4 +273,7 @@ def is_left_member(action: RemoveService, observed: Observed) -> bool:
     if is_last and min(ages_s, default=0.0) < ON_DISK_S:
         return False
     led = [live for live in (*found, *beside) if holds_lock(live, observed)]
+    replicas = [live for live in beside if live not in led]
+    if replicas and streams(found[0], observed) and not any(streams(r, observed) for r in replicas):
+        return False
     return bool(own) and bool(votes) and all(votes) and len(led) == 1 and led[0] in beside

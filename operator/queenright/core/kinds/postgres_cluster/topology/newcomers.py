@@ -38,14 +38,18 @@ def why_not_start(state: ClusterState, member: DesiredMember) -> str | None:
 
 
 def is_missed(state: ClusterState, member: DesiredMember) -> bool:
-    """Return True for a member that went, and that the only other one still waits for: its Raft
-    node started once more, and added itself, between the operator's last look and the end of its
-    service. It starts again, gives the other its quorum, and its vote goes anew."""
+    """Return True for a member that went, and that the others wait for: its Raft node started once
+    more, and added itself, between the operator's last look and the end of its service, and without
+    it they have no quorum. It starts again, and its vote goes anew."""
     counted, own = counted_members(state), raft_address(state, member)
-    if len(counted) != 1 or member in counted or not state.is_bootstrapped or state.leader:
+    if member in counted or not state.is_bootstrapped or state.leader:
         return False
-    alone = state.raft_of(counted[0])
-    if alone is None or alone.has_quorum or alone.leader:
+    nodes = [raft for other in counted if (raft := state.raft_of(other)) is not None]
+    if any(raft.has_quorum or raft.leader for raft in nodes):
         return False
-    needs_it = alone.voters == {raft_address(state, counted[0]), own}
-    return needs_it and not why_too_soon(state, {own}) and not still_ending(state, member)
+    lists = {raft.voters for raft in nodes}
+    listed = next(iter(lists)) if len(lists) == 1 else frozenset[str]()
+    is_enough = own in listed and 2 * (len(nodes) + 1) > len(listed)
+    # The others may have a quorum without it, of which these do not know: not where they are most.
+    is_enough = is_enough and 2 * len(nodes) > len(counted)
+    return is_enough and not why_too_soon(state, {own}) and not still_ending(state, member)

@@ -17,12 +17,13 @@ from queenright.core.kinds.postgres_cluster.places import renamed_place, without
 from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm, confirms
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.adding import quorum
-from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, is_dead, next_change
+from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, next_change
 from queenright.core.kinds.postgres_cluster.topology.noting import (
     note_members,
     note_voteless,
 )
 from queenright.core.kinds.postgres_cluster.topology.settled import (
+    dead_members,
     is_silent,
     noted_voteless,
     others,
@@ -36,7 +37,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     why_too_soon,
 )
 from queenright.core.kinds.postgres_cluster.topology.votes import remove_vote, why_no_majority
-from queenright.core.kinds.postgres_cluster.topology.wellness import why_unwell
+from queenright.core.kinds.postgres_cluster.topology.wellness import serves_nobody, why_unwell
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 
@@ -54,7 +55,7 @@ def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
     member = change.member
     if state.is_leader(member):
         return later(state, member, "it leads; a switchover comes first")
-    own, dead = raft_address(state, member), dead_beside(state, member)
+    own, dead = raft_address(state, member), dead_beside(state, change)
     apart = silent_leavers(state) | {own, *(raft_address(state, other) for other in dead)}
     if is_silent(state, member):
         apart |= seatless(state)
@@ -69,16 +70,14 @@ def remove_member(state: ClusterState, change: Leaving) -> AnyAction | Hold:
             return cut_place(state, member)
 
 
-def dead_beside(state: ClusterState, member: DesiredMember) -> tuple[DesiredMember, ...]:
-    """Return the other dead members, for which the removal of a dead one does not wait: it takes
-    nothing from those that are left, and the replacement of another waits for it."""
-    if not is_silent(state, member) or not is_dead(state, member):
+def dead_beside(state: ClusterState, change: Leaving) -> tuple[DesiredMember, ...]:
+    """Return the other dead members, for which a removal does not wait that has begun, or that is
+    of a member which serves nobody: their replacement waits for it."""
+    member, dead = change.member, dead_members(state)
+    is_alive = not serves_nobody(state, member) or (is_silent(state, member) and member not in dead)
+    if change.stage == "voter" and is_alive:
         return ()
-    return tuple(
-        other
-        for other in state.desired.members
-        if other is not member and is_silent(state, other) and is_dead(state, other)
-    )
+    return tuple(m for m in dead if m is not member)
 
 
 def later(state: ClusterState, member: DesiredMember, why: str) -> Hold:

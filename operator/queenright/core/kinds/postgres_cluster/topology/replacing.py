@@ -26,7 +26,6 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
     encode_replaced,
 )
 from queenright.core.kinds.postgres_cluster.topology.settled import (
-    is_newcomer,
     is_silent,
     raft_address,
     seatless,
@@ -61,9 +60,12 @@ def decide_replacement(state: ClusterState) -> Decision:
         return Decision(found.noted)
     kept = tuple(note for old in found.noted if (note := still(state, old)) is not None)
     told: list[Hold] = [lives_elsewhere(state, note) for note in kept if is_done(state, note)]
-    begun = next((note.member for note in kept if not is_done(state, note)), "")
+    # One whose place is cut waits for all others to be well, and so for this one's replacement.
+    here = (note for note in kept if state.member(note.member) is not None)
+    begun = next((note.member for note in here if not is_done(state, note)), "")
     for member in state.desired.members if found.after_s and not begun else ():
         if not is_candidate(state, member):
+            told += for_a_person(state, member)
             continue
         step = replaced_or_held(state, member)
         if isinstance(step, Hold):
@@ -86,11 +88,17 @@ def still(state: ClusterState, note: Replaced) -> Replaced | None:
     member = state.member(note.member)
     if state.desired.replacement.line_of(note.member) != note.written:
         return None
-    if is_done(state, note):
-        return note
+    home = state.swarm.node(note.written)
+    is_home_ready = home is not None and home.is_ready
+    if member is not None and is_done(state, note):
+        is_dead = may_begin(state, member) and left_s(state, member) <= 0
+        has_spare = not is_dead or any(spares_for(state, note.member, note.node))
+        return None if is_home_ready and not has_spare else note
     if member is not None and not may_begin(state, member):
         return None if member.node == note.written else replace(note, node=member.node)
     spare = next(spares_for(state, note.member, note.node), None)
+    if spare is None and member is None and is_home_ready:
+        return None
     if spare is None or spare.node == note.node:
         return note
     # Another spare is a new beginning, unless the member's place is cut already.
@@ -114,6 +122,27 @@ def is_candidate(state: ClusterState, member: DesiredMember) -> bool:
     home = note.node if note is not None else found.line_of(member.name)
     is_edited = home != member.node or member.name in state.desired.topology.leaving
     return node is not None and node.state == "down" and not is_edited and is_silent(state, member)
+
+
+def for_a_person(state: ClusterState, member: DesiredMember) -> Iterator[Hold]:
+    """Yield why a member on a dead node is not replaced by itself: the file gives it another name,
+    or it stands in for one that moves there."""
+    topology, node = state.desired.topology, state.swarm.node(member.node)
+    line = topology.new_name_of(member.name)
+    doing = f"it is to be named {line}"
+    if member.name in topology.standing:
+        moves = (move.to for move in topology.moving if move.to.node == member.node)
+        line = next((to.name for to in moves), "")
+        doing = f"it stands in for {line}, which moves there"
+    is_down = node is not None and node.state == "down" and left_s(state, member) <= 0
+    if line and is_down and is_silent(state, member):
+        yield Hold(
+            f"replace/{member.service.name}",
+            f"member {member.name}: its node {member.node} is down, and it is not replaced, since "
+            f"{doing}; write another node in the line of {line}",
+            state.now + SETTLES,
+            wants_attention=True,
+        )
 
 
 def left_s(state: ClusterState, member: DesiredMember) -> float:
@@ -153,9 +182,6 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
         return f"{member.node} is in maintenance"
     if unknown_voters(state):
         return "a voter that is no member is removed first"
-    started = next((m for m in state.desired.members if is_newcomer(state, m)), None)
-    if started is not None and started is not member:
-        return f"{started.name} is started first"
     apart = seatless(state) | {raft_address(state, member)}
     unwell = why_unwell(state, member) or why_others_unwell(state, member)
     return unwell or why_not_settled(state, apart)
@@ -187,6 +213,9 @@ def why_not_there(
     for other in state.desired.members:
         if other.name != member and other.node == spare.node:
             return f"{other.name} is on it"
+    for note in state.desired.replacement.noted:
+        if note.member != member and note.node == spare.node:
+            return f"{note.member} is to be on it"
     if taken := why_taken(state, spare.node, is_noted=is_noted):
         return taken
     node = state.swarm.node(spare.node)

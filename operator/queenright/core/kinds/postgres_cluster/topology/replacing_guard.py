@@ -56,9 +56,12 @@ def why_not_noted(
     if not fresh or swarm is None:
         return ""
     note = fresh[0]
-    begun = [old for old in known if old.member != note.member and not is_home(old, places)]
+    others = [old for old in known if old.member != note.member]
+    begun = [old for old in others if old.member in places and not is_home(old, places)]
     if len(fresh) > 1 or begun:
         return "more than one member would be replaced"
+    if any(old.node == note.node for old in others):
+        return f"another member is to be on {note.node}"
     if why := why_not_target(note, places, swarm):
         return why
     place = places.get(note.member)

@@ -179,6 +179,16 @@ def seatless(state: ClusterState) -> frozenset[str]:
     return frozenset(own for own in lone if own not in listed) if listed else frozenset()
 
 
+@answered_once
+def unlisted_members(state: ClusterState) -> tuple[DesiredMember, ...]:
+    """Return the members whose Raft nodes answer, have no quorum, and are listed by none that has:
+    without a vote they can't lead, and nobody waits for their votes."""
+    found = {m.name: status for m, _ in present(state) if (status := state.raft_of(m)) is not None}
+    listed = frozenset[str]().union(*(s.voters for s in found.values() if s.has_quorum))
+    lone = {name for name, s in found.items() if not s.has_quorum and s.address not in listed}
+    return tuple(m for m in state.desired.members if m.name in lone) if listed else ()
+
+
 def is_silent(state: ClusterState, member: DesiredMember) -> bool:
     """Return True for a member of which neither Patroni nor Raft answers."""
     return state.status(member) is None and state.raft_of(member) is None
@@ -195,3 +205,19 @@ def still_ending(state: ClusterState, member: DesiredMember) -> str:
         if is_here and task.service_id not in known and swarm.may_run(task):
             return member.node
     return ""
+
+
+def is_dead(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a silent member whose node the swarm calls down, or has no more, or that
+    none of the other Raft nodes reaches of which most answer: one lost answer is no death."""
+    node, own = state.swarm.node(member.node), raft_address(state, member)
+    peers = [state.raft_of(peer) for peer in others(state, {own})]
+    found = [status for status in peers if status is not None]
+    is_cut_off = 2 * len(found) > len(peers) and all(own in s.unreachable for s in found)
+    return node is None or node.state == "down" or is_cut_off
+
+
+def dead_members(state: ClusterState) -> tuple[DesiredMember, ...]:
+    """Return the silent members that are dead."""
+    members = state.desired.members
+    return tuple(m for m in members if is_silent(state, m) and is_dead(state, m))

@@ -13,6 +13,7 @@ from queenright.core.actions import AnyAction
 from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import (
+    dead_members,
     raft_address,
     raft_leader,
     seatless,
@@ -53,8 +54,9 @@ def remove_unknown_voter(state: ClusterState) -> Iterator[AnyAction | Hold]:
                 wants_attention=True,
             )
             return
-        # These wait for the ghost's removal themselves.
-        apart = ghosts | silent_leavers(state) | seatless(state)
+        # These wait for the ghost's removal themselves, as does what replaces the dead.
+        dead = {raft_address(state, member) for member in dead_members(state)}
+        apart = ghosts | silent_leavers(state) | seatless(state) | dead
         obstacle = why_not_settled(state, apart) or why_too_soon(state, apart)
         if obstacle := obstacle or why_no_majority(state, ghost, apart):
             yield Hold(key, f"{told}; removed later ({obstacle})", state.now + SETTLES)

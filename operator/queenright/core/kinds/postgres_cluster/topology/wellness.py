@@ -29,9 +29,21 @@ def why_not_at_rest(state: ClusterState) -> str | None:
 
 
 def due_restarts(state: ClusterState) -> Iterator[str]:
-    for member in state.desired.members:
-        if need := restart_need(state, member):
+    due = [(m, need) for m in state.desired.members if (need := restart_need(state, m))]
+    waiting = [member for member, _ in due if needs_a_change(state, member)]
+    for member, need in due:
+        # The leader's restart comes after that of all others.
+        if member not in waiting and not (waiting and state.is_leader(member)):
             yield f"{member.name} has to restart first ({need})"
+
+
+def needs_a_change(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member whose restart has to wait for a change of the members: no replica
+    could confirm commits meanwhile, or one that goes does not stream. The change can't wait for
+    it."""
+    leaving = state.desired.topology.leaving
+    broken = (m for m in state.desired.members if m.name in leaving and serves_nobody(state, m))
+    return any(m is not member for m in broken) or bool(state.why_no_standby(without=(member,)))
 
 
 def obstacles(state: ClusterState, apart: Collection[DesiredMember]) -> Iterator[str]:
@@ -53,10 +65,12 @@ def obstacles(state: ClusterState, apart: Collection[DesiredMember]) -> Iterator
 
 
 def is_out(state: ClusterState, member: DesiredMember) -> bool:
-    """Return True for a member on which nothing rests: it has not begun, or it is to go and serves
-    nobody. Its vote counts all the same (``settled``)."""
-    leaves = member.name in state.desired.topology.leaving and serves_nobody(state, member)
-    return leaves or is_newcomer(state, member)
+    """Return True for a member on which nothing rests: it has not begun, or it is to go and
+    serves nobody; under another name it would return. Its vote counts all the same
+    (``settled``)."""
+    topology = state.desired.topology
+    goes = member.name in topology.leaving and not topology.new_name_of(member.name)
+    return (goes and serves_nobody(state, member)) or is_newcomer(state, member)
 
 
 def serves_nobody(state: ClusterState, member: DesiredMember) -> bool:
