@@ -1,7 +1,8 @@
 """Judges the replacements that the operator begins by itself, by the true state of the model.
 
 Invariants: the file asks for them, the member's node has been down by swarm's word for all of the
-time, nobody else is being replaced, all others are well, and nobody is on the spare node.
+time, nobody else is being replaced (but for one whose place is cut already), all others are well,
+and nobody is on the spare node.
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ class ReplacementJudge:
             if after is None or spares is None or note.node not in spares[1].split(", "):
                 yield f"{name} is sent to {note.node}, which the file does not ask for"
                 continue
-            if any(
-                o.member != name and homes.get(o.member) != o.node for o in notes_of(self.world)
-            ):
+            # One whose place is cut waits for all others to be well, this one among them.
+            others = (o for o in notes_of(self.world) if o.member != name and o.member in homes)
+            if any(homes[o.member] != o.node for o in others):
                 yield f"{name} is replaced while another one is"
             if self.ready_s.get(note.node, -1.0) < looked_at_s:
                 yield f"{name} is sent to {note.node}, which is not ready"

@@ -56,6 +56,14 @@ def test_a_member_that_led_for_two_seconds_counts() -> None:
 
 
 @pytest.mark.slow
+def test_a_vote_that_came_back_unseen_makes_the_list_young() -> None:
+    """The container of a voter was killed, its vote taken, and it added itself before the next
+    look, which showed the list of before."""
+    told = run(57000282, "a move", faults=50)
+    assert told.found() == [], str(told)
+
+
+@pytest.mark.slow
 def test_a_replacement_that_the_file_takes_back_takes_no_vote() -> None:
     """The edit came between the note of the new node and the removal of the dead node's vote, which
     went in the pass that removed the note."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 import anyio
 import structlog
 
+from queenright.core.actions import RaftRemove
 from queenright.core.audit.record import Trigger
 from queenright.core.kinds.registry import needed_by
 from queenright.core.kinds.ruleset import RULESET, Ruleset
@@ -84,6 +85,8 @@ class LoopState:
         for action, _ in result.tried:
             if action.disrupts:
                 self.disrupted_at_s[action.disrupts] = anyio.current_time()
+            if isinstance(action, RaftRemove):
+                self.sightings.forget_voters(action.cluster)
 
     def fresh_s(self, seen_at_s: float) -> float:
         """Return the greatest age for this pass's observation. If even a second observation of only

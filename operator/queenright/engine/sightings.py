@@ -96,6 +96,17 @@ class Sightings:
         self._of_lists, self._objects = lists, objects
         self.found = {**kept, **present, **objects}
 
+    def forget_voters(self, cluster: str) -> None:
+        """Forget for how long a cluster's Raft nodes have listed the same voters. After a request
+        to change them the next look begins anew: a vote that was taken, and came back before that
+        look, would show the list of before."""
+        begin, end = raft_key(f"{cluster}_"), voters_key("").removeprefix(raft_key(""))
+        self.found = {
+            key: seen
+            for key, seen in self.found.items()
+            if not (key.startswith(begin) and key.endswith(end))
+        }
+
     def ages(self, now_s: float) -> Mapping[str, float]:
         """Return the seconds since each object was first seen in its present state."""
         return Ages({key: since_s for key, (_, since_s) in self.found.items()}, now_s)

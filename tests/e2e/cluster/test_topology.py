@@ -23,6 +23,7 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
     decode_replaced,
 )
 from tests.e2e.cluster.deployment import Deployment
+from tests.e2e.copies import fill, progress_of
 from tests.e2e.forecast_facts import differences, done, forecast
 from tests.e2e.losses import timeline
 from tests.e2e.membership import is_whole, leading, voters, with_members
@@ -146,7 +147,11 @@ def test_a_replica_leaves_and_another_member_comes(deployment: Deployment) -> No
     leader = leading(lab, FIRST)
     leaves = next(name for name in reversed(FIRST) if name != leader)
     members = {**{k: v for k, v in FIRST.items() if k != leaves}, "member-4": SPARE}
+    fill(lab, FIRST[leader])
     edit(deployment, members, FIRST[leader])
+    copies = progress_of(lab, "member-4")
+    assert copies
+    assert copies[-1].done_bytes == copies[-1].whole_bytes > 150_000_000
     assert leading(lab, members) == leader
     assert timeline(lab) == before, "the leader was not moved"
     assert not service(lab, f"main_{leaves}")

@@ -188,3 +188,17 @@ def swarm_of(seen: Observed) -> SwarmState:
 def with_services(seen: Observed, services: tuple[LiveService, ...]) -> Observed:
     swarm = dataclasses.replace(swarm_of(seen), services=services)
     return dataclasses.replace(seen, swarm=Known(swarm))
+
+
+def test_a_request_to_change_the_voters_begins_their_time_anew() -> None:
+    """Their list may be the same again by the next look; other clusters' lists keep their time."""
+    seen, own = Sightings(), voters_key("main_member-2")
+    found = three_nodes()
+    other = dataclasses.replace(
+        found, raft={**found.raft, "mainly_member-1": found.raft["main_member-1"]}
+    )
+    seen.note(other, 0.0)
+    seen.forget_voters("main")
+    ages = seen.note(other, 50.0)
+    assert ages[own] == 0.0
+    assert ages[voters_key("mainly_member-1")] == 50.0

@@ -58,6 +58,13 @@ def steps_of(state: ClusterState) -> Iterator[str]:
             f"the stand-in of {line.name} restarts under that name ({quorum(voters)}, "
             f"{quorum(voters - 1)} meanwhile; no data are copied)"
         )
+    goes = [member for member in leaving if not topology.new_name_of(member.name)]
+    if voters > 1 and (goes or topology.arriving):
+        yield (
+            "the replicas restart, one at a time, with the new list of Raft partners "
+            f"({voters - 1} of {voters} meanwhile, {quorum(voters)}); the leader has it with its "
+            "next restart"
+        )
 
 
 def departure(state: ClusterState, member: DesiredMember, voters: int) -> Iterator[str]:

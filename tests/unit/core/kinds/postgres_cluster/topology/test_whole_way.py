@@ -24,6 +24,35 @@ def way(text: str, observed: Observed) -> list[str]:
     return re.split(r"; \d+\. ", told)
 
 
+def restarts(members: int) -> str:
+    return (
+        "the replicas restart, one at a time, with the new list of Raft partners "
+        f"({members - 1} of {members} meanwhile, quorum {members // 2 + 1} of {members}); the "
+        "leader has it with its next restart"
+    )
+
+
+def test_the_plan_has_the_whole_way_of_more_members() -> None:
+    assert way(text_of(1, 2, 3, 4, 5), deployed(1, 2, 3)) == [
+        "member-4 starts on node5 and copies all data (quorum 2 of 3, then quorum 3 of 4)",
+        "member-5 starts on node6 and copies all data (quorum 3 of 4, then quorum 3 of 5)",
+        restarts(5),
+    ]
+
+
+def test_the_plan_has_the_whole_way_of_fewer_members() -> None:
+    assert way(text_of(1, 2, 3), deployed(1, 2, 3, 4, 5)) == [
+        "member-4 on node5 stops, without its vote (quorum 3 of 5, then quorum 3 of 4)",
+        "member-5 on node6 stops, without its vote (quorum 3 of 4, then quorum 2 of 3)",
+        restarts(3),
+    ]
+    alone = text_of(1, spec="  acknowledge: [noFailover]\n")
+    assert way(alone, deployed(1, 2, 3)) == [
+        "member-2 on node3 stops, without its vote (quorum 2 of 3, then quorum 2 of 2)",
+        "member-3 on node4 stops, without its vote (quorum 2 of 2, then quorum 1 of 1)",
+    ]
+
+
 def test_the_plan_has_the_whole_way_of_a_move() -> None:
     text = text_of(1, 2, 3).replace("member-1, node: node2", "member-1, node: node5")
     assert way(text, deployed(1, 2, 3)) == [
@@ -34,6 +63,7 @@ def test_the_plan_has_the_whole_way_of_a_move() -> None:
             "the stand-in of member-1 restarts under that name (quorum 2 of 3, quorum 2 of 2 "
             "meanwhile; no data are copied)"
         ),
+        restarts(3),
     ]
 
 
@@ -41,6 +71,7 @@ def test_the_plan_has_the_whole_way_of_a_replacement() -> None:
     assert way(MOVED, dead()) == [
         "member-3 on node4 stops, without its vote (quorum 2 of 3, then quorum 2 of 2)",
         "member-3 starts on node5 and copies all data (quorum 2 of 2, then quorum 2 of 3)",
+        restarts(3),
     ]
 
 
