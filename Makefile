@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim bench soak topology power-losses clean
+.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim topology-sim bench soak topology power-losses clean
 ##@ Start
 # A `##@` line names the group of the targets below it; without one it is Notes or Develop, by the file.
 HELP_GROUPS := Start Develop Lab Notes Release
@@ -122,6 +122,9 @@ sim: export QUEENRIGHT_SIM_HISTORIES ?= 20000
 sim: export QUEENRIGHT_SIM_FAULTS ?= 50
 sim: $(STAMP) ## 20,000 simulated histories of 50 faults, about two hours on 2 cores
 	$(BIN)/pytest -q -n auto --dist worksteal tests/sim
+
+topology-sim: $(STAMP) ## 20,000 simulated histories of 50 faults with edits of the members, about four hours on 2 cores
+	$(BIN)/python -m tests.sim.topology_histories
 
 bench: $(STAMP) ## speed and memory, side by side in one run
 	@$(BIN)/python -m tests.bench

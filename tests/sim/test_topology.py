@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from tests.fakes.virtual_loop import run_virtual
-from tests.sim.seeds import first_seed, histories_of
+from tests.sim.seeds import faults, first_seed, histories_of
 from tests.sim.topology_history import WALKS, run, run_until
 from tests.sim.topology_judge import TopologyJudge
 from tests.sim.topology_mutations import MUTATIONS, Bent
@@ -35,7 +35,7 @@ def test_an_edit_without_trouble_is_reached(walk: str) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_histories_of_topology_edits_end_as_the_file_says(seed: int) -> None:
-    told = run(seed, [*WALKS][seed % len(WALKS)])
+    told = run(seed, [*WALKS][seed % len(WALKS)], faults=faults())
     assert told.found() == [], str(told)
 
 
