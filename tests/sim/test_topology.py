@@ -31,6 +31,8 @@ USUAL = {"3 to 5 to 3", "the leader moves", "replaceAfter"}
 def test_an_edit_without_trouble_is_reached(walk: str) -> None:
     told = run(0, walk, faults=0)
     assert told.found() == [], str(told)
+    leaders = [line for line in told.story if " leads on timeline " in line]
+    assert len(leaders) == 1 + (walk == "the leader moves"), leaders
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+import psycopg
 import pytest
 
 from tests.e2e.cluster.deployment import Deployment
@@ -24,8 +25,17 @@ TOGETHER = "  acknowledge: [noFailover, evenMembers]\n"
 
 
 def rows(lab: Lab, node: str) -> set[int]:
-    with connect(lab, node) as connection:
-        return {int(number) for (number,) in connection.execute("SELECT number FROM kept")}
+    """The rows, as soon as the proxy there serves."""
+
+    def read() -> set[int]:
+        try:
+            with connect(lab, node) as connection:
+                return {int(number) for (number,) in connection.execute("SELECT number FROM kept")}
+        except psycopg.OperationalError:
+            return set()
+
+    found: set[int] = eventually(read, f"an answer through the proxy on {node}", LASTS_S, 2)
+    return found
 
 
 def tasks_of(lab: Lab, node: str) -> str:
@@ -57,6 +67,10 @@ def test_the_member_that_is_left_is_the_cluster_again(deployment: Deployment) ->
     lab.manager.docker("service", "rm", *(f"main_{name}" for name in NODES))
     eventually(lambda: not tasks_of(lab, node), "the end of the containers", 60)
     lab.manager.docker("config", "rm", "main_cluster")
+    ended = lab.node(node).docker("ps", "--all", "--quiet", "--filter", "name=main_member").stdout
+    lab.node(node).docker(
+        "rm", *ended.split(), check=False
+    )  # Swarm removes them, too, a little later
     lab.node(node).docker("volume", "rm", f"main_{left}-raft")
     # 3. the file has that member alone
     alone = with_members(quick_manifest(lab), [f"name: {left}, node: {node}"], TOGETHER)
