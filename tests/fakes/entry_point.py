@@ -60,15 +60,14 @@ def enter(model: Members, instance: Instance) -> None:
 
 
 def is_former(model: Members, instance: Instance) -> bool:
-    """Return True for a log of a member that was removed: the others, a quorum, do not list it."""
-    own = instance.raft_address
+    """Return True for a log of a member that was removed: that one of its partners which leads does
+    not list it."""
+    own, raft = instance.raft_address, model.consensus(instance.cluster).raft
     files = instance.volume.votes.get(own)
-    return (
-        files is not None
-        and bool(files.log or files.dump)
-        and can_be_spared(model, instance)
-        and not model.consensus(instance.cluster).raft.is_listed(own)
-    )
+    if files is None or not (files.log or files.dump) or not can_be_spared(model, instance):
+        return False
+    leader = raft.running.get(raft.leader)
+    return leader is not None and own not in leader.listed
 
 
 def wait(model: Members, instance: Instance) -> None:
@@ -107,6 +106,7 @@ def can_be_spared(model: Members, instance: Instance) -> bool:
         other
         for other in model.of_cluster(instance.cluster)
         if other is not instance
+        and other.raft_address in instance.partner_addresses
         and other.name in raft.able
         and reach.linked(other.node_id, instance.node_id)
     ]

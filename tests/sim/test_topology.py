@@ -32,7 +32,8 @@ def test_an_edit_without_trouble_is_reached(walk: str) -> None:
     told = run(0, walk, faults=0)
     assert told.found() == [], str(told)
     leaders = [line for line in told.story if " leads on timeline " in line]
-    assert len(leaders) == 1 + (walk == "the leader moves"), leaders
+    # One member that becomes three hands over once, for its list of partners is empty.
+    assert len(leaders) == 1 + (walk in {"the leader moves", "1 to 3"}), leaders
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,10 +12,11 @@ from queenright.core.kinds.postgres_cluster.patroni.pending_restart import (
     pending_restart,
 )
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.partners import has_empty_list
 from queenright.core.planning.images import service_changes, wanted_service
 from queenright.core.planning.service_context import answered_once
 from queenright.core.swarm.diff import disrupts
-from queenright.core.swarm.objects import Service
+from queenright.core.swarm.objects import PARTNERS_VARIABLE, Service
 
 
 @answered_once
@@ -25,7 +26,8 @@ def restart_need(state: ClusterState, member: DesiredMember) -> str:
     if member.name in state.desired.topology.leaving:
         return ""
     container = restarting_fields(state, member.service)
-    return ", ".join((*container, *restarting_parameters(state, member)))
+    partners = [PARTNERS_VARIABLE] if has_empty_list(state, member) else []
+    return ", ".join((*container, *partners, *restarting_parameters(state, member)))
 
 
 @answered_once

@@ -60,10 +60,15 @@ def steps_of(state: ClusterState) -> Iterator[str]:
         )
     goes = [member for member in leaving if not topology.new_name_of(member.name)]
     if voters > 1 and (goes or topology.arriving):
+        # The list of an only member is empty (``partners``).
+        last = (
+            "hands over, and restarts, too"
+            if len(state.desired.members) == 1
+            else ("has it with its next restart")
+        )
         yield (
             "the replicas restart, one at a time, with the new list of Raft partners "
-            f"({voters - 1} of {voters} meanwhile, {quorum(voters)}); the leader has it with its "
-            "next restart"
+            f"({voters - 1} of {voters} meanwhile, {quorum(voters)}); the leader {last}"
         )
 
 
