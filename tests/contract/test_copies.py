@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from queenright.core.observed.copies import progress_in
+from queenright.core.observed.base_copies import progress_in
 from tests.contract.real_postgres import SUPERUSER_PASSWORD, binaries, real_postgres
 
 pytestmark = pytest.mark.lab

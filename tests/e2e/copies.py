@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from queenright.core.observed.copies import BaseCopy, progress_in
+from queenright.core.observed.base_copies import BaseCopy, progress_in
 from tests.e2e.swarm_facts import connect
 from tests.lab.lab import Lab
 

@@ -25,7 +25,7 @@ SILENT = 50
 
 @dataclass(frozen=True)
 class Wish:
-    """Which histories: from a seed on, so many, each with so many faults."""
+    """The histories to live through: from a seed on, so many, each with so many faults."""
 
     first: int
     count: int

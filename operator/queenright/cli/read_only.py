@@ -31,7 +31,7 @@ from queenright.core.observed import Observed, SwarmState, Unknown
 from queenright.core.planning.lease import StoredLease
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.preflight import swarm_or_hold
-from queenright.engine.copies import with_copies
+from queenright.engine.base_copies import with_copies
 from queenright.engine.live_look import live_look
 from queenright.engine.planning import PlannedPass, observe_and_plan
 from queenright.ports.errors import PortError

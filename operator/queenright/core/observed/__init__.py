@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queenright.core.observed.archiving import Archiving
-from queenright.core.observed.copies import BaseCopy
+from queenright.core.observed.base_copies import BaseCopy
 from queenright.core.observed.known import Known, Live, NotAsked, Unknown
 from queenright.core.observed.patroni import MemberStatus, RaftLoss, RaftStatus, TimelineEnd
 from queenright.core.observed.readiness import Readiness

@@ -29,7 +29,7 @@ the socket, and complains in every round. No `host` rule before it can decide a 
 BASE_BACKUP = ({"checkpoint": "fast"}, "progress")
 """Options of pg_basebackup, which copies a new member. With a spread checkpoint, its default, the
 copy from a replica begins only after that replica's next restartpoint: minutes. Its progress is
-read out of the container's lines (``core.observed.copies``)."""
+read out of the container's lines (``core.observed.base_copies``)."""
 
 _BOOTSTRAP = "bootstrap"
 

@@ -27,7 +27,7 @@ from queenright.core.observed import (
     Task,
     Unknown,
 )
-from queenright.core.observed.copies import BaseCopy
+from queenright.core.observed.base_copies import BaseCopy
 from queenright.core.planning.plan import NOT_COMPARED, Hold, Plan, summary
 from queenright.core.planning.status import Block, Line, Lines, Table
 

@@ -10,7 +10,7 @@ import pytest
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.kinds.postgres_cluster.status.rows import MemberRow, member_row
 from queenright.core.observed import Observed, Unknown
-from queenright.engine.copies import with_copies
+from queenright.engine.base_copies import with_copies
 from queenright.engine.planning import observe_and_plan
 from tests.fakes.copy_lines import WHOLE_KB
 from tests.fakes.loading import judged

@@ -11,7 +11,7 @@ from dataclasses import replace
 import anyio
 
 from queenright.core.observed import Known, Observed
-from queenright.core.observed.copies import BaseCopy, copy_in
+from queenright.core.observed.base_copies import BaseCopy, copy_in
 from queenright.ports import Ports
 from queenright.ports.errors import PortError
 

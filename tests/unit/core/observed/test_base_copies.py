@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from queenright.core.observed.copies import copy_in
+from queenright.core.observed.base_copies import copy_in
 
 WHOLE = 4_000_000
 

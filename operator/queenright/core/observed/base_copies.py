@@ -1,4 +1,4 @@
-"""How far a member's copy of another's data has come, by the lines that pg_basebackup writes.
+"""Reads how far a member's copy of another's data has come, out of pg_basebackup's lines.
 
 Patroni runs it with ``--progress``, which writes one line a second while data arrive, with
 kilobytes and an estimate of the whole.
