@@ -29,6 +29,8 @@ class Members(MemberContainers):
     last_quorate_s: dict[str, float] = field(default_factory=dict)
     last_led_s: dict[str, float] = field(default_factory=dict)
     """The tick at which each cluster was last seen with a quorum, and with a leader."""
+    led_again_s: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The last time without a leader: from the tick at which one was seen to the next one's."""
     slow: set[str] = field(default_factory=set)
     """Services of members whose replication is slow."""
     writes_bytes: int = WRITES_BYTES

@@ -84,6 +84,9 @@ class PatroniModel(Members):
         leader, now_s = self.leader(cluster), self.now_s
         if leader is None:
             return
+        before_s = self.last_led_s.get(cluster, -1.0)
+        if now_s - before_s > 1.5 * TICK_S:
+            self.led_again_s[cluster] = before_s, now_s
         self.last_led_s[cluster] = now_s
         least = leader.volume.location - agreed.setting("maximum_lag_on_failover")
         for member in members:

@@ -58,7 +58,10 @@ def judge_failover(subject: Subject, verb: Verb, looked_at_s: float) -> Iterator
     """Nobody leads, all members run, and none has newer data than the one that is named. Where the
     file accepts a loss, those that run count, and the named one is on the accepted timeline."""
     model = subject.world.patroni_model
-    idle_s = looked_at_s - model.last_led_s.get(subject.cluster, -1.0)
+    last_s = model.last_led_s.get(subject.cluster, -1.0)
+    ended_s, again_s = model.led_again_s.get(subject.cluster, (last_s, -1.0))
+    # Patroni may elect one between the look and the request, which is refused then.
+    idle_s = looked_at_s - (ended_s if again_s > looked_at_s else last_s)
     if idle_s < ELECTS_S:
         yield f"a failover is forced {idle_s:.0f} s after a member led"
     if model.last_quorate_s.get(subject.cluster, -1.0) < looked_at_s:
