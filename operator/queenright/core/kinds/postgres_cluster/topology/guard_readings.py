@@ -49,14 +49,6 @@ def is_silent(live: LiveService, observed: Observed) -> bool:
     return not is_known and raft_of(live, observed) is None
 
 
-def streams(live: LiveService, observed: Observed) -> bool:
-    match observed.members.get(live.value.name):
-        case Known(status):
-            return status.is_streaming
-        case _:
-            return False
-
-
 def holds_lock(live: LiveService, observed: Observed) -> bool:
     match observed.members.get(live.value.name):
         case Known(status):

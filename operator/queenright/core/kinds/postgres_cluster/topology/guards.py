@@ -28,7 +28,6 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     raft_of,
     raft_self,
     seatless,
-    streams,
     why_occupied,
 )
 from queenright.core.observed import Known, Observed, RaftStatus, hung_key, voters_key
@@ -245,9 +244,8 @@ def only_empty_members_copy(plan: Plan, observed: Observed) -> Refusal | None:
 
 def is_left_member(action: RemoveService, observed: Observed) -> bool:
     """Return True for a member without a vote, by the note and by the word of every other member's
-    Raft node; one of these members leads, and another replica streams if it did and there is one.
-    Where a single voter is left, it has known so for long enough to have that on disk: with the
-    former list it is no quorum."""
+    Raft node; one of these members leads. Where a single voter is left, it has known so for long
+    enough to have that on disk: with the former list it is no quorum."""
     swarm = swarm_of(observed)
     found = [live for live in swarm.services if live.id == action.id] if swarm else []
     if swarm is None or not found or found[0].value.labels.get(ROLE_LABEL) != "member":
@@ -273,7 +271,4 @@ def is_left_member(action: RemoveService, observed: Observed) -> bool:
     if is_last and min(ages_s, default=0.0) < ON_DISK_S:
         return False
     led = [live for live in (*found, *beside) if holds_lock(live, observed)]
-    replicas = [live for live in beside if live not in led]
-    if replicas and streams(found[0], observed) and not any(streams(r, observed) for r in replicas):
-        return False
     return bool(own) and bool(votes) and all(votes) and len(led) == 1 and led[0] in beside
