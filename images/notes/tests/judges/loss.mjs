@@ -81,6 +81,12 @@ async function make(person, tab) {
   await write(person, tab);
 }
 
+/** Begins to edit another page without a network, and writes there. */
+async function begin(person, tab, page) {
+  await person.begin(page, tab);
+  await write(person, tab);
+}
+
 /** Saves a text whose page is gone as a new page. */
 async function save(tab) {
   const before = tab.url();
@@ -181,11 +187,13 @@ async function storm(pages) {
       try {
         if (!tab || !await tab.locator('.ProseMirror').count()) {
           if (!person.isOffline) await Promise.race([person.edit(random.one(pages), tab), pause(8000)]);
+          else if (tab) await begin(person, tab, random.one(pages));
         } else {
           const chance = random.next();
           if (chance < 0.2) await remove(person, tab);
           else if (chance < 0.35 && !person.isOffline) await comment(person, tab);
           else if (chance < (Number(process.env.LOSS_MAKE) || 0.42) && !person.isOffline) await make(person, tab);
+          else if (chance < 0.35 && person.isOffline) await begin(person, tab, random.one(pages));
           else if (chance < 0.5 && !person.isOffline && await tab.locator('[data-lost-text]').count()) await save(tab);
           else await write(person, tab);
         }
@@ -350,5 +358,6 @@ for (let round = 0; round < rounds && Date.now() - begun < seconds * 1000 && !wr
 for (const person of people) await person.end().catch(() => undefined);
 for (const one of wrong) console.log(`wrong: ${one}`);
 console.log(`seed ${seed}: ${total.rounds} rounds, ${total.words} words accepted, ${total.lost} lost`);
-console.log(`${total.comments} of them in comments; ${made} pages made by people, ${saved} saved from lost texts`);
+console.log(`${total.comments} of them in comments; ${made} pages made by people, ${saved} saved from lost texts, `
+  + `${people.reduce((all, one) => all + one.begun, 0)} begun to edit without a network`);
 process.exit(wrong.length ? 1 : 0);

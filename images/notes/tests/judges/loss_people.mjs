@@ -25,7 +25,7 @@ export const storedIn = (names) => new Promise((done, failed) => {
 
 export class Person {
   constructor(name, who, base, hasLocks) {
-    Object.assign(this, { name, who, base, hasLocks, tabs: [], notes: [], isOffline: false, opening: new Set() });
+    Object.assign(this, { name, who, base, hasLocks, tabs: [], notes: [], begun: 0, isOffline: false, opening: new Set() });
     this.home = mkdtempSync(join(tmpdir(), `notes-loss-${name}-`));
   }
 
@@ -124,6 +124,14 @@ export class Person {
       const seen = (await tab.locator('body').innerText()).slice(0, 600);
       throw new Error(`${error.message.split('\n')[0]} ${tab.url()} ${seen}\n${this.noted()}`);
     });
+  }
+
+  /** Begins to edit a page that the browser has stored, without a network; fails soon with one that it has not. */
+  async begin(id, tab) {
+    await tab.goto(`${this.base}/w/p/${id}`, { timeout: 5000 });
+    await tab.getByRole('button', { name: 'Edit', exact: true }).first().click({ timeout: 3000 });
+    await tab.getByRole('textbox', { name: 'Text of the page' }).waitFor({ timeout: 5000 });
+    this.begun += 1;
   }
 
   #note(request, what) {

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from notes.auth import audit
 from notes.db.connect import Conn
+from notes.edits import live
 from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem
@@ -23,8 +24,19 @@ from notes.pages.saves import SaveIn, Version, save
 table = Table("pages")
 
 
+class Base(msgspec.Struct, frozen=True):
+    """The place in a page's edit log up to which a document has its edits."""
+
+    seq: int
+    id: UUID
+
+
 class Node(msgspec.Struct, frozen=True):
-    """A page with its document."""
+    """A page with its document.
+
+    `edit` is the base of an editor's steps on exactly this document. It is null where the saved
+    document differs from that of the log, in empty paragraphs for example, and for visitors.
+    """
 
     id: UUID
     space_id: UUID
@@ -41,6 +53,7 @@ class Node(msgspec.Struct, frozen=True):
     trashed_at: datetime | None
     is_favourite: bool
     is_watched: bool
+    edit: Base | None
 
 
 class NodeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,8 +78,13 @@ _NODE: LiteralString = (
     " page_insider(n.space_id, n.access_root, %(person)s, %(groups)s, %(admin)s) AS inside,"
     " EXISTS (SELECT 1 FROM favourites f WHERE f.node_id = n.id AND f.user_id = %(person)s)"
     " AS is_favourite, coalesce((SELECT w.is_on FROM watches w WHERE w.node_id = n.id"
-    " AND w.user_id = %(person)s), n.created_by = %(person)s, false) AS is_watched"
-    " FROM nodes n WHERE n.id = %(id)s"
+    " AND w.user_id = %(person)s), n.created_by = %(person)s, false) AS is_watched,"
+    # In this statement, so that the document and its base are of one moment.
+    " l.node_id IS NOT NULL AS has_log, l.doc IS NULL AS is_exact, l.saved_seq,"
+    " CASE WHEN l.saved_seq = l.seq THEN l.edit_id WHEN l.saved_seq = 0 THEN l.base_id"
+    " ELSE (SELECT e.id FROM page_edits e WHERE e.node_id = n.id AND e.seq = l.saved_seq)"
+    " END AS saved_id"
+    " FROM nodes n LEFT JOIN page_logs l ON l.node_id = n.id WHERE n.id = %(id)s"
 )
 
 
@@ -80,10 +98,22 @@ async def get_node(call: Call, id: UUID) -> Node:
     is_editor = row is not None and row["role"] >= Role.EDITOR
     row = access.admit(call, row, Role.VIEWER, trashed=is_editor)
     row["role"] = Role(row["role"]).label
+    row["edit"] = _base(row)
     if not row.pop("inside"):
+        row["edit"] = None
         row["created_by"] = row["updated_by"] = None
         row["doc"] = msgspec.Raw(mentions.hidden(bytes(row["doc"])))
     return Node(**row)
+
+
+def _base(row: dict[str, Any]) -> Base | None:
+    """Takes what a page's row says of its log; returns the base of the row's document, if any."""
+    has_log, is_exact = row.pop("has_log"), row.pop("is_exact")
+    seq, edit_id = row.pop("saved_seq"), row.pop("saved_id")
+    if not has_log:
+        return Base(0, live.first_id(row["version"], row["updated_at"]))
+    # Of a saved edit that is older than the log no id is kept.
+    return Base(seq, edit_id) if is_exact and edit_id else None
 
 
 @table("GET", "/api/v1/nodes/{id}/markdown", media_type="text/markdown")

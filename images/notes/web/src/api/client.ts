@@ -12,7 +12,15 @@ export class ApiError extends Error {
 }
 
 /** The server was not reached, or has no database for the moment. */
-export class UnreachableError extends Error {}
+export class UnreachableError extends Error {
+  constructor(
+    path: string,
+    /** Of an answer that says so; 0 if there was none. */
+    readonly status = 0,
+  ) {
+    super(path);
+  }
+}
 
 /** True for a refusal that says nothing about what was asked for: the same request may be answered later. */
 export const isBusy = (error: unknown): boolean =>
@@ -56,7 +64,7 @@ export async function request<T>(method: string, path: string, options: Options 
   }
   if (UNAVAILABLE.has(answer.status)) {
     onReached(false);
-    throw new UnreachableError(path);
+    throw new UnreachableError(path, answer.status);
   }
   onReached(true);
   if (answer.status === 401 && !options.isProbe) onSignedOut();

@@ -51,6 +51,11 @@ export interface PageNode {
   is_favourite: boolean;
   /** Absent in the answers of an older server. */
   is_watched?: boolean;
+  /**
+   * The edit that exactly this document is of; null where the document of the edit log is another one. Absent in the
+   * answers of an older server.
+   */
+  edit?: { seq: number; id: string } | null;
 }
 
 /** A comment; one without `parent_id` begins a thread. `quote` is the passage that it is about. */

@@ -8,6 +8,7 @@ import { isCurrent, load } from "../api/signed_in";
 import type { Me, PageNode, Reference, Site, Space, TreeNode } from "../api/types";
 import { keepValue } from "../sync/database";
 import {
+  keepBaseSoon,
   keepPage,
   keepTree,
   readAll,
@@ -202,7 +203,11 @@ export async function openPage(id: string): Promise<void> {
     };
     const node = await load<PageNode>(`/api/v1/nodes/${id}`, show, { signal: stop });
     if (!trees.value.has(node.space_id)) void readAnyTree(node.space_id);
-    if (!node.trashed_at) whenIdle(() => keepPage(node, user, favoured.value));
+    if (node.trashed_at) return;
+    whenIdle(async () => {
+      await keepPage(node, user, favoured.value);
+      await keepBaseSoon(node, user);
+    });
   } catch (error) {
     if (stop.aborted || !isSame()) return;
     if (error instanceof UnreachableError) {

@@ -3,7 +3,8 @@ import { request, UnreachableError } from "../api/client";
 import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, followWith, saving } from "../app/editing";
-import { firstView, isWaiting, noteText } from "../app/waiting";
+import { isWaiting, noteText } from "../app/waiting";
+import { beginning } from "./begin";
 import { ending } from "./given_up";
 import { makeId, moved, showEdited } from "../app/presence";
 import { opened, userId } from "../app/store";
@@ -132,7 +133,7 @@ async function once(
 
 /** The session of a page: the one that still sends, a draft's, or a new one. */
 export async function open(page: string): Promise<Session> {
-  const make = async (): Promise<Session> => (await fromDraft(page)) ?? (await fresh(page));
+  const make = async (): Promise<Session> => (await fromDraft(page)) ?? (await fresh(page, true));
   const found = (await once(page, make)) ?? ((await once(page, make)) as Session);
   followWith({
     page,
@@ -149,13 +150,12 @@ export async function open(page: string): Promise<Session> {
   return found;
 }
 
-async function fresh(page: string): Promise<Session> {
+/** A session that begins anew; with `mayBeStored` also without a network. */
+async function fresh(page: string, mayBeStored = false): Promise<Session> {
   const isSame = isCurrent();
   const user = userId();
   const client = makeId();
-  const release = await take(client);
-  const here = firstView(page);
-  const live = here ?? (await load<LiveView>(`/api/v1/nodes/${page}/live`, () => undefined));
+  const live = await beginning(page, userId(), mayBeStored);
   let made: Session | undefined;
   made = new Session(
     page,
@@ -166,6 +166,7 @@ async function fresh(page: string): Promise<Session> {
     plugins(page, live.seq, () => made),
   );
   if (opened.value?.id === page) made.space = opened.value.node?.space_id ?? "";
+  const release = await take(client);
   if (release) releases.set(made, release);
   return made;
 }

@@ -1,12 +1,12 @@
 /** Stores the pages that the user has read, and keeps them current. */
 import { ApiError } from "../api/client";
 import { load } from "../api/signed_in";
-import type { PageNode, TreeNode } from "../api/types";
+import { type LiveView, mayWrite, type PageNode, type TreeNode } from "../api/types";
 import { plainText } from "../doc/text";
 import { beginWriting, database, type Writing, writeFor } from "./database";
 import { compare, tooMany } from "./limits";
 import { keepPictures } from "./pictures";
-import type { StoredPage } from "./stored";
+import type { PageBase, StoredPage } from "./stored";
 
 const AT_ONCE = 2;
 
@@ -65,9 +65,60 @@ export async function keepPage(
     bytes: JSON.stringify(node).length + text.length,
     readAt: Date.now(),
   };
-  if (!(await writeFor(user, (work) => work.objectStore("pages").put(page)))) return;
+  const put = async (work: Writing): Promise<unknown> => {
+    const pages = work.objectStore("pages");
+    const before = await pages.get(node.id);
+    // An older base is one, too: what came after it is read with the return of the network.
+    const base = needsBase(node) && before?.user === user ? before.base : undefined;
+    return pages.put(base ? { ...page, base, bytes: page.bytes + sizeOf(base) } : page);
+  };
+  if (!(await writeFor(user, put))) return;
   for (const id of tooMany(await storedPages(user), favoured)) await removePage(id);
   await keepPictures(page);
+}
+
+/** True if an editor of the page does not begin from its saved document. */
+const needsBase = (node: PageNode): boolean => !node.edit && mayWrite(node.role);
+const sizeOf = (base: PageBase | undefined): number => (base ? JSON.stringify(base).length : 0);
+
+/** Reads and stores what an editor of a stored page begins from, if that is not the page's document. */
+export async function keepBase(node: PageNode, user: string): Promise<void> {
+  // Without an answer about that the server is an older one: nobody edits what it has not told of.
+  if (node.edit === undefined || !needsBase(node)) return;
+  const path = `/api/v1/nodes/${node.id}/live`;
+  const { seq, id, title, doc } = await load<LiveView>(path, () => undefined);
+  await writeFor(user, async (work) => {
+    const pages = work.objectStore("pages");
+    const found = await pages.get(node.id);
+    if (found?.user !== user || !needsBase(found.node)) return;
+    const base = { seq, id, title, doc };
+    const bytes = found.bytes - sizeOf(found.base) + sizeOf(base);
+    await pages.put({ ...found, base, bytes });
+  });
+}
+
+/** While a page is written it is saved every 15 s: each time its base would be read again. */
+const QUIET_MS = 20_000;
+const soon = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** Does the same, but once in a while only if there is a base already. */
+export async function keepBaseSoon(node: PageNode, user: string): Promise<void> {
+  clearTimeout(soon.get(node.id));
+  soon.delete(node.id);
+  if (!(await storedPage(node.id, user))?.base) return keepBase(node, user);
+  const read = (): void => {
+    soon.delete(node.id);
+    void keepBase(node, user).catch(() => undefined);
+  };
+  soon.set(node.id, setTimeout(read, QUIET_MS));
+}
+
+export const mayBeWritten = (node: PageNode): boolean => mayWrite(node.role) && !node.trashed_at;
+
+/** What an editor begins from with a stored page; undefined if it is not known, or the page may not be written. */
+export function baseOf({ node, base }: Pick<StoredPage, "node" | "base">): PageBase | undefined {
+  if (!mayBeWritten(node)) return undefined;
+  return node.edit ? { ...node.edit, title: node.title, doc: node.doc } : base;
 }
 
 export async function removePage(id: string): Promise<void> {
@@ -124,6 +175,7 @@ export async function readAll(
       try {
         const node = await load<PageNode>(`/api/v1/nodes/${id}`, () => undefined);
         await keepPage(node, user, favoured);
+        await keepBase(node, user);
       } catch (error) {
         if (!(error instanceof ApiError) || error.status === 401 || error.status === 429) return;
         if (error.status === 404 || error.status === 403) await removePage(id);

@@ -10,6 +10,16 @@ export interface StoredPage {
   text: string;
   bytes: number;
   readAt: number;
+  /** What an editor begins from, where that is not the page's document. */
+  base?: PageBase;
+}
+
+/** The exact document of a page after an edit. */
+export interface PageBase {
+  seq: number;
+  id: string;
+  title: string;
+  doc: Doc;
 }
 
 export interface StoredTree {

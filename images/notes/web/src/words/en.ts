@@ -93,6 +93,8 @@ export const en = {
   keepBoth: "Keep both",
   decide: "Decide",
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
+  noCopy: "You are offline, and this device has no copy of it to begin from.",
+  editedElsewhere: "You are offline, and another tab has text of it that is not sent yet.",
   editorKeys:
     "Type / to insert a block, and @ to mention a person. To leave the text with the keyboard, press Escape, then Tab.",
   more: "More actions",
@@ -174,7 +176,8 @@ export const en = {
   wholePageText: "For screen readers. Otherwise the editor draws only what is near the screen.",
   singleKeysText: "Turn them off if you dictate, or press keys by accident.",
   offlineReading: "Offline reading",
-  offlineReadingText: "Pages that you read are stored on this device: up to 500 pages or 100 MB.",
+  offlineReadingText:
+    "Pages that you read are stored on this device: up to 500 pages or 100 MB. Those that you may change can be edited without a network, too.",
   keepOffline: (name: string) => `Keep all pages of ${name} on this device`,
   stored: (n: number, size: string) => `${count(n, "page", "pages")}, ${size}`,
   deleteStored: "Delete the stored pages",

@@ -95,6 +95,9 @@ export const words: Words = {
   keepBoth: "Beide behalten",
   decide: "Entscheiden",
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
+  noCopy: "Sie sind offline, und dieses Gerät hat keine Fassung, mit der Sie beginnen könnten.",
+  editedElsewhere:
+    "Sie sind offline, und in einem anderen Tab ist Text der Seite, der noch nicht gesendet ist.",
   editorKeys:
     "Mit / fügen Sie einen Block ein, mit @ erwähnen Sie jemanden. Mit Escape und dann Tab verlassen Sie den Text über die Tastatur.",
   more: "Weitere Aktionen",
@@ -178,7 +181,7 @@ export const words: Words = {
   singleKeysText: "Zum Abschalten, falls Sie diktieren oder versehentlich Tasten drücken.",
   offlineReading: "Lesen ohne Netz",
   offlineReadingText:
-    "Gelesene Seiten werden auf diesem Gerät gespeichert: bis zu 500 Seiten oder 100 MB.",
+    "Gelesene Seiten werden auf diesem Gerät gespeichert: bis zu 500 Seiten oder 100 MB. Was Sie ändern dürfen, lässt sich auch ohne Netz bearbeiten.",
   keepOffline: (name) => `Alle Seiten von ${name} auf diesem Gerät behalten`,
   stored: (n, size) => `${count(n, "Seite", "Seiten")}, ${size}`,
   deleteStored: "Gespeicherte Seiten löschen",
