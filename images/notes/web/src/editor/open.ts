@@ -155,7 +155,7 @@ async function fresh(page: string, mayBeStored = false): Promise<Session> {
   const isSame = isCurrent();
   const user = userId();
   const client = makeId();
-  const live = await beginning(page, userId(), mayBeStored);
+  const live = await beginning(page, user, mayBeStored);
   let made: Session | undefined;
   made = new Session(
     page,
