@@ -43,7 +43,7 @@ async def since(
     conn: Conn, node_id: UUID, since: int, base_id: UUID | None, *, named: bool
 ) -> Edits:
     """The edits after one. Raises a 410 if they are not kept any more, or the one itself is not:
-    whether it was lost or is too old can't be told then."""
+    whether it was lost or is too old is not known then."""
     cursor = await conn.execute(
         "SELECT coalesce(l.seq, 0) AS seq, l.edit_id, n.version, n.updated_at, l.base_id,"
         " (SELECT min(seq) FROM page_edits WHERE node_id = n.id) AS first,"
