@@ -115,15 +115,16 @@ def test_drift_is_repaired_and_told(declared: Deployment) -> None:
     sql(
         lab,
         "SET log_statement = 'none'",
+        "BEGIN",  # roles and databases are read one after the other: each is to be seen whole
         "ALTER ROLE shop SUPERUSER CREATEDB CONNECTION LIMIT 3 PASSWORD 'an intruder''s'",
         "GRANT pg_write_all_data TO shop",
         "GRANT ALL ON DATABASE shop TO PUBLIC",
         "ALTER DATABASE shop OWNER TO postgres",
         "ALTER DATABASE shop CONNECTION LIMIT 1",
+        "COMMIT",
     )
-    operator.wait_for(
-        lambda: changes_of(declared, "alter-database/main/shop", since), "the repair", 60
-    )
+    for key in ("alter-role/main/shop", "alter-database/main/shop"):
+        operator.wait_for(lambda key=key: changes_of(declared, key, since), f"{key}: repaired", 60)
     roles = changes_of(declared, "alter-role/main/shop", since)
     assert {path.rpartition(".")[2] for path in roles} == {
         "superuser",
