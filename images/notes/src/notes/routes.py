@@ -24,6 +24,7 @@ from notes.events import stream
 from notes.files import serve, uploads
 from notes.http import openapi
 from notes.http.routing import Operation
+from notes.invitations import api as invitations
 from notes.jobs import api as jobs
 from notes.notifications import api as notifications
 from notes.pages import api as pages
@@ -37,6 +38,7 @@ from notes.transfer import api as imports
 from notes.transfer import export, previews, zip_uploads
 from notes.version import version
 from notes.web import (
+    invitation_views,
     page_views,
     reading_views,
     share_views,
@@ -80,6 +82,7 @@ OPERATIONS: list[Operation] = [
         own_sessions.table,
         tokens.table,
         users.table,
+        invitations.table,
         quotas.table,
         oidc_routes.table,
         oidc_settings.table,
@@ -92,6 +95,7 @@ OPERATIONS: list[Operation] = [
         workspace_views.table,
         sign_in.table,
         share_views.table,
+        invitation_views.table,
         site.table,
         site_views.table,
     )

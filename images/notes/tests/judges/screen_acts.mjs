@@ -145,6 +145,35 @@ const acts = {
     // A picture must not differ from one day to the next.
     await page.evaluate(() => { document.querySelector('.secret code').textContent = 'nt_shown-once'; });
   },
+  /** A picture must not differ from one day to the next. */
+  async people(page) {
+    await page.locator('[data-invitation]').first().waitFor();
+    await page.evaluate(() => document.querySelectorAll('[data-invitation] small:last-child').forEach((one) => {
+      one.textContent = 'Invited by Ada · Ends on Dec 24, 2026';
+    }));
+  },
+  async invite(page) {
+    await acts.people(page);
+    await page.locator('#invite').click();
+    const values = { email: 'dorothy@example.org', name: 'Dorothy Vaughan' };
+    for (const [name, value] of Object.entries(values)) await page.locator(`[data-invite] input[name=${name}]`).fill(value);
+    await page.locator('[data-invite] select').first().selectOption('editor');
+  },
+  async invited(page) {
+    await acts.invite(page);
+    await page.locator('[data-invite] .primary').click();
+    await page.locator('.secret').waitFor();
+    await page.locator('[data-invitation]').nth(1).waitFor();
+    await acts.people(page);
+    await page.evaluate(() => { document.querySelector('.secret code').textContent = 'https://notes.example.org/s/shown-once/invitation'; });
+  },
+  /** A picture must not differ from one day to the next. */
+  async invitation(page) {
+    await page.evaluate(() => {
+      const text = document.querySelector('main p').firstChild;
+      text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, '2026-12-24 18:00');
+    });
+  },
   async group(page) {
     await page.locator('[data-group] button').first().click();
     await page.locator('[data-group] .boxes').waitFor();

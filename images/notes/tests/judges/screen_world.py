@@ -163,6 +163,9 @@ def furnish(client: Client) -> dict[str, str]:
     for _ in range(3):
         assert client.get(ids["share"]).status_code == 200
     ids["guarded"] = _path(client.ok("POST", shares, {"password": "open"})["url"])
+    katherine = {"email": "katherine@example.org", "name": "Katherine Johnson"}
+    rights = {"spaces": [{"space_id": home, "role": "editor"}]}
+    ids["invitation"] = _path(client.ok("POST", "/api/v1/invitations", katherine | rights)["url"])
     files = (("Interviews.md", b"# Interviews\n\nFive people.\n"), ("sketch.bin", b"\0"))
     ids["import"] = imported(client, others[1], zipped(*files))["id"]
     ids["research"] = others[1]

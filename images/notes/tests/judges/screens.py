@@ -100,7 +100,9 @@ WORKSPACE = (
     Screen("account", "The account", "/w/account", "screen account"),
     Screen("sessions", "The sessions of an account", "/w/account", "screen account", "sessions"),
     Screen("new-token", "A new API token", "/w/account", "screen account", "newToken"),
-    Screen("people", "People", "/w/admin/people", "screen admin"),
+    Screen("people", "People", "/w/admin/people", "screen admin", "people"),
+    Screen("invite", "Invite a person", "/w/admin/people", "screen admin", "invite"),
+    Screen("invited", "The link of an invitation", "/w/admin/people", "screen admin", "invited"),
     Screen("groups", "A group's members", "/w/admin/groups", "screen admin", "group"),
     Screen("limits", "Limits", "/w/admin/limits", "screen admin", "limits"),
     Screen("domains", "The domains of all spaces", "/w/admin/domains", "screen admin"),
@@ -134,6 +136,21 @@ PLAIN = (
     Screen("plain-error", "An unknown address", "/nowhere", "error.html"),
     Screen("share", "A shared page", "{share}", "shared.html", is_public=True),
     Screen("share-password", "A password", "{guarded}", "share_password.html", is_public=True),
+    Screen(
+        "invitation",
+        "An invitation",
+        "{invitation}",
+        "invitation.html",
+        "invitation",
+        is_public=True,
+    ),
+    Screen(
+        "invitation-over",
+        "An invitation that does not hold",
+        "/s/unknown/invitation",
+        "invitation.html",
+        is_public=True,
+    ),
     Screen("login", "Sign in", "/login", "login.html", is_public=True),
 )
 #: Shown until the first person has an account; then all other addresses lead here.

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
 Document = dict[str, Any]
 TAKES_AWAY = {
-    "cancel_job", "delete_attachment", "delete_comment", "delete_group", "delete_node",
+    "cancel_job", "delete_attachment", "delete_comment", "delete_group", "delete_invitation",
+    "delete_node",
     "delete_share", "delete_space", "delete_token", "end_session",
     "patch_user",
 }  # fmt: skip
@@ -66,6 +67,9 @@ def make(client: Client) -> dict[str, str]:
         "attachments": attach(client, made, "a.txt", b"abc", "text/plain")["id"],
         "groups": client.ok("POST", "/api/v1/groups", {"name": made})["id"],
         "users": client.ok("POST", "/api/v1/users", {"email": f"{made}@a.example", "name": "E"})[
+            "id"
+        ],
+        "invitations": client.ok("POST", "/api/v1/invitations", {"email": f"{made}@i.example"})[
             "id"
         ],
         "tokens": client.ok("POST", "/api/v1/tokens", {"name": "T", "scopes": ["read"]})["id"],

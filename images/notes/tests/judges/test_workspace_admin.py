@@ -1,4 +1,4 @@
-"""Uses the account and the administration in Chromium: tokens, password, people, groups, audit."""
+"""Uses the account and the administration in Chromium: tokens, people, invitations, groups."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 28
+SCENARIOS = 51
 #: More entries of the audit log than one answer has.
 PAGES = 60
 

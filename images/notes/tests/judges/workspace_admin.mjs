@@ -1,6 +1,6 @@
 // Uses the account and the administration in Chromium, and prints a line for each scenario that holds.
 // Arguments: address, and two people's e-mail addresses and passwords as JSON. The first is an administrator.
-import { browser, holds, judge, newPage } from './chromium.mjs';
+import { accessible, browser, holds, judge, newPage } from './chromium.mjs';
 import { signIn } from './screen_acts.mjs';
 
 const [base, given] = process.argv.slice(2);
@@ -157,6 +157,107 @@ async function groups() {
   await context.close();
 }
 
+/** Opens a link as somebody who is not signed in, in a browser without scripts. */
+async function atLink(link, more = {}) {
+  const { context, page } = await newPage({ javaScriptEnabled: false, ...more }, 40_000);
+  await page.goto(link);
+  return { context, page, title: await page.getByRole('heading', { level: 1 }).innerText() };
+}
+
+async function invitations() {
+  const { context, page } = await opened(ada, '/w/admin/people');
+  const hasFocus = (found) => found.evaluate((one) => one === document.activeElement);
+  const form = page.locator('[data-invite]');
+  const invite = button(page, 'Invite');
+  /** Makes a link with the keyboard alone, but for the choice of a role. */
+  const made = async (email, name, role) => {
+    await invite.focus();
+    await page.keyboard.press('Enter');
+    await form.waitFor();
+    await page.keyboard.type(email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(name);
+    if (role) await form.getByRole('combobox', { name: 'Team' }).selectOption(role);
+    await form.getByLabel('Name').press('Enter');
+    await page.locator('.secret', { hasText: email }).waitFor();
+    return page.locator('.secret code').innerText();
+  };
+  await invite.focus();
+  await page.keyboard.press('Enter');
+  await form.getByRole('combobox', { name: 'Team' }).waitFor();
+  holds('the focus is on the address to invite', await hasFocus(form.getByLabel('E-mail address')));
+  await accessible(page, 'the form of an invitation');
+  await page.keyboard.press('Escape');
+  await isGone(form);
+  holds('Escape ends the form, and the focus is on its button', await hasFocus(invite));
+  await invite.click();
+  await form.getByLabel('E-mail address').fill(bob.email);
+  await button(page, 'Make the link').click();
+  await form.getByRole('alert').getByText('Another account has this e-mail address.').waitFor();
+  holds('an address that has an account is not invited', await form.getByLabel('E-mail address').inputValue() === bob.email);
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  const link = await made('dora@example.org', 'Dorothy', 'editor');
+  holds('the focus goes to the link', await hasFocus(page.locator('.secret')));
+  await accessible(page, 'the link of an invitation');
+  const secret = link.split('/')[4];
+  holds('the link has a secret', link.startsWith(`${base}/s/`) && secret.length >= 32);
+  holds('the secret of the link is neither stored nor logged', !(await kept(page)).includes(secret) && !page.logged.includes(secret));
+  const row = (email) => page.locator('[data-invitation]', { hasText: email });
+  await row('dora@example.org').getByText('Invited by Ada').waitFor();
+  await button(page, 'Done').click();
+  holds('a link that was put away is not in the page', !(await page.content()).includes(secret));
+  holds('then the focus is on the button', await hasFocus(invite));
+  const second = await made('mallory@example.org', '');
+  const wide = await page.setViewportSize({ width: 320, height: 640 })
+    .then(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
+  holds('320 pixels are wide enough for the invitations', wide <= 0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await button(page, 'Revoke the invitation of mallory@example.org').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.ask').waitFor();
+  await page.keyboard.press('Escape');
+  await isGone(page.locator('.ask'));
+  holds('Escape revokes nothing', await row('mallory@example.org').count() === 1);
+  await page.keyboard.press('Enter');
+  await page.locator('.ask').getByRole('button', { name: 'Revoke' }).press('Enter');
+  await isGone(row('mallory@example.org'));
+  holds('a revoked link is not shown any more', !(await page.content()).includes(second));
+  const shut = await atLink(second);
+  holds('a revoked link opens nothing', shut.title === 'This invitation does not hold');
+  await shut.context.close();
+  const german = await atLink(link, { locale: 'de-DE' });
+  holds('the page of a link is in the language of its reader', german.title === 'Ihr Konto für Notes');
+  await german.context.close();
+  const withScripts = await newPage({ locale: 'de-DE' });
+  await withScripts.page.goto(link);
+  await accessible(withScripts.page, 'the page of a link');
+  await withScripts.context.close();
+  const dora = { email: 'dora@example.org', password: 'a password of mine' };
+  const visitor = await atLink(link);
+  holds('the page shows whom it is for', await visitor.page.getByLabel('E-mail address').inputValue() === dora.email
+    && await visitor.page.getByLabel('Your name').inputValue() === 'Dorothy');
+  await visitor.page.getByLabel('Your name').fill('Dora');
+  await visitor.page.getByLabel('A password').fill(dora.password);
+  await Promise.all([visitor.page.waitForURL(`${base}/`), visitor.page.getByRole('button', { name: 'Make the account' }).click()]);
+  holds('the person is signed in, and sees the space', await visitor.page.getByRole('link', { name: 'Team' }).count() === 1
+    && await visitor.page.getByRole('button', { name: 'Sign out Dora' }).count() === 1);
+  holds('and no other space', await visitor.page.getByRole('link', { name: 'Lab' }).count() === 0);
+  await visitor.page.goto(link);
+  holds('an accepted link opens nothing', await visitor.page.getByRole('heading', { name: 'This invitation does not hold' }).count() === 1);
+  await visitor.context.close();
+  const later = await opened(dora, '/w');
+  await later.page.locator('.switcher', { hasText: 'Team' }).waitFor();
+  holds('later the person signs in, and may write there', await button(later.page, 'New page').count() > 0);
+  await later.context.close();
+  await page.reload();
+  await page.locator('[data-user]', { hasText: 'Dora' }).waitFor();
+  holds('the accepted invitation is not listed as open', await row('dora@example.org').count() === 0);
+  await page.goto(`${base}/w/admin/audit`);
+  await page.getByText('accepted an invitation').waitFor();
+  holds('the audit log has it in words', await page.getByText('revoked an invitation').count() === 1);
+  await context.close();
+}
+
 async function audit() {
   const { context, page } = await opened(ada, '/w/admin/audit', { viewport: { width: 320, height: 640 } });
   const entries = page.locator('.rows > li');
@@ -172,4 +273,4 @@ async function audit() {
   await context.close();
 }
 
-await judge(tokens, password, people, groups, audit);
+await judge(tokens, password, people, groups, invitations, audit);

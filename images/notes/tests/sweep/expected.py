@@ -166,6 +166,9 @@ RULES: dict[str, list[Rule]] = {
     "list_users": [Rule("admin")],
     "post_user": [Rule("admin", send=json(email="n@e.example", name="N"))],
     "patch_user": [Rule("user", send=json(disabled=True))],
+    "list_invitations": [Rule("admin")],
+    "post_invitation": [Rule("admin", send=json(email="i@e.example", is_admin=True))],
+    "delete_invitation": [Rule("invitation")],
     "list_groups": [Rule("admin")],
     "post_group": [Rule("admin", send=json(name="new"))],
     "put_group": [Rule("group", send=json(name="new"))],
@@ -239,4 +242,6 @@ RULES: dict[str, list[Rule]] = {
     "shared_password": [Rule("link", send=form(password="a guess"))],
     "shared_below": [Rule("link page")],
     "shared_file": [Rule("link file")],
+    "invitation_page": [Rule("unknown")],
+    "invitation_form": [Rule("unknown", send=form(name="E", password="a" * 12))],
 }  # fmt: skip

@@ -238,10 +238,13 @@ class World:
             self.admin.ok("DELETE", f"/api/v1/nodes/{self.pages[name].id}")
         made = self.admin.ok("POST", "/api/v1/tokens", {"name": "t", "scopes": ["read"]})
         provider = {"issuer": "https://i.example", "client_id": "c", "client_secret": "s"}
+        invited = {"email": "invited@sweep.example", "is_admin": True}
+        invitation = self.admin.ok("POST", "/api/v1/invitations", invited)
         trial = self.admin.ok("POST", "/api/v1/settings/oidc/trials", provider)
         self.things = {
             "token": made["id"],
             "trial": trial["id"],
+            "invitation": invitation["id"],
             "session": self.admin.ok("GET", "/api/v1/sessions")[-1]["id"],
             "group": self.admin.ok("POST", "/api/v1/groups", {"name": "groupmark"})["id"],
             "user": str(self.keeper.user_id),

@@ -34,6 +34,8 @@ SETUP = Limit("setup", 20, 900)
 SHARE_PASSWORD = Limit("share", 20, 900)
 SHARE_EVERYWHERE = Limit("share everywhere", 100, 900)
 """Per share link, for all addresses: only holders of the link can use it up."""
+INVITATION = Limit("invitation", 20, 900)
+"""Per address, as often as a share link's password: secrets that open no invitation."""
 OIDC_START = Limit("oidc", 60, 900)
 
 

@@ -19,6 +19,7 @@ from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
+from notes.http.viewer import Viewer
 from notes.notifications import gained, record
 from notes.pages import access
 from notes.pages.permissions import Grant, check_principals, users_and_groups
@@ -219,6 +220,25 @@ async def _set(conn: Conn, id: UUID, one: Grant) -> None:
         " role = excluded.role",
         (id, one.principal, one.kind, Role.named(one.role)),
     )
+
+
+async def join(conn: Conn, space: DictRow, one: Grant, who: Viewer, by: UUID) -> bool:
+    """Adds a person to a space (a row with id and name) that the transaction has locked.
+
+    `by` is the administrator who has allowed it. False, without a change, if the space is full.
+    """
+    at: UUID = space["id"]
+    if len(await _members(conn, at)) >= MOST:
+        return False
+    outside = await _outside(conn, at, [one])
+    await _set(conn, at, one)
+    await record.make(conn, "access", outside, record.Where(at, None, by))
+    await tell(conn, "space.members", space_id=at)
+    principal, role = str(one.principal), one.role
+    await audit.note(
+        conn, who, "space.members", space["name"], space_id=at, principal=principal, role=role
+    )
+    return True
 
 
 async def _changed(conn: Conn, call: Call, row: DictRow, **detail: Any) -> list[Member]:

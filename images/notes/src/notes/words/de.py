@@ -4,10 +4,14 @@ from typing import Final
 
 WORDS: Final = {
     "%s bytes": "%s Byte",
+    "%s has invited you. The invitation holds until %s, and can be accepted once.": (
+        "%s hat Sie eingeladen. Die Einladung gilt bis %s und kann einmal angenommen werden."
+    ),
     "%s pages have changes or files that the server does not have yet."
     " They are on this device only.": "%s Seiten haben Änderungen oder Dateien, die der Server noch"
     " nicht hat. Sie sind nur auf diesem Gerät.",
     "A file of up to 64 MB": "Eine Datei bis 64 MB",
+    "A password of at least 10 characters": "Ein Passwort mit mindestens 10 Zeichen",
     "A zip of Markdown or HTML and files, or an export of Obsidian, Notion, Outline or BookStack": (
         "Ein Zip mit Markdown oder HTML und Dateien, oder ein Export aus Obsidian, Notion, Outline"
         " oder BookStack"
@@ -23,6 +27,9 @@ WORDS: Final = {
     "Below the page with the id (may be empty)": "Unter der Seite mit der ID (darf leer sein)",
     "Below this page": "Unter dieser Seite",
     "Changed last": "Zuletzt geändert",
+    "Choose a password of 10 to 1000 characters.": (
+        "Wählen Sie ein Passwort mit 10 bis 1000 Zeichen."
+    ),
     "Comment": "Kommentieren",
     "Comment of %s": "Kommentar von %s",
     "Comments": "Kommentare",
@@ -58,11 +65,19 @@ WORDS: Final = {
         "Importieren und die früheren Seiten dieses Zips ersetzen"
     ),
     "Include the pages below": "Mit den Seiten darunter",
+    "Invitation": "Einladung",
+    "It was accepted, revoked or replaced, its time is over, or the link is not complete. "
+    "If you have accepted it, sign in. If not, ask for another one where you got it from.": (
+        "Sie wurde angenommen, zurückgezogen oder ersetzt, ihre Zeit ist um, oder der Link "
+        "ist nicht vollständig. Wenn Sie sie angenommen haben, melden Sie sich an. Wenn "
+        "nicht, bitten Sie dort um eine neue, wo Sie diese bekommen haben."
+    ),
     "Later pages": "Spätere Seiten",
     "Length required": "Länge fehlt",
     "Linked from": "Verweise hierher",
     "Links for others": "Links für andere",
     "Main": "Hauptnavigation",
+    "Make the account": "Konto anlegen",
     "Method not allowed": "Methode nicht erlaubt",
     "Move": "Verschieben",
     "Move to the trash": "In den Papierkorb",
@@ -119,6 +134,11 @@ WORDS: Final = {
         "Die E-Mail-Adresse oder das Passwort ist falsch."
     ),
     "The password is wrong.": "Das Passwort ist falsch.",
+    "There is an account with this e-mail address already. Sign in, or ask an "
+    "administrator for a new password.": (
+        "Ein Konto mit dieser E-Mail-Adresse gibt es schon. Melden Sie sich an, oder bitten "
+        "Sie die Verwaltung um ein neues Passwort."
+    ),
     "There is no page here.": "Hier ist keine Seite.",
     "There is no page yet.": "Es gibt noch keine Seite.",
     "There is no space yet.": "Es gibt noch keinen Bereich.",
@@ -129,17 +149,28 @@ WORDS: Final = {
     "There is no such space.": "Diesen Bereich gibt es nicht.",
     "There is nothing at this address.": "An dieser Adresse ist nichts.",
     "This account is disabled.": "Dieses Konto ist gesperrt.",
+    "This invitation does not hold": "Diese Einladung gilt nicht",
     "This link has a password": "Dieser Link hat ein Passwort",
     "This page is in the trash.": "Diese Seite ist im Papierkorb.",
     "Title": "Titel",
     "Too many requests": "Zu viele Anfragen",
     "Trash": "Papierkorb",
+    "Type a name of 1 to 120 characters, in one line.": (
+        "Geben Sie einen Namen mit 1 bis 120 Zeichen in einer Zeile ein."
+    ),
     "Unprocessable content": "Nicht verwendbarer Inhalt",
     "Unsupported media type": "Nicht unterstützter Medientyp",
     "Upload": "Hochladen",
     "Version %s, %s": "Fassung %s, %s",
     "Workspace": "Arbeitsbereich",
+    "You are signed in as %s. If you accept, you are signed out there, and in with the "
+    "new account.": (
+        "Sie sind als %s angemeldet. Wenn Sie annehmen, werden Sie dort abgemeldet und mit "
+        "dem neuen Konto angemeldet."
+    ),
+    "Your account for %s": "Ihr Konto für %s",
     "Your comment": "Ihr Kommentar",
+    "Your name": "Ihr Name",
     "comment": "kommentieren",
     "imported": "importiert",
     "no longer valid": "nicht mehr gültig",

@@ -25,8 +25,8 @@ LANGUAGES: Final = (
 TRANSLATED: Final = frozenset(
     f"{name}.html"
     for name in (
-        "backlinks", "error", "home", "login", "page", "pages", "search", "share_password",
-        "shared", "sign_out", "space", "trashed",
+        "backlinks", "error", "home", "invitation", "login", "page", "pages", "search",
+        "share_password", "shared", "sign_out", "space", "trashed",
     )
 )  # fmt: skip
 _MOST_LISTED: Final = 32

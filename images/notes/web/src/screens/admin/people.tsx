@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Icon } from "../../app/icons";
 import { Menu } from "../../app/menu";
 import { notice, userId } from "../../app/store";
+import { Invitations } from "./invitations";
 import { adminWords, Ask, Field, Form, reason, send, State, textOf, useLoaded } from "./tools";
 
 export interface User {
@@ -151,6 +152,7 @@ export function People() {
   return (
     <section aria-labelledby="admin-part">
       <h2 id="admin-part">{w.parts.people}</h2>
+      <Invitations />
       <Add added={users.again} />
       <State of={users} />
       {users.data && (

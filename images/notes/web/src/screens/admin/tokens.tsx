@@ -1,7 +1,8 @@
 /** The API tokens of an account. A secret is in this screen's memory alone, until it is left. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { mayAdminister, me, notice } from "../../app/store";
-import { when, words } from "../../app/words";
+import { when } from "../../app/words";
+import { Secret } from "./secret";
 import { adminWords, Ask, Field, Form, send, State, textOf, useLoaded } from "./tools";
 
 interface Token {
@@ -15,34 +16,6 @@ interface Token {
 
 const DAY_MS = 86_400_000;
 const LIFETIMES = [30, 90, 365, 0];
-
-function Secret({ secret, done }: { secret: string; done: () => void }) {
-  const w = adminWords();
-  const root = useRef<HTMLDivElement>(null);
-  useEffect(() => root.current?.focus(), []);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(secret);
-      notice.value = w.copied;
-    } catch {
-      notice.value = w.notCopied;
-    }
-  };
-  return (
-    <div class="sheet secret" role="group" aria-labelledby="secret-title" tabIndex={-1} ref={root}>
-      <p id="secret-title">{w.secretOnce}</p>
-      <code translate={false}>{secret}</code>
-      <div class="buttons">
-        <button type="button" onClick={() => void copy()}>
-          {w.copy}
-        </button>
-        <button type="button" class="primary" onClick={done}>
-          {words.value.done}
-        </button>
-      </div>
-    </div>
-  );
-}
 
 function NewToken({ made }: { made: (secret: string) => Promise<void> }) {
   const w = adminWords();
@@ -142,7 +115,7 @@ export function Tokens() {
       </h2>
       <p class="faint">{w.tokensText(me.value?.name ?? "")}</p>
       <State of={tokens} />
-      {secret && <Secret secret={secret} done={() => setSecret("")} />}
+      {secret && <Secret title={w.secretOnce} secret={secret} done={() => setSecret("")} />}
       {tokens.data && tokens.data.length > 0 && (
         <ul class="rows">
           {tokens.data.map((token) => (

@@ -75,6 +75,22 @@ export const words: AdminWords = {
     audit: "Protokoll",
   },
   addPerson: "Person hinzufügen",
+  invite: "Einladen",
+  inviteText:
+    "Die Person bekommt von Ihnen einen Link und wählt dort Name und Passwort. Es wird keine E-Mail gesendet.",
+  invitedNameHint: "Die Person kann ihn ändern.",
+  invitedTo: "Bereiche",
+  makeInvitation: "Link erstellen",
+  invitationOnce: (email) =>
+    `Der Link für ${email}. Er wird nur jetzt gezeigt: Geben Sie ihn nur dieser Person. Wer ihn hat, bekommt das Konto.`,
+  openInvitations: "Offene Einladungen",
+  invitedBy: (name) => `Eingeladen von ${name}`,
+  holdsNot: "Gilt nicht",
+  revoke: "Zurückziehen",
+  revokeInvitation: (email) => `Einladung von ${email} zurückziehen`,
+  revokeAsk: (email) =>
+    `Die Einladung von ${email} zurückziehen? Ihr Link öffnet dann nichts mehr.`,
+  invitationRevoked: (email) => `Die Einladung von ${email} ist zurückgezogen.`,
   firstPassword: "Erstes Passwort",
   firstPasswordHint:
     "Mindestens 10 Zeichen. Ohne Passwort meldet sich die Person mit Single Sign-on an.",
@@ -124,6 +140,9 @@ export const words: AdminWords = {
     "edit_log.set": "hat festgelegt, wie lange Änderungen bleiben",
     "group.removed": "hat eine Gruppe entfernt",
     "group.set": "hat eine Gruppe festgelegt",
+    "invitation.accepted": "hat eine Einladung angenommen",
+    "invitation.made": "hat eine Person eingeladen",
+    "invitation.revoked": "hat eine Einladung zurückgezogen",
     "job.cancelled": "hat einen Auftrag abgebrochen",
     "oidc.forgotten": "hat das Single Sign-on entfernt",
     "oidc.set": "hat das Single Sign-on festgelegt",
@@ -159,6 +178,13 @@ export const words: AdminWords = {
     "The current password is wrong.": "Das bisherige Passwort ist falsch.",
     "Another account has this e-mail address.": "Ein anderes Konto hat diese E-Mail-Adresse.",
     "A group with this name exists.": "Eine Gruppe mit diesem Namen gibt es schon.",
+    "This invitation was accepted; disable the account instead.":
+      "Diese Einladung ist angenommen; sperren Sie stattdessen das Konto.",
+    "There is no such invitation.": "Diese Einladung gibt es nicht mehr.",
+    "A space is gone; reload the page and choose again.":
+      "Einen Bereich gibt es nicht mehr; laden Sie die Seite neu und wählen Sie noch einmal.",
+    "A group is gone; reload the page and choose again.":
+      "Eine Gruppe gibt es nicht mehr; laden Sie die Seite neu und wählen Sie noch einmal.",
     "One administrator has to remain.": "Eine Person muss die Verwaltung behalten.",
   },
 };
