@@ -68,6 +68,10 @@ export function scrollToAnchor(hash: string): boolean {
   return true;
 }
 
+/** True if a visit begins at the top of its page, and nobody has scrolled there yet. */
+export const isAtTop = (): boolean =>
+  !visit.value.hash && visit.value.scroll === 0 && !region()?.scrollTop;
+
 /** After a screen is drawn: its anchor or its former place, and the focus on its heading. */
 export function arrive(): void {
   const { scroll, hash, number: visits } = visit.value;

@@ -1,6 +1,6 @@
 /** The editor in place of a page's text: title, toolbar, document. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { NodeSelection } from "prosemirror-state";
+import { NodeSelection, Selection } from "prosemirror-state";
 import { EditorView, type NodeView } from "prosemirror-view";
 import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
@@ -138,7 +138,24 @@ function Foreign({ view, session, doc }: { view: EditorView; session: Session; d
   ) : null;
 }
 
-export function Editing({ node, done }: { node: PageNode; done: () => void }) {
+/** Puts the caret into a block, at the top of the screen; nothing for the first block. */
+function goTo(view: EditorView, block: number): void {
+  const { doc, tr } = view.state;
+  if (!block || block >= doc.childCount) return;
+  let at = 0;
+  for (let before = 0; before < block; before++) at += doc.child(before).nodeSize;
+  view.dispatch(tr.setSelection(Selection.near(doc.resolve(at))));
+  (view.nodeDOM(at) as Element | null)?.scrollIntoView();
+}
+
+interface Given {
+  node: PageNode;
+  /** The block that the reader saw first, from 0. */
+  from: number;
+  done: () => void;
+}
+
+export function Editing({ node, from, done }: Given) {
   const w = words.value;
   const place = useRef<HTMLDivElement>(null);
   const [session, setSession] = useState<Session>();
@@ -174,6 +191,7 @@ export function Editing({ node, done }: { node: PageNode; done: () => void }) {
     session.composed = () => whenComposed(made);
     setView(made);
     made.focus();
+    goTo(made, from);
     const colours = import("../screens/reading/highlight").then((found) => found.colourCode());
     return () => {
       void colours.then((end) => end()).catch(() => undefined);

@@ -5,7 +5,8 @@ import { mayWrite, type PageNode, type Reference } from "../api/types";
 import { startEditing } from "../app/commands";
 import { doubted, editing } from "../app/editing";
 import { live } from "../app/presence";
-import { arrive } from "../app/router";
+import { firstBlockSeen } from "../app/reading_place";
+import { arrive, isAtTop, visit } from "../app/router";
 import { pagePath } from "../app/routes";
 import { notice, opened, openPage, trees } from "../app/store";
 import { neighbours } from "../app/tree_model";
@@ -16,6 +17,8 @@ import type { Editing } from "../editor/editing";
 import { Message } from "./message";
 
 const FEWEST_HEADINGS = 3;
+/** A long page is drawn in two parts: these blocks fill the highest screen, and are there at once. */
+const FIRST_BLOCKS = 60;
 
 export function PageScreen({ id }: { id: string }) {
   useEffect(() => {
@@ -30,14 +33,17 @@ export function PageScreen({ id }: { id: string }) {
   );
   useLayoutEffect(() => {
     if (node || shown?.problem) arrive();
-  }, [id, node !== undefined, shown?.problem]);
+  }, [visit.value.number, node !== undefined, shown?.problem]);
   useLayoutEffect(() => {
     if (node) document.title = node.title;
   }, [node?.title]);
   const w = words.value;
+  const isEdited = node !== undefined && editing.value === id && mayWrite(node.role);
+  // Now: before the editor is drawn, the page that was read goes.
+  const from = useMemo(() => (isEdited ? firstBlockSeen() : 0), [isEdited]);
   if (node?.trashed_at)
     return <Message title={w.trashed} action={{ title: w.openPlain, path: `/p/${id}` }} />;
-  if (node && editing.value === id && mayWrite(node.role)) return <EditScreen node={node} />;
+  if (isEdited) return <EditScreen node={node} from={from} />;
   if (node) return <Reading node={node} storedAt={shown?.storedAt} />;
   switch (shown?.problem) {
     case "missing":
@@ -57,7 +63,7 @@ const stopEditing = (id: string): void => {
 };
 
 /** The editor, which is fetched when it is needed first. */
-function EditScreen({ node }: { node: PageNode }) {
+function EditScreen({ node, from }: { node: PageNode; from: number }) {
   const [part, setPart] = useState<{ Editing: typeof Editing }>();
   useEffect(() => {
     import("../editor/editing").then(setPart, (error) => {
@@ -69,7 +75,7 @@ function EditScreen({ node }: { node: PageNode }) {
   if (!part) return <Skeleton />;
   return (
     <div class="reading">
-      <part.Editing node={node} done={() => stopEditing(node.id)} />
+      <part.Editing node={node} from={from} done={() => stopEditing(node.id)} />
     </div>
   );
 }
@@ -92,6 +98,9 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
   const w = words.value;
   const found = useMemo(() => headings(node.doc), [node.doc]);
   const contents = found.length >= FEWEST_HEADINGS ? found : [];
+  const [isWhole, setWhole] = useState(() => !isAtTop());
+  // An effect runs after the first part is painted.
+  useEffect(() => setWhole(true), []);
   return (
     <div class={`reading${contents.length ? " with-contents" : ""}`}>
       <article aria-labelledby="title">
@@ -103,7 +112,7 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
             {w.changed(when(node.updated_at))}
           </time>
           {storedAt !== undefined && <span class="chip">{w.offlineSince(when(storedAt))}</span>}
-          <Extras key={node.id} node={node} isStored={storedAt !== undefined} />
+          {isWhole && <Extras key={node.id} node={node} isStored={storedAt !== undefined} />}
         </div>
         {doubted.value.has(node.id) && mayWrite(node.role) && (
           <p class="refused" role="status">
@@ -113,9 +122,9 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
             </button>
           </p>
         )}
-        <PageBody node={node} />
+        <PageBody node={node} isWhole={isWhole} />
       </article>
-      {contents.length > 0 && <Contents found={contents} />}
+      {contents.length > 0 && <Contents found={contents} isWhole={isWhole} />}
       <footer class="page-foot">
         <Backlinks id={node.id} version={node.version} />
         <Turn node={node} />
@@ -139,10 +148,15 @@ function Extras(given: { node: PageNode; isStored: boolean }) {
   return part ? <part.Extras {...given} /> : null;
 }
 
-/** The page's text. */
-function PageBody({ node }: { node: PageNode }) {
+/** The page's text; until `isWhole` the beginning of a long one. */
+function PageBody({ node, isWhole }: { node: PageNode; isWhole: boolean }) {
   const w = words.value;
-  const body = useMemo(() => render(node.doc, "/w/p/", w), [node.doc, w]);
+  const isLong = node.doc.content.length > FIRST_BLOCKS * 2;
+  const isBegun = isLong && !isWhole;
+  const body = useMemo(() => {
+    const content = isBegun ? node.doc.content.slice(0, FIRST_BLOCKS) : node.doc.content;
+    return render({ ...node.doc, content }, "/w/p/", w);
+  }, [node.doc, w, isBegun]);
   const isEmpty = node.doc.content.every(
     (block) => block.type === "paragraph" && !block.content?.length,
   );
@@ -161,7 +175,7 @@ function PageBody({ node }: { node: PageNode }) {
   return <div class="prose">{body}</div>;
 }
 
-function Contents({ found }: { found: Heading[] }) {
+function Contents({ found, isWhole }: { found: Heading[]; isWhole: boolean }) {
   const [current, setCurrent] = useState("");
   useEffect(() => {
     const seen = new Map<string, boolean>();
@@ -178,7 +192,7 @@ function Contents({ found }: { found: Heading[] }) {
       if (element) watched.observe(element);
     }
     return () => watched.disconnect();
-  }, [found]);
+  }, [found, isWhole]);
   return (
     <nav class="contents" aria-labelledby="contents">
       <h2 id="contents">{words.value.contents}</h2>

@@ -1,0 +1,68 @@
+// Opens a long page in Chromium, which draws its beginning first: the rest and its places are there.
+// Arguments: the address of a replica; a person and ids as JSON.
+import { holds, judge, newPage, signIn } from './chromium.mjs';
+
+const [base, given] = process.argv.slice(2);
+const { ada, long, other, blocks } = JSON.parse(given);
+
+const drawn = (page) => page.locator('article .prose > *').count();
+const place = (page) => page.evaluate(() => document.getElementById('main').scrollTop);
+
+async function settled(page, look) {
+  let last;
+  for (let turn = 0; turn < 100; turn += 1) {
+    const now = await look(page);
+    if (now === last) return now;
+    last = now;
+    await page.waitForTimeout(100);
+  }
+  return last;
+}
+
+await judge(async () => {
+  const { page } = await newPage({ bypassCSP: false }, 30_000);
+  await signIn(page, base, ada);
+  await page.addInitScript(() => {
+    globalThis.parts = [];
+    const look = () => {
+      const count = document.querySelectorAll('article .prose > *').length;
+      if (count && count !== globalThis.parts.at(-1)) globalThis.parts.push(count);
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(`${base}/w/p/${long}`);
+  await page.getByText('The last line.').waitFor();
+  const parts = await page.evaluate(() => globalThis.parts);
+  holds('the beginning is drawn before the rest', parts.length === 2 && parts[0] < blocks && parts[1] === blocks);
+
+  await page.goto(`${base}/w/p/${long}#part-9`);
+  const heading = page.getByRole('heading', { name: 'Part 9', exact: true });
+  await heading.waitFor();
+  await settled(page, place);
+  holds('an address with an anchor leads to it', await heading.evaluate((one) => one === document.activeElement
+    && one.getBoundingClientRect().top >= 0 && one.getBoundingClientRect().top < innerHeight / 2));
+
+  await page.goto(`${base}/w/p/${long}`);
+  await page.getByText('The last line.').waitFor();
+  await page.getByRole('link', { name: 'Part 8', exact: true }).click();
+  const before = await settled(page, place);
+  await page.getByRole('link', { name: 'the other page' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Other' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Long' }).waitFor();
+  const after = await settled(page, place);
+  holds('who comes back is where they were', before > 2000 && Math.abs(after - before) < 50);
+
+  await page.keyboard.press('e');
+  const text = page.getByRole('textbox', { name: 'Text of the page' });
+  await text.waitFor();
+  const edited = await settled(page, place);
+  const caret = await page.evaluate(() => getSelection().anchorNode.parentElement.closest('.ProseMirror > *').textContent);
+  holds('the editor opens where the page was read, with the caret there', edited > 2000 && caret === 'Part 8');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await text.waitFor({ state: 'detached' });
+  const read = await settled(page, place);
+  holds('who stops editing is where they were', Math.abs(read - edited) < 300);
+  holds('all of it is there', await drawn(page) === blocks);
+});
