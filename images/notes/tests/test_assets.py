@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from notes.web.assets import accepted, built, web_manifest
+from notes.words.spoken import Spoken
 from tests.replica import Client
 
 
@@ -69,7 +70,7 @@ def test_the_workspace_can_be_installed(anybody: Client) -> None:
         assert anybody.get(shortcut["url"]).status_code == 200
     assert manifest["share_target"]["action"] == "/w"
     assert manifest["share_target"]["method"] == "GET"
-    assert web_manifest("A long name of a site")["short_name"] == "A long name"
+    assert web_manifest("A long name of a site", Spoken("en"))["short_name"] == "A long name"
 
 
 def test_the_site_is_described_without_a_session(anybody: Client, admin: Client) -> None:

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { png, SVG } from "./icons.mjs";
-import { LANGUAGES } from "./languages.mjs";
+import { LANGUAGES, NO_SCRIPT } from "./languages.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "../src/notes/web/static");
@@ -148,6 +148,7 @@ async function main() {
     assets.set(named, bytes);
   }
   const shell = (await readFile(join(HERE, "src/app/shell.html"), "utf8"))
+    .replaceAll("{{no_script}}", NO_SCRIPT)
     .replaceAll("{{style}}", `/assets/${style}`)
     .replaceAll("{{script}}", `/assets/${entry}`)
     .replaceAll("{{icon}}", `/assets/${iconNames["icon.svg"]}`)

@@ -25,6 +25,7 @@ from notes.routes import OPERATIONS, document_routes
 from notes.services import Services
 from notes.web import assets, render
 from notes.web.errors import as_page
+from notes.words.spoken import of_messages
 
 logger = logging.getLogger(__name__)
 
@@ -74,13 +75,13 @@ class WhenReady:
         waits = scope["type"] == "http" and not self._services.ready
         if waits and scope["path"] not in EXCEPTIONS:
             problem = unavailable("The database cannot be reached yet; try again in a moment.")
-            await problem.response()(scope, receive, send)
+            await _answer(Request(scope), problem)(scope, receive, send)
             return
         await self._inner(scope, receive, send)
 
 
 def _answer(request: Request, problem: Problem) -> Response:
-    return as_page(request, problem) or problem.response()
+    return as_page(request, problem) or problem.response(of_messages(request.headers))
 
 
 def _problem(request: Request, error: Exception) -> Response:

@@ -55,7 +55,7 @@ export async function permissions() {
   await field.fill('');
   await b.getByLabel('Role of Bob').selectOption('viewer');
   await b.getByRole('button', { name: 'Save' }).click();
-  await b.getByText('You would lose the right to manage this page.').waitFor();
+  await b.getByText('You would not manage this page any more').waitFor();
   holds('nobody locks themselves out', (await rolesOf(pages.board)).Bob === 'manager');
   await b.getByLabel('Role of Bob').selectOption('manager');
   await b.getByRole('button', { name: 'Remove Carl' }).click();

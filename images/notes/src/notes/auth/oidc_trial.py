@@ -20,6 +20,7 @@ from notes.db.connect import Conn
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
+from notes.words.spoken import Spoken
 
 table = Table("single sign-on")
 
@@ -90,7 +91,8 @@ async def post_oidc_trial(call: Call, body: OidcIn) -> Trial:
 @table("GET", "/api/v1/settings/oidc/trials/{id}", scope="admin", main_site_only=True)
 async def get_oidc_trial(call: Call, id: UUID) -> Trial:
     """Get a trial that you began, with its result."""
-    return _trial(id, *await _own(call, id))
+    oidc, result = await _own(call, id)
+    return _trial(id, oidc, result and _said(result, call.spoken))
 
 
 @table("POST", "/api/v1/settings/oidc/trials/{id}/use", scope="admin", main_site_only=True)
@@ -158,6 +160,15 @@ async def _own(call: Call, id: UUID) -> tuple[OidcSettings, Result | None]:
 
 def _place(id: UUID) -> str:
     return f"oidc_trials/{id}"
+
+
+def _said(result: Result, t: Spoken) -> Result:
+    """The result with its reasons in the language of `t`."""
+    account = result.account
+    if account is not None and account.problem is not None:
+        account = msgspec.structs.replace(account, problem=t.said(account.problem))
+    problem = result.problem and t.said(result.problem)
+    return msgspec.structs.replace(result, account=account, problem=problem)
 
 
 def _trial(id: UUID, oidc: OidcSettings, result: Result | None) -> Trial:

@@ -19,6 +19,7 @@ from notes.events.hub import Hub
 from notes.events.stream_access import StreamAccess
 from notes.http.viewer import Seen, Viewer, network
 from notes.presence.meeting import Meeting
+from notes.words.spoken import Spoken, of_messages
 from notes.workers.documents import Documents
 
 
@@ -51,3 +52,8 @@ class Call:
         """The account that this request's work is charged to: a user, or a client network."""
         who = self.viewer.user_id
         return str(who) if who is not None else f"address:{network(self.seen.address)}"
+
+    @property
+    def spoken(self) -> Spoken:
+        """The words for what the application says in an answer of the API."""
+        return of_messages(self.request.headers)

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from notes.words.spoken import ENGLISH, Spoken
+
 PROBLEM_TYPE = "application/problem+json"
 _AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
 
@@ -78,13 +80,24 @@ class Problem(Exception):  # noqa: N818 - RFC 9457 calls it a problem
     def status(self) -> int:
         return self.document.status
 
-    def response(self) -> Response:
-        return Response(
-            msgspec.json.encode(self.document),
-            self.status,
-            {"cache-control": "no-store", **self.headers},
-            PROBLEM_TYPE,
-        )
+    def response(self, t: Spoken) -> Response:
+        """The answer with this problem, in the language of `t`."""
+        headers = {"cache-control": "no-store", **self.headers}
+        document = self.document
+        if t.language != ENGLISH:
+            document = said(document, t)
+            headers["content-language"] = t.language
+        return Response(msgspec.json.encode(document), self.status, headers, PROBLEM_TYPE)
+
+
+def said(document: ProblemDocument, t: Spoken) -> ProblemDocument:
+    """The document with its messages in the language of `t`."""
+    return msgspec.structs.replace(
+        document,
+        title=t(document.title),
+        detail=t.said(document.detail),
+        errors=[FieldError(one.field, t.said(one.message)) for one in document.errors],
+    )
 
 
 def not_found(what: str = "page") -> Problem:

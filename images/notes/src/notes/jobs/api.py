@@ -8,6 +8,7 @@ from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 import msgspec
+from psycopg.rows import DictRow
 
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
@@ -70,7 +71,7 @@ async def list_jobs(call: Call, query: JobsQuery) -> list[JobView]:
         " ORDER BY j.created_at DESC, j.id LIMIT 100",
         {"person": person, "state": query.state},
     )
-    return [JobView(**row) for row in rows]
+    return [_view(call, row) for row in rows]
 
 
 def sees_all(call: Call) -> bool:
@@ -94,4 +95,10 @@ async def get_job(call: Call, id: UUID) -> JobView:
     )
     if row is None:
         raise not_found("job")
-    return JobView(**row)
+    return _view(call, row)
+
+
+def _view(call: Call, row: DictRow) -> JobView:
+    """The job, with its error in the language of the workspace that asks."""
+    error = row["error"]
+    return JobView(**{**row, "error": error and call.spoken.said(error)})

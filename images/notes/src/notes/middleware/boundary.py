@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +22,7 @@ from notes.http.viewer import Seen, network
 from notes.log import say
 from notes.middleware import request_url
 from notes.middleware.sites import HostMap
+from notes.words.spoken import Spoken, of_messages
 
 logger = logging.getLogger("notes.access")
 
@@ -68,11 +70,11 @@ class Boundary:
                 with self._counted(scope):
                     await self._limited(scope, receive, send_dressed)
         except Problem as problem:
-            await problem.response()(scope, receive, send_dressed)
+            await problem.response(_spoken(scope))(scope, receive, send_dressed)
         except asyncio.CancelledError:
             if status == 0:
                 stopping = unavailable("This replica is stopping; try again.")
-                await stopping.response()(scope, receive, send_dressed)
+                await stopping.response(_spoken(scope))(scope, receive, send_dressed)
         except Exception:
             # The inner application has already answered if it still could.
             logger.exception("a request failed")
@@ -149,9 +151,13 @@ class Boundary:
 
         announced = request_url.values(scope["headers"], "content-length")
         if announced and announced[0].isdigit() and int(announced[0]) > limit:
-            await too_large.response()(scope, receive, send)
+            await too_large.response(_spoken(scope))(scope, receive, send)
             return
         await self._inner(scope, receive_counted, send)
+
+
+def _spoken(scope: Scope) -> Spoken:
+    return of_messages(Headers(scope=scope))
 
 
 def _loggable(path: str) -> str:

@@ -103,7 +103,10 @@ async def get_report(call: Call, id: UUID, query: ReportQuery) -> list[ReportLin
             " ORDER BY number LIMIT %s",
             (id, query.after, query.all, query.limit),
         )
-        return [ReportLine(**row) for row in await cursor.fetchall()]
+        return [
+            ReportLine(**{**row, "notes": [call.spoken.said(note) for note in row["notes"]]})
+            for row in await cursor.fetchall()
+        ]
 
     return await call.app.db.run(work)
 

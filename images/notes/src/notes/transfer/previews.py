@@ -94,7 +94,10 @@ async def get_preview(call: Call, id: UUID, query: PreviewQuery) -> list[Preview
             " WHERE p.job_id = %s AND p.ord > %s ORDER BY p.ord LIMIT %s",
             (*call.viewer.access, id, query.after, query.limit),
         )
-        return [PreviewPage(**row) for row in await cursor.fetchall()]
+        return [
+            PreviewPage(**{**row, "notes": [call.spoken.said(note) for note in row["notes"]]})
+            for row in await cursor.fetchall()
+        ]
 
     return await call.app.db.run(work)
 

@@ -154,5 +154,7 @@ def said(lost: list[str]) -> list[str]:
     if not lost:
         return []
     listed = ", ".join(link[:100] for link in lost[:MAX_SAID])
-    more = f" and {len(lost) - MAX_SAID} more" if len(lost) > MAX_SAID else ""
-    return [f"links without a target in the zip stay unchanged: {listed}{more}"]
+    more = len(lost) - MAX_SAID
+    if more > 0:
+        return [f"links without a target in the zip stay unchanged: {listed} and {more} more"]
+    return [f"links without a target in the zip stay unchanged: {listed}"]

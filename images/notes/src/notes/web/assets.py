@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from notes.http.problems import Problem
+from notes.words.spoken import Spoken
 
 SHELL: Final = "/w"
 _FOR_EVER = "public, max-age=31536000, immutable"
@@ -162,8 +163,8 @@ def routes() -> list[Route]:
     return [Route(path, serve, methods=["GET"]) for path, serve in paths.items()]
 
 
-def web_manifest(name: str) -> dict[str, Any]:
-    """The web app manifest of a site that has this name."""
+def web_manifest(name: str, t: Spoken) -> dict[str, Any]:
+    """The web app manifest of a site that has this name, in the language of `t`."""
     have = built()
     icons = have.icons if have else {}
     images = [
@@ -180,7 +181,8 @@ def web_manifest(name: str) -> dict[str, Any]:
         "id": SHELL,
         "name": name,
         "short_name": name[:12].strip(),
-        "description": "The workspace of your team",
+        "lang": t.language,
+        "description": t("The workspace of your team"),
         "start_url": SHELL,
         "scope": "/",
         "display": "standalone",
@@ -188,8 +190,8 @@ def web_manifest(name: str) -> dict[str, Any]:
         "theme_color": "#ffffff",
         "icons": images,
         "shortcuts": [
-            {"name": "Search", "url": f"{SHELL}/search"},
-            {"name": "New page", "url": f"{SHELL}?new=page"},
+            {"name": t("Search"), "url": f"{SHELL}/search"},
+            {"name": t("New page"), "url": f"{SHELL}?new=page"},
         ],
         # Other applications of the device share text with the workspace: it becomes a page.
         "share_target": {

@@ -8,7 +8,8 @@ from starlette.responses import RedirectResponse, Response
 from notes.http.problems import Problem
 from notes.http.viewer import ANYBODY, Seen
 from notes.middleware.boundary import SEEN
-from notes.web.render import LANGUAGE_HEADER, template
+from notes.web.render import template
+from notes.words.spoken import of_reader
 
 
 def as_page(request: Request, problem: Problem) -> Response | None:
@@ -24,9 +25,13 @@ def as_page(request: Request, problem: Problem) -> Response | None:
         wanted = path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/login?return_to={quote(wanted, safe='')}", 303)
     seen: Seen = request.scope[SEEN]
-    accepted = request.headers.get(LANGUAGE_HEADER, "")
     response = template(
-        "error.html", ANYBODY, seen, problem.status, accepted=accepted, problem=problem.document
+        "error.html",
+        ANYBODY,
+        seen,
+        problem.status,
+        language=of_reader(request.headers),
+        problem=problem.document,
     )
     for name, value in problem.headers.items():
         response.headers[name] = value

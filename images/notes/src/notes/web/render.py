@@ -26,9 +26,8 @@ from notes.quotas.limits import shown
 from notes.version import version
 from notes.web.assets import built
 from notes.web.style import COLOURS, STYLE, policy
-from notes.words.spoken import Spoken, by_reader, of_site
+from notes.words.spoken import ENGLISH, VARY, Spoken, of_reader, of_site
 
-LANGUAGE_HEADER: Final = "accept-language"
 TURN_S = 0.005
 PIECE_CHARACTERS = 128 * 1024
 #: What a search engine shows of a description, and the HTML that is read for it.
@@ -49,7 +48,7 @@ def _environment() -> jinja2.Environment:
         auto_reload=False,
     )
     environment.filters["when"] = _when
-    environment.filters["bytes"] = shown
+    environment.filters["bytes"] = _bytes
     environment.filters["places"] = _places
     environment.filters["description"] = description
     environment.filters["colours"] = colours_url
@@ -84,8 +83,17 @@ def description(body: str) -> str:
     return f"{text[:DESCRIPTION_CHARACTERS].rpartition(' ')[0] or text[:DESCRIPTION_CHARACTERS]} …"
 
 
-def _when(moment: datetime | None) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M UTC") if moment else "never"
+@jinja2.pass_context
+def _when(context: jinja2.runtime.Context, moment: datetime | None) -> str:
+    t: Spoken = context["t"]
+    return moment.strftime(t("%Y-%m-%d %H:%M UTC")) if moment else t("never")
+
+
+@jinja2.pass_context
+def _bytes(context: jinja2.runtime.Context, size: int) -> str:
+    """A number of bytes with its unit, as the language writes it."""
+    t: Spoken = context["t"]
+    return t.said(shown(size))
 
 
 def _places(places: Iterable[Place], t: Spoken) -> Markup:
@@ -127,17 +135,17 @@ def template(
     status: int = 200,
     *,
     is_member: bool = False,
-    accepted: str = "",
+    language: str = ENGLISH,
     **values: Any,
 ) -> Response:
     """The answer with a rendered template.
 
     It has the look of the space's site if that is public, or the viewer `is_member` of the space.
-    Its words are in the site's language, else in that of `accepted`, an Accept-Language header.
+    Its words are in the site's language, else in `language`, that of the reader.
     """
     look = seen.site.look
     shown = look if look is not None and (look.is_public or is_member) else None
-    t = of_site(name, shown.language if shown else None, accepted)
+    t = of_site(shown.language if shown else None, language)
     here = values.pop("here", "")
     pieces = (
         _environment()
@@ -156,7 +164,7 @@ class PageResponse(Response):
         headers = {
             "cache-control": "no-store",
             "content-security-policy": policy(seen),
-            "vary": LANGUAGE_HEADER,
+            "vary": VARY,
         }
         look = seen.site.look
         if look is not None and not (look.is_public and look.is_indexed):
@@ -192,7 +200,7 @@ def tag(call: Call, *values: object) -> str:
     It is weak, since a proxy may compress the page.
     """
     who = (call.viewer.user_id, call.viewer.name, call.seen.origin, version(), STYLE, _icon())
-    language = by_reader(call.request.headers.get(LANGUAGE_HEADER, ""))
+    language = of_reader(call.request.headers)
     content = msgspec.json.encode((who, language, call.seen.site.look, values))
     return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
@@ -209,7 +217,7 @@ def unchanged(call: Call, etag: str) -> Response | None:
     given = call.request.headers.get("if-none-match", "")
     if etag not in {one.strip() for one in given.split(",")}:
         return None
-    headers = {"content-security-policy": policy(call.seen), "vary": LANGUAGE_HEADER}
+    headers = {"content-security-policy": policy(call.seen), "vary": VARY}
     return kept(Response(status_code=304, headers=headers), etag)
 
 
@@ -218,14 +226,13 @@ def page(
 ) -> Response:
     """The answer with a template rendered for the viewer, as `template` does."""
     here = call.request.url.path
-    accepted = call.request.headers.get(LANGUAGE_HEADER, "")
     return template(
         name,
         call.viewer,
         call.seen,
         status,
         is_member=is_member,
-        accepted=accepted,
+        language=of_reader(call.request.headers),
         here=here,
         **values,
     )

@@ -13,6 +13,7 @@ from notes.http.problems import not_found
 from notes.http.routing import Table
 from notes.version import version
 from notes.web.assets import web_manifest
+from notes.words.spoken import VARY, Spoken, of_reader
 
 table = Table("site")
 
@@ -39,9 +40,10 @@ async def get_site(call: Call) -> Site:
 async def get_web_manifest(call: Call) -> Response:
     """The web app manifest, which makes the workspace installable."""
     name, _ = await _name(call)
+    t = Spoken(of_reader(call.request.headers))
     return Response(
-        msgspec.json.encode(web_manifest(name)),
-        headers={"cache-control": "private, max-age=3600"},
+        msgspec.json.encode(web_manifest(name, t)),
+        headers={"cache-control": "private, max-age=3600", "vary": VARY},
         media_type="application/manifest+json",
     )
 

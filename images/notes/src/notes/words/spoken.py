@@ -1,7 +1,8 @@
-"""Chooses the language of the plain pages, and translates their words.
+"""Chooses the language of a page or message, and translates its words.
 
-The templates have the words in English. Each other language is a module of this package, named by
-its tag, whose `WORDS` has the same words in that language; nothing else has to know of it.
+The templates and messages are in English. Each other language is a module or folder of this
+package, named by its tag: its `WORDS` has the words of the templates in that language, its
+`MESSAGES` what the application says to a person. Nothing else has to know of it.
 """
 
 import functools
@@ -12,32 +13,52 @@ from collections.abc import Mapping
 from typing import Final
 
 from markupsafe import Markup
+from starlette.requests import cookie_parser
 
 import notes.words
+from notes.words import pseudo
+from notes.words.recognised import Messages, fill
 
 ENGLISH: Final = "en"
+#: What the workspace sets to the language that it shows. A script can read it.
+COOKIE: Final = "notes-language"
+#: The headers that decide the language of a page.
+VARY: Final = "accept-language, cookie"
 _TAG: Final = re.compile(r"[a-z]{2,3}")
 LANGUAGES: Final = (
     ENGLISH,
     *(one.name for one in pkgutil.iter_modules(notes.words.__path__) if _TAG.fullmatch(one.name)),
 )
-#: Templates with words in all languages. The others, forms of the people who write, are English.
-TRANSLATED: Final = frozenset(
-    f"{name}.html"
-    for name in (
-        "backlinks", "error", "home", "invitation", "login", "page", "pages", "search",
-        "share_password", "shared", "sign_out", "space", "trashed",
-    )
-)  # fmt: skip
+_FROM_THE_RIGHT: Final = {"ar", "fa", "he", "ur", pseudo.TAG}
 _MOST_LISTED: Final = 32
 
 
 @functools.cache
-def _words(language: str) -> Mapping[str, str]:
+def words_of(language: str) -> Mapping[str, str]:
+    """The words of the templates in a language, by the English ones."""
+    return _catalogue("WORDS", language)
+
+
+@functools.cache
+def messages_of(language: str) -> Mapping[str, str]:
+    """The messages of the application in a language, by the English ones."""
+    return _catalogue("MESSAGES", language)
+
+
+def _catalogue(part: str, language: str) -> Mapping[str, str]:
     if language == ENGLISH:
         return {}
-    found: dict[str, str] = importlib.import_module(f"notes.words.{language}").WORDS
+    if language == pseudo.TAG:
+        return pseudo.catalogue(
+            text for one in LANGUAGES if one != ENGLISH for text in _catalogue(part, one)
+        )
+    found: dict[str, str] = getattr(importlib.import_module(f"notes.words.{language}"), part)
     return found
+
+
+@functools.cache
+def _recognised(language: str) -> Messages:
+    return Messages(messages_of(language))
 
 
 class Spoken:
@@ -50,17 +71,29 @@ class Spoken:
     def __init__(self, language: str, *, is_of_site: bool = False) -> None:
         self.language = language
         self.own = Markup("" if is_of_site else ' lang=""')  # noqa: S704 - no text of anybody
-        self._words = _words(language)
+        #: The attribute of the page's root: the direction in which this language is written.
+        self.direction = Markup(' dir="rtl"' if language in _FROM_THE_RIGHT else "")  # noqa: S704
+        self._words = words_of(language)
 
     def __call__(self, text: str, *values: object) -> str:
         """The text in this language, or in English if it has no translation."""
         found = self._words.get(text, text)
-        return found % values if values else found
+        return fill(found, values) if values else found
+
+    def said(self, text: str) -> str:
+        """A message of the application in this language, or as it is if it has no translation."""
+        found = self._found(text)
+        return text if found is None else found
 
     def as_said(self, text: str) -> Markup:
         """The attribute of an element whose text has no translation: it is English."""
-        has = self.language == ENGLISH or text in self._words
+        has = self.language == ENGLISH or self._found(text) is not None
         return Markup("" if has else ' lang="en"')  # noqa: S704 - no text of anybody
+
+    def _found(self, text: str) -> str | None:
+        if self.language == ENGLISH:
+            return None
+        return self._words.get(text) or _recognised(self.language).said(text)
 
 
 def by_reader(header: str) -> str:
@@ -84,10 +117,28 @@ def _weight(parameters: str) -> float:
     return float(value)
 
 
-def of_site(template: str, fixed: str | None, header: str) -> Spoken:
-    """The words of a template: in the `fixed` language of a site, else in the reader's."""
-    if template not in TRANSLATED:
-        return Spoken(ENGLISH)
+def _chosen(headers: Mapping[str, str]) -> str | None:
+    """The language of the workspace in this browser; None without one that there are words of."""
+    text = headers.get("cookie", "")
+    found = cookie_parser(text).get(COOKIE) if COOKIE in text else None
+    return found if found in LANGUAGES or found == pseudo.TAG else None
+
+
+def of_reader(headers: Mapping[str, str]) -> str:
+    """The language for the reader of a page: that of the workspace, else the browser's."""
+    return _chosen(headers) or by_reader(headers.get("accept-language", ""))
+
+
+def of_messages(headers: Mapping[str, str]) -> Spoken:
+    """The words for the messages of the API: the language of the workspace that asks.
+
+    A client without its cookie, or with a token, gets English.
+    """
+    return Spoken(ENGLISH if "authorization" in headers else _chosen(headers) or ENGLISH)
+
+
+def of_site(fixed: str | None, wanted: str) -> Spoken:
+    """The words of a page: in the `fixed` language of its site, else in the `wanted` one."""
     if fixed in LANGUAGES:
         return Spoken(str(fixed), is_of_site=True)
-    return Spoken(by_reader(header))
+    return Spoken(wanted)

@@ -51,7 +51,7 @@ export function startPreferences(): void {
     document.documentElement.dataset.theme = current.theme;
     if (current.language !== language) {
       language = current.language;
-      void useLanguage(language ? [language] : navigator.languages);
+      void useLanguage(language ? [language] : navigator.languages, language !== "");
     }
     try {
       localStorage.setItem(NAME, JSON.stringify(current));

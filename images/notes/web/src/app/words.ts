@@ -7,14 +7,23 @@ export const words = signal<Words>(en);
 export const locale = signal("en");
 /** The catalogue that is used: a language, or "qps" for the pseudo-language. */
 export const catalogue = signal("en");
+/** Tells the server the language of this browser's workspace, for its messages and plain pages. */
+const COOKIE = "notes-language";
+const YEAR_S = 365 * 86_400;
 const FROM_THE_RIGHT = /^(ar|fa|he|qps|ur)$/;
 
-/** Loads the catalogue of the first of the languages that there is one for. */
-export async function useLanguage(wanted: readonly string[]): Promise<void> {
+/**
+ * Loads the catalogue of the first of the languages that there is one for. A chosen one is that of
+ * the server, too, for a year; another one until the browser is closed.
+ */
+export async function useLanguage(wanted: readonly string[], isChosen: boolean): Promise<void> {
   const found =
     wanted
       .map((tag) => tag.split("-", 1)[0] ?? "")
       .find((tag) => tag === "qps" || languages.includes(tag)) ?? "en";
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  const age = isChosen ? `; max-age=${YEAR_S}` : "";
+  document.cookie = `${COOKIE}=${found}; path=/; samesite=lax${age}${secure}`;
   words.value = await load("app", found, en);
   catalogue.value = found;
   locale.value = found === "qps" ? "en" : found;

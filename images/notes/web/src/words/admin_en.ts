@@ -173,8 +173,6 @@ export const words = {
     "user.last_administrator_kept": "was kept as the last administrator",
     "user.signed_on_first": "signed on for the first time",
   }),
-  /** The server's refusals; one that is not here is shown as the server says it. */
-  refusals: named({}),
 };
 
 export type AdminWords = typeof words;

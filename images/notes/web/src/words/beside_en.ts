@@ -77,8 +77,6 @@ export const en = {
     "The permissions of the page above, or of the space, will apply here again. Others may then see this page, and you may lose the right to manage it.",
   permissionsSaved: "The permissions are saved.",
   permissionsLeft: "The page has no permissions of its own any more.",
-  keepManager:
-    "You would lose the right to manage this page. Keep “Can manage” for yourself or for a group that you are in.",
   mayNot: "You may not do this.",
   pageGone: "The page is not there any more, or you may not see it.",
   tooMany: "Too many searches at once. Wait some minutes, then try again.",

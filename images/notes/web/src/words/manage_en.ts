@@ -4,7 +4,6 @@ import type { RoleName } from "../api/types";
 const rules = new Intl.PluralRules("en");
 const count = (n: number, one: string, other: string): string =>
   `${n.toLocaleString("en")} ${rules.select(n) === "one" ? one : other}`;
-const named = (all: Record<string, string>): Record<string, string> => all;
 
 export const en = {
   save: "Save",
@@ -215,12 +214,10 @@ export const en = {
   endOthers: "End all other sessions",
   endOthersAsk: "End all sessions but this one? API tokens stay.",
   sessionsEnded: (n: number) => `${count(n, "session has", "sessions have")} ended.`,
-  refusals: named({
-    "Somebody else has changed this role in the meantime; read the members again.":
-      "Somebody else has just changed this role. It is shown as it is now.",
-    "Somebody else has changed the look in the meantime; reload it.":
-      "Somebody else has changed the look in the meantime. Save again to replace it by yours.",
-  }),
+  // What somebody else has changed meanwhile.
+  roleChanged: "Somebody else has just changed this role. It is shown as it is now.",
+  lookChanged:
+    "Somebody else has changed the look in the meantime. Save again to replace it by yours.",
 };
 
 export type ManageWords = typeof en;

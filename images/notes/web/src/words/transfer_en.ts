@@ -138,10 +138,6 @@ export const en = {
   setupDoneText: "Somebody has set this installation up already. Sign in to use it.",
   otherOrigin: (browser: string, seen: string) =>
     `This browser is at ${browser}, but the application sees ${seen}: it would refuse forms. Set the headers that your proxy sends, then load this page again:`,
-  /** Remarks and errors of the server; others are shown as they are. */
-  remarks: named({}),
-  /** Remarks with a part that differs: a pattern, and its translation with `$1` for that part. */
-  patterns: [] as [string, string][],
 };
 
 export type TransferWords = typeof en;

@@ -3,9 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { EndedError } from "../../api/signed_in";
 import { managePath } from "../../app/routes";
 import { notice, spaces } from "../../app/store";
-import { change } from "../space/tools";
 import { manage } from "../space/words";
-import { adminWords, Ask, reason, State, useLoaded } from "./tools";
+import { adminWords, Ask, reason, send, State, useLoaded } from "./tools";
 
 interface Claimed {
   space_id: string;
@@ -25,7 +24,7 @@ function Row({ claimed, again }: { claimed: Claimed; again: () => Promise<void> 
   const approve = async (): Promise<void> => {
     setProblem("");
     try {
-      await change("PUT", path, { domain });
+      await send("PUT", path, { domain });
       notice.value = w.domainApproved(domain);
       await again();
     } catch (error) {
@@ -33,7 +32,7 @@ function Row({ claimed, again }: { claimed: Claimed; again: () => Promise<void> 
     }
   };
   const withdraw = async (): Promise<void> => {
-    await change("DELETE", path);
+    await send("DELETE", path);
     notice.value = w.domainWithdrawn(domain);
     setAsking(false);
     document.getElementById("admin-part")?.focus();

@@ -2,10 +2,9 @@
 import { useState } from "preact/hooks";
 import { notice, spaces } from "../../app/store";
 import { size } from "../../app/words";
-import { change } from "../space/tools";
 import { manage } from "../space/words";
 import type { User } from "./people";
-import { adminWords, Form, State, textOf, useLoaded } from "./tools";
+import { adminWords, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Share, Used } from "./used";
 
 type Numbers = Record<string, number>;
@@ -64,7 +63,7 @@ function Defaults() {
   const save = async (fields: FormData): Promise<void> => {
     const body: Record<string, number | null> = {};
     for (const name of Object.keys(names)) body[name] = given(fields, name, found?.[name]);
-    await change("PUT", "/api/v1/quotas", body);
+    await send("PUT", "/api/v1/quotas", body);
     notice.value = w.saved;
     await quotas.again();
   };
@@ -98,7 +97,7 @@ function Own({ path, name }: { path: string; name: string }) {
   const save = async (fields: FormData): Promise<void> => {
     const body: Record<string, number | null> = {};
     for (const what of Object.keys(found ?? {})) body[what] = given(fields, what, own(what));
-    await change("PUT", `${path}/quota`, body);
+    await send("PUT", `${path}/quota`, body);
     notice.value = w.limitsSaved(name);
     await usage.again();
   };

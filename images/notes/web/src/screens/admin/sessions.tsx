@@ -2,9 +2,8 @@
 import { useState } from "preact/hooks";
 import { notice } from "../../app/store";
 import { when } from "../../app/words";
-import { change } from "../space/tools";
 import { manage } from "../space/words";
-import { adminWords, Ask, State, useLoaded } from "./tools";
+import { adminWords, Ask, send, State, useLoaded } from "./tools";
 
 interface Session {
   id: string;
@@ -24,7 +23,7 @@ function Row({ session, ended }: { session: Session; ended: () => Promise<void> 
   const name = w.device(session.browser, session.system);
   const begun = when(session.created_at);
   const end = async (): Promise<void> => {
-    await change("DELETE", `${PATH}/${session.id}`);
+    await send("DELETE", `${PATH}/${session.id}`);
     notice.value = w.sessionEnded(name);
     focusHeading();
     await ended();
@@ -71,7 +70,7 @@ export function Sessions() {
     (one, other) => Number(other.is_current) - Number(one.is_current),
   );
   const endOthers = async (): Promise<void> => {
-    const { ended } = await change<{ ended: number }>("DELETE", PATH);
+    const { ended } = await send<{ ended: number }>("DELETE", PATH);
     notice.value = w.sessionsEnded(ended);
     setAsking(false);
     focusHeading();

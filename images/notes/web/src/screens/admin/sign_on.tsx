@@ -1,9 +1,8 @@
 /** The settings of single sign-on. They are tried, by a sign-in in another tab, before they are used. */
 import { useState } from "preact/hooks";
 import { notice } from "../../app/store";
-import { change } from "../space/tools";
 import { manage } from "../space/words";
-import { adminWords, Ask, Field, Form, State, textOf, useLoaded } from "./tools";
+import { adminWords, Ask, Field, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Trial, TrialOf } from "./trial";
 
 export interface SignOnState {
@@ -28,7 +27,7 @@ function Settings({ now, begun }: { now: SignOnState; begun: (trial: Trial) => v
       groups_claim: textOf(fields, "groups_claim").trim() || null,
       admin_group: textOf(fields, "admin_group").trim() || null,
     };
-    begun(await change<Trial>("POST", TRIALS, body));
+    begun(await send<Trial>("POST", TRIALS, body));
   };
   return (
     <Form title={w.tryThem} act={begin} isKept>
@@ -88,7 +87,7 @@ export function SignOn() {
     history.replaceState(history.state, "", location.pathname + (id ? `?trial=${id}` : ""));
   };
   const remove = async (): Promise<void> => {
-    await change("DELETE", "/api/v1/settings/oidc");
+    await send("DELETE", "/api/v1/settings/oidc");
     notice.value = w.signOnRemoved;
     setAsking(false);
     document.getElementById("admin-part")?.focus();

@@ -33,7 +33,7 @@ export function reason(error: unknown): string {
   if (!(error instanceof ApiError)) return words.value.failed;
   const w = adminWords();
   if (error.status === 429) return w.tooOften;
-  return w.refusals[error.message] ?? error.message;
+  return error.message;
 }
 
 interface Loaded<T> {

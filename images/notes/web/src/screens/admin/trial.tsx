@@ -1,8 +1,7 @@
 /** A trial of single sign-on: waits for the sign-in in the other tab, and shows what came of it. */
 import { useEffect, useRef } from "preact/hooks";
-import { change } from "../space/tools";
 import { manage } from "../space/words";
-import { Form, useLoaded } from "./tools";
+import { Form, send, useLoaded } from "./tools";
 
 interface Account {
   kind: "known" | "adopted" | "new" | "refused";
@@ -29,11 +28,10 @@ const PAUSE_MS = 2000;
 
 function AccountOf({ account }: { account: Account }) {
   const w = manage.value;
-  const problem = account.problem && (w.refusals[account.problem] ?? account.problem);
   return (
     <>
       <p>
-        {w.accountKinds[account.kind](`${account.name} (${account.email})`)} {problem}
+        {w.accountKinds[account.kind](`${account.name} (${account.email})`)} {account.problem}
       </p>
       {account.kind !== "refused" && (
         <>
@@ -83,7 +81,7 @@ export function TrialOf({ path, used }: { path: string; used: () => Promise<void
     return () => clearInterval(timer);
   }, [trial?.state, loaded.problem]);
   const adopt = async (): Promise<void> => {
-    await change("POST", `${path}/use`);
+    await send("POST", `${path}/use`);
     await used();
   };
   if (!trial || loaded.problem)

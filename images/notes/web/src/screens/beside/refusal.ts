@@ -13,6 +13,5 @@ export function refusal(error: unknown): string {
   if (error.status === 404) return b.pageGone;
   if (error.status === 429) return b.tooMany;
   if (error.status === 403) return `${b.mayNot} ${error.message}`;
-  if (/would not manage/.test(error.message)) return b.keepManager;
   return error.message;
 }

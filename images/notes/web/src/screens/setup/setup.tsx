@@ -9,7 +9,7 @@ import { locale, words } from "../../app/words";
 import { languages, nameOf } from "../../words/catalogues";
 import type { Job, ReportLine } from "../transfer/job";
 import { isWorking } from "../transfer/job";
-import { ready, remark, transfer } from "../transfer/words";
+import { ready, transfer } from "../transfer/words";
 
 export { ready };
 
@@ -141,7 +141,7 @@ export function Screen() {
     } catch (error) {
       setBusy(false);
       if (error instanceof ApiError && error.status === 409) setOver(true);
-      else if (error instanceof ApiError) setProblem(remark(error.message));
+      else if (error instanceof ApiError) setProblem(error.message);
       else setProblem(words.value.notReached);
     }
   };

@@ -5,9 +5,8 @@ import { sendFile } from "../../api/send_file";
 import { EndedError, isCurrent } from "../../api/signed_in";
 import { notice } from "../../app/store";
 import { words } from "../../app/words";
-import { Form, reason, State, textOf, useLoaded } from "../admin/tools";
+import { Form, reason, send, State, textOf, useLoaded } from "../admin/tools";
 import { LanguageOfSite } from "./look_language";
-import { change, said } from "./tools";
 import { manage } from "./words";
 
 interface Link {
@@ -50,11 +49,11 @@ function Logo({ path, look, set }: PartProps) {
       set(now);
       notice.value = text;
     } catch (error) {
-      if (!(error instanceof EndedError)) setProblem(reason(said(error)));
+      if (!(error instanceof EndedError)) setProblem(reason(error));
     }
     if (field.current) field.current.value = "";
   };
-  const send = (file: File | undefined): void => {
+  const sendLogo = (file: File | undefined): void => {
     if (!file) return;
     if (file.size > MOST_BYTES) {
       setProblem(w.logoTooLarge);
@@ -66,7 +65,7 @@ function Logo({ path, look, set }: PartProps) {
     void act(() => sendFile<Look>(`${path}/logo`, sent), w.logoSaved);
   };
   const remove = async (): Promise<void> => {
-    await act(() => change<Look>("DELETE", `${path}/logo`), w.logoRemoved);
+    await act(() => send<Look>("DELETE", `${path}/logo`), w.logoRemoved);
     field.current?.focus();
   };
   return (
@@ -78,7 +77,7 @@ function Logo({ path, look, set }: PartProps) {
           ref={field}
           type="file"
           accept={KINDS}
-          onChange={(event) => send(event.currentTarget.files?.[0])}
+          onChange={(event) => sendLogo(event.currentTarget.files?.[0])}
         />
         <small>{w.logoHint}</small>
       </label>
@@ -227,7 +226,7 @@ function Rest({ path, look, set, begin }: PartProps & { begin: (look: Look) => v
   const save = async (fields: FormData): Promise<void> => {
     setTheirs(undefined);
     try {
-      const now = await change<Look>("PUT", `${path}/look`, {
+      const now = await send<Look>("PUT", `${path}/look`, {
         base_version: base,
         accent: fields.has("coloured") ? textOf(fields, "accent") : null,
         links: rows.map(({ label, url }) => ({ label, url })),
@@ -242,6 +241,7 @@ function Rest({ path, look, set, begin }: PartProps & { begin: (look: Look) => v
         const current = error.current as Look;
         setTheirs(current);
         setBase(current.version);
+        throw new ApiError(409, w.lookChanged);
       }
       throw error;
     }

@@ -1,13 +1,13 @@
 /** The members of a space with their roles; a change is sent at once. */
 import { useEffect, useState } from "preact/hooks";
+import { ApiError } from "../../api/client";
 import { EndedError } from "../../api/signed_in";
 import type { RoleName } from "../../api/types";
 import { notice, readSpaces, userId } from "../../app/store";
 import { words } from "../../app/words";
-import { adminWords, Ask, reason, State, useLoaded } from "../admin/tools";
+import { adminWords, Ask, reason, send, State, useLoaded } from "../admin/tools";
 import { AddMember } from "./add_member";
 import { type Member, RolePick } from "./role_pick";
-import { change } from "./tools";
 import type { PartProps } from "./whole_space";
 import { manage } from "./words";
 
@@ -98,9 +98,13 @@ export function Members({ space, again }: PartProps) {
     try {
       if (role) {
         const base_role = former ?? "none";
-        await change("PUT", at, { kind: one.kind, role, base_role });
-      } else await change("DELETE", former ? `${at}?base_role=${former}` : at);
+        await send("PUT", at, { kind: one.kind, role, base_role });
+      } else await send("DELETE", former ? `${at}?base_role=${former}` : at);
       notice.value = (!role ? w.memberRemoved : former ? w.memberChanged : w.memberAdded)(one.name);
+    } catch (error) {
+      const isOld =
+        error instanceof ApiError && error.status === 409 && error.current !== undefined;
+      throw isOld ? new ApiError(409, w.roleChanged) : error;
     } finally {
       // After a refusal, too: the list shows what somebody else has set.
       await members.again();
@@ -110,7 +114,7 @@ export function Members({ space, again }: PartProps) {
   const setEveryone = async (role: RoleName): Promise<void> => {
     setProblem("");
     try {
-      await change("PATCH", `/api/v1/spaces/${space.id}`, { everyone_role: role });
+      await send("PATCH", `/api/v1/spaces/${space.id}`, { everyone_role: role });
       notice.value = w.saved;
       await again();
     } catch (error) {

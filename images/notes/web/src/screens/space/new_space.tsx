@@ -7,9 +7,8 @@ import { go } from "../../app/router";
 import { spacePath } from "../../app/routes";
 import { notice, readSpaces, showSpace } from "../../app/store";
 import { words } from "../../app/words";
-import { Field, Form, textOf } from "../admin/tools";
+import { Field, Form, send, textOf } from "../admin/tools";
 import { slugOf } from "./slug";
-import { change } from "./tools";
 import { manage, ready } from "./words";
 
 export { ready };
@@ -24,7 +23,7 @@ export function Screen() {
       slug: textOf(fields, "slug") || slug,
       description: textOf(fields, "description"),
     };
-    const made = await change<Space>("POST", "/api/v1/spaces", body);
+    const made = await send<Space>("POST", "/api/v1/spaces", body);
     await readSpaces();
     await showSpace(made.id);
     dialog.value = "";

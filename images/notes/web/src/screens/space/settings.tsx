@@ -4,13 +4,12 @@ import { arrive, go } from "../../app/router";
 import { spacePath } from "../../app/routes";
 import { notice, readSpaces, site, spaces } from "../../app/store";
 import { size, words } from "../../app/words";
-import { Form, State, textOf, useLoaded } from "../admin/tools";
+import { Form, send, State, textOf, useLoaded } from "../admin/tools";
 import { type Share, Used } from "../admin/used";
 import { Message } from "../message";
 import { LookOfSite } from "./look";
 import { Members } from "./members";
 import { Site } from "./site";
-import { change } from "./tools";
 import type { PartProps, WholeSpace } from "./whole_space";
 import { manage, ready } from "./words";
 
@@ -19,7 +18,7 @@ export { ready };
 function General({ space, again }: PartProps) {
   const w = manage.value;
   const save = async (fields: FormData): Promise<void> => {
-    await change("PATCH", `/api/v1/spaces/${space.id}`, {
+    await send("PATCH", `/api/v1/spaces/${space.id}`, {
       name: textOf(fields, "name"),
       description: textOf(fields, "description"),
       slug: textOf(fields, "slug"),
@@ -97,7 +96,7 @@ function Deletion({ space }: { space: WholeSpace }) {
     field.setCustomValidity(isNamed || !field.value ? "" : w.wrongName);
   };
   const remove = async (): Promise<void> => {
-    await change("DELETE", `/api/v1/spaces/${space.id}`);
+    await send("DELETE", `/api/v1/spaces/${space.id}`);
     notice.value = w.spaceDeleted(space.name);
     go("/w", true);
     await readSpaces();

@@ -1,8 +1,7 @@
 /** A space's site: who may read it, its domain, and what the domain's certificate still needs. */
 import { useRef } from "preact/hooks";
 import { notice, site } from "../../app/store";
-import { Form, textOf } from "../admin/tools";
-import { change } from "./tools";
+import { Form, send, textOf } from "../admin/tools";
 import type { PartProps, WholeSpace } from "./whole_space";
 import { manage } from "./words";
 
@@ -46,7 +45,7 @@ export function Site({ space, again }: PartProps) {
   const w = manage.value;
   const field = useRef<HTMLInputElement>(null);
   const save = async (fields: FormData): Promise<void> => {
-    const now = await change<WholeSpace>("PATCH", `/api/v1/spaces/${space.id}`, {
+    const now = await send<WholeSpace>("PATCH", `/api/v1/spaces/${space.id}`, {
       public: fields.has("public"),
       domain: textOf(fields, "domain"),
       site_enabled: fields.has("site"),

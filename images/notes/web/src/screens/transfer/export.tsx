@@ -9,7 +9,7 @@ import { Message } from "../message";
 import { Skeleton } from "../page";
 import { download } from "./download";
 import { Bar, Screened } from "./parts";
-import { ready, remark, transfer } from "./words";
+import { ready, transfer } from "./words";
 
 export { ready };
 
@@ -67,7 +67,7 @@ function Choice({ id, from, title }: Target & { title: string }) {
     } catch (error) {
       if (error instanceof EndedError) return;
       const isBroken = error instanceof TypeError || error instanceof UnreachableError;
-      const text = isBroken ? t.exportBroken : remark((error as Error).message);
+      const text = isBroken ? t.exportBroken : (error as Error).message;
       setTold({ problem: stop.signal.aborted ? t.exportStopped : text, done: "" });
     }
     setBytes(undefined);

@@ -14,7 +14,7 @@ import { Everything, LineTable } from "./lines";
 import { Numbers, Progress, Screened } from "./parts";
 import { Picking } from "./picking";
 import { PreviewTree } from "./preview_tree";
-import { ready, remark, transfer } from "./words";
+import { ready, transfer } from "./words";
 
 export { ready };
 
@@ -114,7 +114,7 @@ function Failed({ job, space }: { job: Job; space: string }) {
   return (
     <Screened title={t.failed(named(job))}>
       <p class="refused" role="alert" dir="auto">
-        {remark(job.error ?? "")}
+        {job.error ?? ""}
       </p>
       <p>{t.nothingWritten}</p>
       <a class="button primary" href={importPath(space)}>

@@ -9,7 +9,7 @@ import { Message } from "../message";
 import { Skeleton } from "../page";
 import { isUnfinished, isWorking, type Job, PREVIEW, useFollowed } from "./job";
 import { Numbers, Progress, Screened } from "./parts";
-import { ready, remark, transfer } from "./words";
+import { ready, transfer } from "./words";
 
 export { ready };
 
@@ -115,7 +115,7 @@ function Row({ job, isAll, cancel }: RowProps) {
             .join(" · ")}
         </small>
         {isWorking(job) && <Progress job={job} />}
-        {job.error && <p dir="auto">{remark(job.error)}</p>}
+        {job.error && <p dir="auto">{job.error}</p>}
         {job.result && job.result.pages !== undefined && <Numbers result={job.result} />}
       </div>
       <div class="acts">

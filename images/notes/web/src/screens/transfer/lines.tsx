@@ -4,7 +4,7 @@ import { EndedError, load } from "../../api/signed_in";
 import { pagePath } from "../../app/routes";
 import { words } from "../../app/words";
 import type { ReportLine } from "./job";
-import { remark, transfer } from "./words";
+import { transfer } from "./words";
 
 const AT_ONCE = 200;
 
@@ -78,7 +78,7 @@ export function LineTable({ job, all, isThere }: LinesProps) {
                   )}
                 </td>
                 <td>{t.outcomes[line.outcome] ?? line.outcome}</td>
-                <td dir="auto">{line.notes.map(remark).join("; ")}</td>
+                <td dir="auto">{line.notes.join("; ")}</td>
               </tr>
             ))}
           </tbody>

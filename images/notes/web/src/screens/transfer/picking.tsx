@@ -8,7 +8,7 @@ import { size, words } from "../../app/words";
 import { type Followed, isUnfinished, type Job, useFollowed } from "./job";
 import { Bar } from "./parts";
 import { forget, interrupted, sendZip } from "./sending";
-import { remark, transfer } from "./words";
+import { transfer } from "./words";
 
 interface PickingProps {
   space: string;
@@ -74,7 +74,7 @@ export function Picking({ space, parent }: PickingProps) {
     } catch (error) {
       if (error instanceof EndedError) return;
       const text = error instanceof Error && error.message.includes(" ") ? error.message : "";
-      setProblem(stop.signal.aborted ? t.stopped : remark(text) || words.value.notReached);
+      setProblem(stop.signal.aborted ? t.stopped : text || words.value.notReached);
     }
     setSent(undefined);
     setKnown(interrupted(space));

@@ -174,17 +174,4 @@ export const words: AdminWords = {
     "user.last_administrator_kept": "bleibt als letzte Person in der Verwaltung",
     "user.signed_on_first": "hat sich zum ersten Mal angemeldet",
   },
-  refusals: {
-    "The current password is wrong.": "Das bisherige Passwort ist falsch.",
-    "Another account has this e-mail address.": "Ein anderes Konto hat diese E-Mail-Adresse.",
-    "A group with this name exists.": "Eine Gruppe mit diesem Namen gibt es schon.",
-    "This invitation was accepted; disable the account instead.":
-      "Diese Einladung ist angenommen; sperren Sie stattdessen das Konto.",
-    "There is no such invitation.": "Diese Einladung gibt es nicht mehr.",
-    "A space is gone; reload the page and choose again.":
-      "Einen Bereich gibt es nicht mehr; laden Sie die Seite neu und wählen Sie noch einmal.",
-    "A group is gone; reload the page and choose again.":
-      "Eine Gruppe gibt es nicht mehr; laden Sie die Seite neu und wählen Sie noch einmal.",
-    "One administrator has to remain.": "Eine Person muss die Verwaltung behalten.",
-  },
 };

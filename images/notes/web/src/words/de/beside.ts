@@ -79,8 +79,6 @@ export const words: BesideWords = {
     "Hier gelten dann wieder die Berechtigungen der Seite darüber oder des Bereichs. Andere können die Seite dann vielleicht sehen, und Sie können sie vielleicht nicht mehr verwalten.",
   permissionsSaved: "Die Berechtigungen sind gespeichert.",
   permissionsLeft: "Die Seite hat keine eigenen Berechtigungen mehr.",
-  keepManager:
-    "Sie könnten diese Seite nicht mehr verwalten. Behalten Sie „Darf verwalten“ für sich oder für eine Gruppe, in der Sie sind.",
   mayNot: "Das dürfen Sie nicht.",
   pageGone: "Die Seite gibt es nicht mehr, oder Sie dürfen sie nicht sehen.",
   tooMany:

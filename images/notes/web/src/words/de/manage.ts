@@ -210,31 +210,7 @@ export const words: ManageWords = {
   endOthers: "Alle anderen Sitzungen beenden",
   endOthersAsk: "Alle Sitzungen außer dieser beenden? API-Schlüssel bleiben.",
   sessionsEnded: (n) => `${count(n, "Sitzung ist", "Sitzungen sind")} beendet.`,
-  refusals: {
-    "Somebody else has changed this role in the meantime; read the members again.":
-      "Jemand anders hat diese Rolle gerade geändert. Sie steht nun so da.",
-    "Somebody else has changed the look in the meantime; reload it.":
-      "Inzwischen hat jemand anders das Aussehen geändert. Speichern Sie noch einmal, um es durch Ihres zu ersetzen.",
-    "A link needs a label.": "Ein Link braucht einen Text.",
-    "A label has no control characters.": "Der Text eines Links hat unerlaubte Zeichen.",
-    "A link is a path like /p/…, or an http, https or mailto address.":
-      "Die Adresse eines Links beginnt mit /, http://, https:// oder mailto:.",
-    "This is no picture (PNG, JPEG, GIF, WebP, AVIF or SVG).":
-      "Das ist kein Bild (PNG, JPEG, GIF, WebP, AVIF oder SVG).",
-    "An admin group needs a groups claim.":
-      "Eine Gruppe der Verwaltung braucht eine Angabe mit den Gruppen.",
-    "Another issuer or client needs its secret.":
-      "Ein anderer Aussteller oder Client braucht sein Geheimnis.",
-    "This account is disabled.": "Dieses Konto ist gesperrt.",
-    "The provider does not confirm the e-mail address of an existing account.":
-      "Der Anbieter bestätigt die E-Mail-Adresse eines vorhandenen Kontos nicht.",
-    "A space with this slug exists.": "Einen Bereich mit diesem Kurznamen gibt es schon.",
-    "The space needs a manager.": "Jemand muss den Bereich verwalten.",
-    "A site needs a domain to be served at.": "Eine Website braucht eine Domain.",
-    "This is not a domain name.": "Das ist kein Name einer Domain.",
-    "This is a host of the main site.": "Das ist eine Adresse der Hauptseite.",
-    "Another space has this domain.": "Ein anderer Bereich hat diese Domain.",
-    "The space has claimed another domain since.":
-      "Der Bereich hat inzwischen eine andere Domain beantragt.",
-  },
+  roleChanged: "Jemand anders hat diese Rolle gerade geändert. Sie steht nun so da.",
+  lookChanged:
+    "Inzwischen hat jemand anders das Aussehen geändert. Speichern Sie noch einmal, um es durch Ihres zu ersetzen.",
 };

@@ -141,60 +141,6 @@ export const words: TransferWords = {
   setupDoneText: "Jemand hat diese Installation schon eingerichtet. Melden Sie sich an.",
   otherOrigin: (browser, seen) =>
     `Dieser Browser ist bei ${browser}, aber die Anwendung sieht ${seen}: Sie würde Formulare abweisen. Setzen Sie die Kopfzeilen, die Ihr Proxy sendet, und laden Sie diese Seite neu:`,
-  remarks: {
-    "it only lists the pages, like the tree": "nur eine Liste der Seiten, wie der Seitenbaum",
-    "its rows are among those of the same name with _all":
-      "seine Zeilen stehen in der gleichnamigen Datei mit _all",
-    "blocks that were nested too deeply were flattened":
-      "zu tief verschachtelte Blöcke wurden flacher",
-    "callouts became quotes": "Hinweiskästen wurden Zitate",
-    "embedded notes and files became links": "eingebettete Notizen und Dateien wurden Links",
-    "its properties became a table": "die Eigenschaften wurden eine Tabelle",
-    "links and pictures with addresses that could run code became text":
-      "Links und Bilder, deren Adressen Code ausführen könnten, wurden Text",
-    "names of blocks (^…) were left out": "Namen von Blöcken (^…) wurden ausgelassen",
-    "notices became quotes": "Hinweise wurden Zitate",
-    "pictures written into the text became files": "Bilder im Text wurden Dateien",
-    "sizes of pictures were left out": "Bildgrößen wurden ausgelassen",
-    "its absolute name was made relative": "der absolute Name wurde relativ",
-    "the drive was removed from its name": "das Laufwerk wurde aus dem Namen entfernt",
-    "the whole file is attached": "die ganze Datei ist angehängt",
-    "it is a file of the operating system or an editor":
-      "eine Datei des Betriebssystems oder eines Editors",
-    "it is a link, not a file": "eine Verknüpfung, keine Datei",
-    "it is compressed in an unusual way": "auf ungewöhnliche Weise gepackt",
-    "it is encrypted": "verschlüsselt",
-    "another file of the zip has the same name": "eine andere Datei des Zips hat denselben Namen",
-    "it is not UTF-8 and was read as Windows-1252":
-      "nicht in UTF-8, wurde als Windows-1252 gelesen",
-    "it was read as UTF-16": "wurde als UTF-16 gelesen",
-    "This is not a zip file, or a damaged one.": "Das ist kein Zip, oder ein beschädigtes.",
-    "The zip's entries overlap.": "Die Einträge des Zips überlappen sich.",
-    "The zip unpacks to far more than its size.":
-      "Das Zip wird beim Entpacken viel größer, als es sein dürfte.",
-    "The uploaded zip was deleted.": "Das hochgeladene Zip wurde gelöscht.",
-    "The database's disk is full; nothing was imported.":
-      "Die Festplatte der Datenbank ist voll; nichts wurde importiert.",
-    "Its pages take too long to read; split the zip.":
-      "Die Seiten zu lesen dauert zu lange; teilen Sie das Zip.",
-    "You may no longer create pages in this space.":
-      "Sie dürfen in diesem Bereich keine Seiten mehr anlegen.",
-    "The page to import below is in the trash or deleted.":
-      "Die Seite, unter die importiert werden soll, ist im Papierkorb oder gelöscht.",
-    "You may no longer create pages below that page.":
-      "Sie dürfen unter dieser Seite keine Seiten mehr anlegen.",
-  },
-  patterns: [
-    [
-      "^links without a target in the zip stay unchanged: (.*)$",
-      "Links ohne Ziel im Zip bleiben unverändert: $1",
-    ],
-    ["^it was attached as a file: (.*)$", "als Datei angehängt: $1"],
-    ["^the table shows (.*) of (.*) rows$", "die Tabelle zeigt $1 von $2 Zeilen"],
-    ["^it is larger than (.*) bytes$", "größer als $1 Bytes"],
-    ["^(.*): the zip is damaged here\\.$", "$1: Hier ist das Zip beschädigt."],
-    ["^it has more than (.*) characters$", "mehr als $1 Zeichen"],
-  ],
 };
 
 const SOURCES: Record<string, string> = {

@@ -1,4 +1,4 @@
-"""German words of the plain pages."""
+"""German words of the plain pages for reading, and of those that everybody sees."""
 
 from typing import Final
 
