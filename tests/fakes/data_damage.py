@@ -38,7 +38,7 @@ class DataDamage(NodeFaults):
             if volume.damage == "no-room":
                 volume.damage = ""  # a person makes room
         for key, volume in list(model.volumes.items()):
-            if not volume.is_broken or (volume.is_torn and model.notes_rewinds):
+            if not volume.is_broken or (volume.is_torn and volume.damage != "files"):
                 continue
             broken, model.volumes[key] = model.volumes[key], Volume()
             for instance in model.instances.values():

@@ -22,39 +22,39 @@ SETTLE_S = 25.0
 def enter(model: Members, instance: Instance) -> None:
     """Set Raft's files aside where they are torn, or the operator asks for it, if the partners can
     spare them; with a torn journal, exit otherwise."""
-    volume, task = instance.volume, instance.task
+    volume, task, image = instance.volume, instance.task, model.image_of(instance)
     asked = task.template.environment.get(RAFT_RESET_VARIABLE, "")
-    if model.waits_for_logs and ":" in asked:
+    if image.waits_for_logs and ":" in asked:
         begin_anew(model, instance, asked)
         asked = ""
-    is_asked = model.mends_raft and asked not in {"", volume.raft_obeyed}
-    if model.sets_former_logs_aside and is_former(model, instance):
+    is_asked = image.mends_raft and asked not in {"", volume.raft_obeyed}
+    if image.sets_former_logs_aside and is_former(model, instance):
         volume.set_raft_aside()
     if volume.raft == "torn" or is_asked:
         waited_s = model.now_s - task.up_since_s
-        if model.mends_raft and can_be_spared(model, instance):
+        if image.mends_raft and can_be_spared(model, instance):
             if instance.waits and model.now_s - instance.spared_s < SPARES_S:
                 return
-            if instance.waits and model.fences_joiners:
+            if instance.waits and image.fences_joiners:
                 others = [o for o in model.of_cluster(instance.cluster) if o is not instance]
                 volume.is_fenced |= any(other.volume.raft_began for other in others)
             volume.set_raft_aside()
             instance.waits, volume.raft_loss = False, ""
             instance.applied = 1
             volume.raft_obeyed = asked if is_asked else volume.raft_obeyed
-        elif model.mends_raft and waited_s < SETTLE_S and not instance.waits:
+        elif image.mends_raft and waited_s < SETTLE_S and not instance.waits:
             return
         elif volume.raft == "torn":
-            if not model.mends_raft:
+            if not image.mends_raft:
                 model.orchestrator.fail(task, 1)
-            elif model.waits_for_logs:
+            elif image.waits_for_logs:
                 wait(model, instance)
             else:
                 model.orchestrator.fail(task, RAFT_UNREADABLE)
             return
     take_note(instance)
     instance.has_entered, instance.entered_s = True, model.now_s
-    if model.tells_findings and volume.damage != "files":
+    if image.tells_findings and volume.damage != "files":
         is_begun = volume.is_empty and volume.is_partial
         instance.finding = "interrupted-copy" if is_begun else volume.damage
 
@@ -85,7 +85,11 @@ def begin_anew(model: Members, instance: Instance, asked: str) -> None:
     word, leader, number = asked.split(":")
     volume = instance.volume
     if word == "fence":
-        if model.fences_joiners and asked != volume.raft_obeyed and leader != instance.name:
+        if (
+            model.image_of(instance).fences_joiners
+            and asked != volume.raft_obeyed
+            and leader != instance.name
+        ):
             volume.is_fenced, volume.raft_obeyed = True, asked
         return
     volume.is_fenced &= leader != instance.name

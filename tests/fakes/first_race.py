@@ -15,7 +15,7 @@ SILENT_S, ALIVE_S = 60.0, 120.0
 
 def waits_for_others(model: Members, winner: Instance) -> bool:
     """Return True if the one that Patroni's own rule has chosen does not take the lock yet."""
-    if winner.has_followed or not model.hears_partners:
+    if winner.has_followed or not model.image_of(winner).hears_partners:
         return False
     winner.races_since_s = winner.races_since_s or model.now_s
     waited_s = model.now_s - winner.races_since_s

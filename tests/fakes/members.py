@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tests.fakes import synchronous
 from tests.fakes.consensus import Consensus
+from tests.fakes.images import ImageTraits
 from tests.fakes.instances import Instance
 from tests.fakes.member_containers import MemberContainers
 
@@ -18,8 +19,11 @@ WRITES_BYTES = 100
 
 
 @dataclass
-class Members(MemberContainers):
+class Members(ImageTraits, MemberContainers):
     """The members, and what was noted of them; a test may change how they behave."""
+
+    older_images: dict[str, ImageTraits] = field(default_factory=dict)
+    """The traits of images that are not today's, by digest."""
 
     last_streamed_s: dict[str, float] = field(default_factory=dict)
     last_near_s: dict[str, float] = field(default_factory=dict)
@@ -43,32 +47,22 @@ class Members(MemberContainers):
     """True if a member that was killed in a base backup waits for ever, as a real one does."""
     uncovered: set[str] = field(default_factory=set)
     """Targets of a restore that the repository does not cover."""
-    mends_raft: bool = True
-    """True for images whose entry point sets damaged Raft files aside."""
-    notes_rewinds: bool = True
-    """True for images whose `pg_rewind` leaves no data that start where it is broken off."""
-    waits_for_logs: bool = True
-    """True for images whose entry point waits, and tells that, where no Raft log can be had."""
-    fences_joiners: bool = True
-    """True for images that keep a member from leading that has its log from those that began anew,
-    and obey the request not to lead."""
-    sets_former_logs_aside: bool = True
-    """True for images whose entry point sets a log aside of before the member was removed."""
     hears_settings: float = 0.8
     """The chance that a member takes changed settings over in a tick."""
-    hears_partners: bool = True
-    """True for images whose Patroni hears its partners before it leads for the first time."""
     recovery_s: dict[str, float] = field(default_factory=dict)
     """The time that PostgreSQL takes to start, by the member's name, beyond the usual."""
     losses: int = 0
     """The losses of Raft logs so far."""
-    tells_findings: bool = True
-    """True for images whose entry point has Patroni tell what keeps PostgreSQL from starting."""
     lost: list[str] = field(default_factory=list)
     """Acknowledged rows that were lost though a member had them: by a second timeline beside the
     one in Patroni's history, or by an empty database in the place of one with data."""
     other_wins: float = 0.0
     """The chance that a switchover is won by another member than its candidate."""
+
+    def image_of(self, instance: Instance) -> ImageTraits:
+        """Return the traits of the image that a member's container was made from."""
+        digest = instance.task.template.image.partition("@")[2]
+        return self.older_images.get(digest, self)
 
     # Losses
 

@@ -100,7 +100,7 @@ class PatroniModel(Members):
     def _look(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         now_s, reach = self.now_s, self.orchestrator.reach
         up = [m for m in members if self._is_started(m)]
-        agreed.raft.look([vote_of(m) for m in up], reach, now_s)
+        agreed.raft.look([self.vote_of(m) for m in up], reach, now_s)
         if agreed.raft.able:
             self.last_quorate_s[cluster] = now_s
             led = [m.volume for m in up if m.name in agreed.raft.able]
@@ -126,7 +126,7 @@ class PatroniModel(Members):
                     member.volume.settings = member.settings or member.volume.settings
                 continue
             # Patroni 4.1.5 goes on once its node has applied its own log (`applied_local_log`)
-            member.has_joined |= vote_of(member).can_apply
+            member.has_joined |= self.vote_of(member).can_apply
             if member.lost_s is None and reach.runs(member.node_id):
                 loop_s, retry_s = agreed.setting("loop_wait"), agreed.setting("retry_timeout")
                 member.lost_s = now_s
@@ -189,13 +189,14 @@ class PatroniModel(Members):
         instance.stop()
         instance.state = CREATING
 
-
-def vote_of(member: Instance) -> RaftNode:
-    """Return a member's Raft node as it is now; it starts, and reads its files, the first time."""
-    if member.vote is None:
-        files = member.volume.votes.setdefault(member.raft_address, Files())
-        member.vote = RaftNode(
-            member.name, member.node_id, member.raft_address, member.partner_addresses, files
-        )
-        member.vote.can_apply = member.volume.raft == "whole"
-    return member.vote
+    def vote_of(self, member: Instance) -> RaftNode:
+        """Return a member's Raft node as it is now; it starts, and reads its files, the first
+        time."""
+        if member.vote is None:
+            files = member.volume.votes.setdefault(member.raft_address, Files())
+            member.vote = RaftNode(
+                member.name, member.node_id, member.raft_address, member.partner_addresses, files
+            )
+            member.vote.can_apply = member.volume.raft == "whole"
+            member.vote.syncs_s = self.image_of(member).syncs_raft_s
+        return member.vote

@@ -66,6 +66,7 @@ class RaftNode:
     partner_addresses: frozenset[str]
     files: Files = field(default_factory=Files)
     can_apply: bool = True
+    syncs_s: float = SYNC_S
     voters: set[str] | None = None
 
     @property
@@ -131,7 +132,7 @@ class RaftNode:
     def write(self, now_s: float) -> None:
         """Sync the files, and write a dump, when it is time to."""
         files = self.files
-        if now_s - files.synced_s >= SYNC_S:
+        if now_s - files.synced_s >= self.syncs_s:
             if len(files.synced) != len(files.log):
                 files.synced = list(files.log)
             files.synced_s = now_s

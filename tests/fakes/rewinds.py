@@ -49,7 +49,7 @@ def break_off(model: Members, member: Instance) -> None:
     model.story.append((model.now_s, f"the rewind of {member.name} is broken off"))
     member.stop()
     member.follows_s = None
-    if model.notes_rewinds:
+    if model.image_of(member).notes_rewinds:
         volume.is_rewind_noted, volume.is_broken = True, True
         volume.damage, volume.torn_s = "damaged-control-file", model.now_s
     elif model.rng.random() >= STARTS_ON_A_MIX:

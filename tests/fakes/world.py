@@ -49,6 +49,11 @@ MEMBER_VARIABLES = frozenset({"NODE_NAME", "RAFT_SELF", "RAFT_PARTNERS", "FAILOV
 TEMPO = PollIntervals(resync_s=15.0, file_poll_s=1.0, member_poll_s=2.0)
 
 
+def name_of(reference: str) -> str:
+    """Return an image's name and tag, without its registry."""
+    return reference.rpartition("/")[2]
+
+
 @dataclass
 class World(DataDamage):
     """node1 is the manager, the others are workers. Made inside a running loop."""
@@ -57,6 +62,10 @@ class World(DataDamage):
     nodes: int = 4
     size: int = 3
     """The number of members that a whole cluster has."""
+    lan: str = "10.77.0"
+    """The first parts of the nodes' addresses."""
+    first_text: str = MANIFEST
+    """The file as it was when the world began."""
     store: SwarmStore = field(init=False)
     orchestrator: Orchestrator = field(init=False)
     patroni_model: PatroniModel = field(init=False)
@@ -99,7 +108,7 @@ class World(DataDamage):
         self.store = SwarmStore(now=FakeClock().now)
         for number in range(1, self.nodes + 1):
             role: Role = "manager" if number == 1 else "worker"
-            self.store.add_node(f"node{number}", f"10.77.0.{10 + number}", role)
+            self.store.add_node(f"node{number}", f"{self.lan}.{10 + number}", role)
         self.orchestrator = Orchestrator(self.store, self.rng)
         self.orchestrator.why_not_start = self.why_not_start
         self.patroni_model = PatroniModel(self.orchestrator, random.Random(f"members {self.seed}"))
@@ -125,7 +134,7 @@ class World(DataDamage):
         self.swarm.gives_logs = self.reach.gives_logs
         self.archiving = FakeArchiving(self.archives.find, lambda: self.now_s)
         self.readiness = FakeReadiness(self.store, self.has_leader)
-        self.manifests = FakeManifests({FILE: MANIFEST})
+        self.manifests = FakeManifests({FILE: self.first_text})
         self.last_good = FakeLastGood()
         self.audit = FakeAudit()
 
@@ -180,7 +189,7 @@ class World(DataDamage):
             return why_no_server(service)
         if not service.configs:
             return "no configuration file"
-        if reference == PROXY_IMAGE:
+        if name_of(reference) == name_of(PROXY_IMAGE):
             return ""
         if reference == VIP_IMAGE:
             networks = [item.network for item in service.networks]
@@ -208,7 +217,7 @@ class World(DataDamage):
     def last_good_text(self) -> str:
         """The text in force, as the operator keeps it."""
         kept = self.last_good.saved
-        return kept.get(FILE, next(iter(kept.values()), MANIFEST))
+        return kept.get(FILE, next(iter(kept.values()), self.first_text))
 
     @property
     def changes(self) -> int:

@@ -118,3 +118,29 @@ def test_a_member_on_a_dead_node_is_replaced() -> None:
         assert judge.violations == [], told(world)
 
     run_virtual(walk)
+
+
+def test_a_renamed_member_whose_vote_comes_back_is_renamed() -> None:
+    """Its service is gone when the others list it again: its container had added itself at a last
+    start, or a loss of power took the removal of its vote from disks that nobody syncs."""
+
+    async def haunt(world: World) -> None:
+        raft = world.patroni_model.consensus("main").raft
+
+        def join(voter: str) -> None:
+            assert raft.request(raft.leader, "add", voter)
+
+        def listen(kind: str, what: object) -> None:
+            live = world.store.services.get(str(what))
+            if kind == "remove-service" and live is not None:
+                world.orchestrator.after(0.1, join, live.value.environment["RAFT_SELF"])
+
+        world.swarm.before_write.append(listen)
+
+    async def walk() -> None:
+        names = ("member-1", "member-2", "db-3")
+        world, judge = await edited({"db-3": "node4"}, names, before=haunt)
+        assert judge.violations == [], told(world)
+        assert [what for what in told(world) if what == "raft-remove"] == ["raft-remove"] * 2
+
+    run_virtual(walk)

@@ -157,6 +157,23 @@ async def a_full_disk_moves(world: World) -> None:
     write_members(world, text_of(*M[:3], at={M[2]: "node6"}, more=RESTARTS))
 
 
+async def a_new_vote_is_forgotten(world: World) -> None:
+    """All lose power when a stand-in votes, whose vote is on its own disk alone: those of the
+    others were not synced, as with images from before decision 35. The member that moves is dead
+    from then on, and its stand-in starts before the others."""
+    write_members(world, text_of(*M[:3], at={M[2]: "node5"}))
+    model = world.patroni_model
+    await until(world, lambda: model.was_well_since("main_member-3-moved", world.now_s))
+    for member in model.of_cluster("main"):
+        files = member.volume.votes[member.raft_address]
+        files.synced = [] if member.name in M else list(files.log)
+    for number in range(2, 6):
+        world.power_cut(f"node{number}")
+    world.power_on("node5")
+    for number in (2, 3):
+        world.power_on(f"node{number}", 10.0)
+
+
 async def power_is_lost(world: World, operator: Operator) -> None:
     """The operator died between a vote and its service; a former leader has more on an older
     timeline. The member without a vote answers, and no Raft node lists it."""
@@ -194,6 +211,7 @@ SCENES: dict[str, tuple[str, Act]] = {
     "commits need a third": (text_of(*M[:2], more=QUORUM), commits_need_a_third),
     "a full disk is replaced": (text_of(*M[:3]), a_full_disk_is_replaced),
     "a full disk moves": (text_of(*M[:3]), a_full_disk_moves),
+    "a new vote is forgotten": (text_of(*M[:3]), a_new_vote_is_forgotten),
 }
 FEW = {"commits need a third", "a service is gone"}
 

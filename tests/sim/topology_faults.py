@@ -112,7 +112,7 @@ def another_file(world: World, rng: random.Random) -> str:
     extra = rng.sample(("member-4", "member-5"), size - 3)
     names = (*NEEDED, *sorted(extra))
     more = rng.choice(("", "", ASKED))
-    write_members(world, text_of(*names, more=more))
+    write_members(world, text_of(*names, more=more, base=world.first_text))
     return f"edit: {', '.join(names)} {more}"
 
 

@@ -38,7 +38,7 @@ from tests.sim.topology_world import (
     write_members,
 )
 from tests.sim.until_judged import until_judged
-from tests.support.builders import FILE
+from tests.support.builders import FILE, MANIFEST
 
 Tamper = Callable[[World], None]
 
@@ -123,7 +123,7 @@ def run(
     tamper: Tamper | None = None,
 ) -> Told:
     told = Told(seed, walk)
-    run_virtual(lambda: live_through(told, steps_of(seed, faults), ruleset, tamper))
+    run_virtual(lambda: live_through(told, steps_of(seed, faults), ruleset, tamper=tamper))
     return told
 
 
@@ -132,29 +132,35 @@ def run_until(words: str, walk: str, ruleset: Ruleset, tamper: Tamper | None) ->
     told = Told(0, walk)
     run_virtual(
         lambda: until_judged(
-            words, told.found, lambda: live_through(told, [], ruleset, tamper, CAUGHT_S)
+            words,
+            told.found,
+            lambda: live_through(told, [], ruleset, tamper=tamper, settles_s=CAUGHT_S),
         )
     )
     return told
 
 
-def text_for(file: File) -> str:
+def text_for(file: File, base: str = MANIFEST) -> str:
     if isinstance(file, str):
         return file
     if isinstance(file, int):
-        return first_of(file)
-    return text_of(*dict(file), at=dict(file))
+        return first_of(file, base)
+    return text_of(*dict(file), at=dict(file), base=base)
 
 
 async def live_through(
     told: Told,
     steps: list[Step],
-    ruleset: Ruleset,
-    tamper: Tamper | None,
+    ruleset: Ruleset = RULESET,
+    *,
+    tamper: Tamper | None = None,
     settles_s: float = SETTLES_S,
+    world: World | None = None,
 ) -> None:
+    """Take a cluster through the files of its walk; a ``world`` that is given runs already."""
     files = WALKS[told.walk]
-    world = topology_world(told.seed, text_for(files[0]))
+    world = world or topology_world(told.seed, text_for(files[0]))
+    base = world.first_text
     judge, replacements = TopologyJudge(world), ReplacementJudge(world)
     invariants = Invariants(world, judged=subject_of(world), removal_is_wanted=True)
     told.judges = (judge, replacements, invariants)
@@ -168,7 +174,7 @@ async def live_through(
     if tamper is not None:
         tamper(world)
     for number, file in enumerate(files[1:]):
-        write_members(world, text_for(file))
+        write_members(world, text_for(file, base))
         told.story.append(f"{world.now_s:7.1f} edit: {file}")
         share = steps[number :: len(files) - 1]
         if not share:
@@ -180,7 +186,7 @@ async def live_through(
             told.story.append(f"{world.now_s:7.1f} {step.number}: {said}")
     await operators.calm()
     calm(world)
-    last = text_for(files[-1])
+    last = text_for(files[-1], base)
     if not {*members_in(world.manifests.files[FILE])} >= {*members_in(last)} & {*NEEDED}:
         write_members(world, last)
     began_s = world.now_s

@@ -22,48 +22,59 @@ MOST = 5
 PLACES = {f"member-{k}": f"node{k + 1}" for k in range(1, MOST + 1)}
 """Each member's node, in every file."""
 WORKERS = tuple(PLACES.values())
-LINES = MANIFEST.partition("  members:\n")[0], "  proxies:" + MANIFEST.partition("  proxies:")[2]
-
-
+PRIORITY = re.compile(r"- \{name: ([a-z0-9-]+), .*(, failoverPriority: [0-9]+)\}")
 SPARES = ("node7", "node8")
 REPLACES_S = 60
 ASKED = f"  replaceAfter: {REPLACES_S}s\n  spareNodes: [{', '.join(SPARES)}]\n"
 """The fields of a file whose members on dead nodes are replaced."""
 
 
-def text_of(*names: str, at: Mapping[str, str] = MappingProxyType({}), more: str = "") -> str:
+def text_of(
+    *names: str,
+    at: Mapping[str, str] = MappingProxyType({}),
+    more: str = "",
+    base: str = MANIFEST,
+) -> str:
     """Return the file with these members, and what it has to acknowledge for them: that nothing
     fails over for fewer than three, and that an even number is meant. ``at`` has the nodes of those
     that are not in their usual place, with another address behind a comma; ``more`` are further
-    fields."""
+    fields; all others are those of ``base``."""
     places = {name: at.get(name) or PLACES[name] for name in names}
-    members = "".join(f"    - {{name: {name}, node: {place}}}\n" for name, place in places.items())
-    first, last = LINES
+    given = dict(PRIORITY.findall(base))
+    members = "".join(
+        f"    - {{name: {name}, node: {place}{given.get(name, '')}}}\n"
+        for name, place in places.items()
+    )
+    first, last = base.partition("  members:\n")[0], "  proxies:" + base.partition("  proxies:")[2]
     known = ["noFailover"] * (len(names) < 3) + ["evenMembers"] * (len(names) % 2 == 0)
     given_up = f"  acknowledge: [{', '.join(known)}]\n" if known else ""
     return f"{first}  members:\n{members}{last}{given_up}{more}"
 
 
-def first_of(count: int) -> str:
+def first_of(count: int, base: str = MANIFEST) -> str:
     """Return the file with the first so many members."""
-    return text_of(*(name for name in PLACES if int(name[-1]) <= count))
+    return text_of(*(name for name in PLACES if int(name[-1]) <= count), base=base)
 
 
-def lines_in(text: str) -> dict[str, tuple[str, str]]:
+def lines_in(text: str, lan: str = "10.77.0") -> dict[str, tuple[str, str]]:
     """Return the node and the Raft address of each member of a file, by name."""
     found = re.findall(
-        r"- \{name: ([a-z0-9-]+), node: ([a-z0-9]+)(?:, address: ([0-9.]+))?\}", text
+        r"- \{name: ([a-z0-9-]+), node: ([a-z0-9]+)(?:, address: ([0-9.]+))?"
+        r"(?:, failoverPriority: [0-9]+)?\}",
+        text,
     )
-    return {name: (node, voter_at(address or address_of(node))) for name, node, address in found}
+    return {
+        name: (node, voter_at(address or address_of(node, lan))) for name, node, address in found
+    }
 
 
 def lines_at(world: World, text: str) -> dict[str, tuple[str, str]]:
     """Return the lines of a file, with the nodes of members that the operator has sent elsewhere
     by itself; that each was right is for ``replacement_judge``."""
-    found = lines_in(text)
+    found = lines_in(text, world.lan)
     for note in notes_of(world):
         if note.member in found and found[note.member][0] == note.written:
-            found[note.member] = (note.node, voter_at(address_of(note.node)))
+            found[note.member] = (note.node, voter_at(address_of(note.node, world.lan)))
     return found
 
 
@@ -99,15 +110,21 @@ class Deployed(Mapping[str, str]):
 
 def subject_of(world: World) -> Subject:
     """Return the cluster with the members that it has at each moment."""
-    return Subject(world, "main", FILE, MANIFEST, Deployed(world))
+    return Subject(world, "main", FILE, world.first_text, Deployed(world))
 
 
 def topology_world(seed: int, text: str = MANIFEST) -> World:
     """A world of five worker nodes and two spare ones, in which the image is an operator's of
     today: a member that is killed in its base backup hangs."""
-    world = World(seed, nodes=MOST + 1 + len(SPARES))
-    world.patroni_model.clones_hang = True
+    world = with_topology(World(seed, nodes=MOST + 1 + len(SPARES)))
     write_members(world, text)
+    return world
+
+
+def with_topology(world: World) -> World:
+    """Return a world that is whole when its voters are right, too, and in which a member hangs
+    whose base backup was interrupted."""
+    world.patroni_model.clones_hang = True
     world.also_whole.append(lambda: are_votes_right(world))
     return world
 
@@ -134,8 +151,8 @@ def noted_voters(world: World) -> dict[str, str]:
     return {place.name: voter_at(place.address) for place in places_of(world)}
 
 
-def address_of(node: str) -> str:
-    return f"10.77.0.{10 + int(node.removeprefix('node'))}"
+def address_of(node: str, lan: str = "10.77.0") -> str:
+    return f"{lan}.{10 + int(node.removeprefix('node'))}"
 
 
 def voter_at(address: str) -> str:

@@ -31,11 +31,21 @@ def is_stuck(status: RaftStatus, seen_s: float | None) -> bool:
     return status.is_behind and seen_long and status.uptime_s >= least_s
 
 
-def with_request(live: LiveService) -> Service:
+def with_request(live: LiveService, before: int = 0) -> Service:
     """Return the service with a request of its own: the version index of the swarm, which is never
-    had twice."""
-    asked = {**live.value.environment, RAFT_RESET_VARIABLE: str(live.version)}
+    had twice, and where it is not the first in a row, its number."""
+    number = f"-{before + 1}" if before else ""
+    asked = {**live.value.environment, RAFT_RESET_VARIABLE: f"{live.version}{number}"}
     return dataclasses.replace(live.value, environment=asked)
+
+
+def requests_in(service: Service) -> int:
+    """Return how many requests in a row the service's own was the last of; 0 for none, or one of
+    the other kind (``Anew``)."""
+    version, _, number = service.environment.get(RAFT_RESET_VARIABLE, "").partition("-")
+    if not version.isdecimal():
+        return 0
+    return int(number) if number.isdecimal() else 1
 
 
 ANEW, JOIN, FENCE = "anew", "join", "fence"

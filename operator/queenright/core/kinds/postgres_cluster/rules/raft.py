@@ -11,20 +11,27 @@ at a time, and the others are a quorum that has everything.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from queenright.core.actions import AnyAction, UpdateService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import why_former_list
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
-from queenright.core.kinds.postgres_cluster.raft_reset import with_request
+from queenright.core.kinds.postgres_cluster.raft_reset import requests_in, with_request
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.observed import LiveService
+from queenright.core.planning.ages import likely_age
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.diff import diff
 from queenright.core.swarm.objects import RAFT_RESET_VARIABLE
 
+MOST_REQUESTS = 3
+"""A member that has not obeyed so many is left as it is for long: a start every half a minute helps
+nobody, and hides the words."""
+LATELY = timedelta(hours=1)
 BY_HAND = (
-    "if that lasts, rename its .journal and .dump in the volume of /home/postgres/raft, on this "
+    "rename its .journal and .dump in the volume of /home/postgres/raft, on this "
     "member only, and restart it"
 )
 
@@ -41,13 +48,22 @@ def plan_raft(state: ClusterState) -> Iterator[AnyAction | Hold]:
         if why_not := obstacle(state, member):
             yield Hold(
                 f"raft/{member.service.name}",
-                f"{stuck}, and its log is not set aside now ({why_not}); {BY_HAND}",
+                f"{stuck}, and its log is not set aside now ({why_not}); if that lasts, {BY_HAND}",
                 state.now + SETTLES,
                 wants_attention=not any(map(state.why_changing, state.desired.members)),
             )
             continue
-        service = with_request(live)
-        asked = RAFT_RESET_VARIABLE in live.value.environment
+        before = requests_lately(state, live)
+        if before >= MOST_REQUESTS:
+            yield Hold(
+                f"raft/{member.service.name}",
+                f"{stuck}, and {before} starts with {RAFT_RESET_VARIABLE} have not helped (an "
+                f"image from before 0.2.0 ignores it); write a newer image, or {BY_HAND}",
+                wants_attention=True,
+            )
+            continue
+        service = with_request(live, before)
+        asked = requests_in(live.value) > 0
         again = " (asked before: an image from before 0.2.0 ignores it)" if asked else ""
         yield UpdateService(
             live.id,
@@ -59,6 +75,12 @@ def plan_raft(state: ClusterState) -> Iterator[AnyAction | Hold]:
             changes=diff(service, live.value),
             disrupts=member.service.name,
         )
+
+
+def requests_lately(state: ClusterState, live: LiveService) -> int:
+    """Return how many requests in a row have been made; those of long ago do not count."""
+    age = likely_age(live.updated_at, state.now, state.seen_s_ago.get(live.id))
+    return requests_in(live.value) if age < LATELY else 0
 
 
 def why_not_start_anew(state: ClusterState, member: DesiredMember) -> str | None:

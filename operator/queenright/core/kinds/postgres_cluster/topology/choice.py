@@ -22,8 +22,10 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_dead,
     is_newcomer,
     is_silent,
+    noted_voteless,
     raft_address,
     raft_leader,
+    seatless,
     voters_of,
 )
 from queenright.core.kinds.postgres_cluster.topology.wanted import LEAST_MEMBERS, Arrival
@@ -96,21 +98,32 @@ def why_not_go(state: ClusterState, name: str) -> str | None:
     that goes for good."""
     topology, member = state.desired.topology, state.member(name)
     move, silent = topology.move_of(name), member is not None and is_silent(state, member)
-    if topology.new_name_of(name) and silent:
+    may_answer = silent and member is not None and not has_gone(state, member)
+    if topology.new_name_of(name) and may_answer:
         return "it does not answer, and is renamed when it does"
     if move is None or move.is_standing:
         return None
     if state.desired.replacement.note_of(name) is not None and not silent:
         return "it answers again, and stays"
-    if member is not None and silent and not is_dead(state, member):
+    if may_answer and member is not None and not is_dead(state, member):
         return f"it does not answer, and neither is {member.node} down nor its Raft node cut off"
     return why_not_here(state, move.to)
 
 
+def has_gone(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member whose service was removed after its vote: nothing of it will answer.
+    It may be listed again: its Raft node added itself at a last start, or a loss of power took the
+    removal of its vote from disks that nobody syncs (an image from before decision 35)."""
+    is_there = state.swarm.service(member.service.name) is not None
+    return not is_there and member.name in noted_voteless(state)
+
+
 def stage_of(state: ClusterState, member: DesiredMember) -> Leaving:
-    """Return how far the removal of a member has come."""
+    """Return how far the removal of a member has come. A dead one is no voter where only Raft nodes
+    list it that have no vote themselves: they join again when it is gone."""
     own = raft_address(state, member)
-    if own in voters_of(state, {own}):
+    apart = seatless(state) if is_silent(state, member) else frozenset[str]()
+    if own in voters_of(state, {own, *apart}):
         return Leaving(member, "voter")
     is_there = state.swarm.service(member.service.name) is not None
     return Leaving(member, "service" if is_there else "place")

@@ -156,8 +156,9 @@ def why_not_join(service: Service, plan: Plan, observed: Observed) -> str:
     apart = frozenset({own})
     if why := why_divided(plan, observed, apart) or why_young(plan, observed, apart):
         return why
-    deployed = {raft_self(live.value) for live in peers(plan, observed)}
-    found = (raft_of(live, observed) for live in peers(plan, observed))
+    beside = {raft_self(live.value): live for live in peers(plan, observed)}
+    deployed = beside.keys()
+    found = (raft_of(live, observed) for at, live in beside.items() if at not in apart)
     unknown = [v for s in found if s is not None for v in s.voters - deployed - apart]
     return f"the voter {unknown[0]} is no member's" if unknown else ""
 
@@ -244,8 +245,9 @@ def only_empty_members_copy(plan: Plan, observed: Observed) -> Refusal | None:
 
 def is_left_member(action: RemoveService, observed: Observed) -> bool:
     """Return True for a member without a vote, by the note and by the word of every other member's
-    Raft node; one of these members leads. Where a single voter is left, it has known so for long
-    enough to have that on disk: with the former list it is no quorum."""
+    Raft node, of a silent one without those that have no vote either; one of these members leads.
+    Where a single voter is left, it has known so for long enough to have that on disk: with the
+    former list it is no quorum."""
     swarm = swarm_of(observed)
     found = [live for live in swarm.services if live.id == action.id] if swarm else []
     if swarm is None or not found or found[0].value.labels.get(ROLE_LABEL) != "member":
@@ -260,6 +262,10 @@ def is_left_member(action: RemoveService, observed: Observed) -> bool:
         and live.id != action.id
     ]
     answering = [live for live in beside if not is_silent(live, observed)]
+    if is_silent(found[0], observed):
+        told = [raft for live in answering if (raft := raft_of(live, observed)) is not None]
+        lone = seatless(told)
+        answering = [live for live in answering if raft_self(live.value) not in lone]
     known = [raft_of(live, observed) for live in answering]
     votes = [s is not None and s.has_quorum and own not in s.voters for s in known]
     state_config = swarm.config(state_config_name(cluster or ""))

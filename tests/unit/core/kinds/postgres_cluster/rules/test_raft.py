@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -170,6 +171,51 @@ def test_it_is_asked_anew_where_the_first_request_did_not_help() -> None:
     assert isinstance(action, UpdateService)
     assert action.service.environment[RAFT_RESET_VARIABLE] == str(live(seen, SERVICE).version)
     assert_words(action)
+
+
+def asked(value: str, ago: timedelta) -> Observed:
+    """It was asked before, and is as it was."""
+    seen = stuck()
+    given = live(seen, SERVICE).value.environment
+    seen = with_service(seen, SERVICE, environment={**given, RAFT_RESET_VARIABLE: value})
+    assert isinstance(seen.swarm, Known)
+    services = tuple(
+        dataclasses.replace(one, updated_at=NOW - ago) if one.value.name == SERVICE else one
+        for one in seen.swarm.value.services
+    )
+    return dataclasses.replace(
+        seen, swarm=Known(dataclasses.replace(seen.swarm.value, services=services))
+    )
+
+
+LATELY, LONG_AGO = timedelta(minutes=1), timedelta(minutes=61)
+
+
+@pytest.mark.parametrize(
+    ("value", "ago", "number"),
+    [
+        ("7", LATELY, "-2"),
+        ("7-2", LATELY, "-3"),
+        ("7-3", LONG_AGO, ""),
+        ("anew:member-1:0123", LATELY, ""),
+    ],
+)
+def test_each_request_in_a_row_has_its_number(value: str, ago: timedelta, number: str) -> None:
+    seen = asked(value, ago)
+    (action,) = plan_for(seen).actions
+    assert isinstance(action, UpdateService)
+    version = live(seen, SERVICE).version
+    assert action.service.environment[RAFT_RESET_VARIABLE] == f"{version}{number}"
+    assert first_refusal(plan_for(seen), seen) is None
+
+
+def test_three_requests_in_a_row_that_did_not_help_are_the_last() -> None:
+    """The image ignores them: the member would start anew every half a minute, for ever."""
+    plan = plan_for(asked("7-3", LATELY))
+    assert not plan.actions
+    (hold,) = [hold for hold in plan.holds if hold.key == f"raft/{SERVICE}"]
+    assert hold.wants_attention
+    assert_words(hold)
 
 
 def test_its_answer_is_what_the_adapter_reads() -> None:

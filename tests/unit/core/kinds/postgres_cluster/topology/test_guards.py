@@ -26,7 +26,13 @@ from queenright.core.observed import Known, MemberStatus, Observed, Unknown
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL, PARTNERS_VARIABLE, VOTELESS_LABEL
 from tests.support.builders import status, swarm_of
-from tests.support.changed import live, with_config_labels, with_member, with_service
+from tests.support.changed import (
+    live,
+    with_config_labels,
+    with_member,
+    with_service,
+    with_swarm,
+)
 from tests.support.topology_worlds import (
     deployed,
     raft_nodes,
@@ -241,3 +247,38 @@ def test_a_members_service_goes_only_without_a_vote() -> None:
     assert guard_of(leads, removal) == "removal-is-asked-for"
     silent = with_raft_nodes(orphan, raft_nodes([1, 2], down=[2], orphans=[3]))
     assert guard_of(silent, removal) == "removal-is-asked-for"
+
+
+def with_lone(observed: Observed) -> Observed:
+    """The Raft node of member-4 has no vote, and lists the voters of before."""
+    nodes = raft_nodes([1, 2], orphans=[4])
+    lone = nodes["main_member-4"]
+    assert isinstance(lone, Known)
+    former = frozenset(voter(number) for number in (1, 2, 3))
+    former_list = dataclasses.replace(lone.value, reachable=frozenset(), unreachable=former)
+    nodes["main_member-4"] = Known(former_list)
+    return with_raft_nodes(observed, nodes)
+
+
+def test_the_service_of_a_dead_member_goes_whatever_a_node_without_a_vote_lists() -> None:
+    observed = with_voteless(with_lone(deployed(1, 2, 3, 4)), "member-3")
+    found = live(observed, "main_member-3")
+    removal = RemoveService(found.id, found.value.name, reason="")
+    assert guard_of(observed, removal) == "removal-is-asked-for", "it answers"
+    dead = with_member(observed, "member-3", Unknown("timed out"))
+    assert guard_of(dead, removal) == ""
+    voting = with_raft_nodes(dead, raft_nodes([1, 2, 4, voter(3)], down=[voter(3)]))
+    assert guard_of(voting, removal) == "removal-is-asked-for"
+
+
+def test_a_node_without_a_vote_joins_whatever_it_lists_itself() -> None:
+    observed = with_lone(deployed(1, 2, 3, 4))
+    gone = live(observed, "main_member-3")
+    swarm = swarm_of(observed)
+    kept = tuple(one for one in swarm.services if one.id != gone.id)
+    observed = with_swarm(observed, services=kept)
+    found = live(observed, "main_member-4")
+    start = RestartService(found.id, found.version, found.value, 1, reason="", disrupts="")
+    assert guard_of(observed, start) == ""
+    ghost = with_raft_nodes(observed, raft_nodes([1, 2, voter(3)], orphans=[4]))
+    assert guard_of(ghost, start) == "votes-change-safely"

@@ -39,6 +39,17 @@ def test_a_dead_member_is_not_renamed() -> None:
     assert "is renamed when it does" in reason(plan, "membership/main_member-3")
 
 
+def test_a_vote_that_comes_back_when_the_service_is_gone_goes_again() -> None:
+    observed = deployed(1, 2, 3)
+    for kind in (RaftRemove, RemoveService):
+        observed, plan = steps_until(observed, RENAMED, kind)
+        observed = after(observed, plan.actions[-1])
+    listed = with_raft_nodes(observed, raft_nodes([1, 2, 3], down=[3]))
+    plan = plan_for(listed, RENAMED)
+    assert [action.key for action in plan.actions] == ["raft-remove/main/10.77.0.14:5010"]
+    assert refusal(plan, listed) is None
+
+
 def test_a_renamed_member_keeps_its_volumes() -> None:
     observed = deployed(1, 2, 3)
     for kind in (RaftRemove, RemoveService):
