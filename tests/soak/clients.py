@@ -16,8 +16,9 @@ from tests.soak.judge import Acknowledged
 
 TABLE = "CREATE TABLE IF NOT EXISTS soak (client text, id bigint, PRIMARY KEY (client, id))"
 INSERT = """INSERT INTO soak VALUES (%s, %s)
-RETURNING ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int"""
-"""The row, and the timeline of the server that takes it."""
+RETURNING ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int,
+pg_postmaster_start_time()::text"""
+"""The row, and the timeline and the start of the server that takes it."""
 PERIOD_S = 0.05
 _NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -80,7 +81,7 @@ class Client(threading.Thread):
             self._number += 1
             found = connection.execute(INSERT, [self.name, self._number]).fetchone()
             if found is not None and not warnings:
-                self.told.append(Acknowledged(self.name, self._number, monotonic(), found[0]))
+                self.told.append(Acknowledged(self.name, self._number, monotonic(), *found))
             warnings.clear()
             self._ended.wait(PERIOD_S)
 

@@ -12,12 +12,14 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A row that the server acknowledged: when (monotonic), and on which timeline."""
+    """A row that the server acknowledged: when (monotonic), on which timeline, and by which start of
+    PostgreSQL; no two servers have the same."""
 
     client: str
     number: int
     at: float
     timeline: int
+    server: str = ""
 
 
 def lost(told: Iterable[Acknowledged], present: Collection[tuple[str, int]]) -> list[Acknowledged]:
@@ -26,13 +28,18 @@ def lost(told: Iterable[Acknowledged], present: Collection[tuple[str, int]]) -> 
 
 
 def beside(told: Iterable[Acknowledged]) -> list[Acknowledged]:
-    """Return the rows that one member acknowledged after another one, on a newer timeline, had
-    begun to: at that time there were two leaders."""
+    """Return the rows that one server acknowledged after another one had begun to, on a newer
+    timeline or on the same: at that time there were two leaders."""
     newest, found = 0, []
+    last: dict[int, str] = {}
+    former: set[tuple[int, str]] = set()
     for row in sorted(told, key=lambda row: row.at):
-        if row.timeline < newest:
+        before = last.setdefault(row.timeline, row.server)
+        if before != row.server:
+            former.add((row.timeline, before))
+        if row.timeline < newest or (row.timeline, row.server) in former:
             found.append(row)
-        newest = max(newest, row.timeline)
+        last[row.timeline], newest = row.server, max(newest, row.timeline)
     return found
 
 

@@ -26,6 +26,23 @@ def test_two_leaders_at_once_are_seen_by_their_timelines() -> None:
     assert beside([late, *one_after_the_other]) == [late], "whatever the order they are told in"
 
 
+def by(server: str, at: float, timeline: int = 1) -> Acknowledged:
+    return Acknowledged("a", round(10 * at), at, timeline, server)
+
+
+def test_two_leaders_at_once_are_seen_on_one_timeline_too() -> None:
+    told = [by("one", 1.0), by("other", 2.0), by("one", 3.0), by("other", 4.0)]
+    assert beside(told) == told[2:], "each acknowledges after the other had begun to"
+
+
+def test_a_leader_that_starts_again_is_one_leader() -> None:
+    """PostgreSQL in the same member, by another start; and each later leader has a new timeline."""
+    assert beside([by("one", 1.0), by("one", 1.5), by("one again", 3.0)]) == []
+    assert beside([by("one", 1.0), by("other", 2.0, 2), by("one", 3.0, 3)]) == []
+    late = by("one", 2.5)
+    assert beside([by("one", 1.0), by("other", 2.0, 2), late]) == [late]
+
+
 @pytest.mark.parametrize(("until", "longest"), [(4.0, 2.0), (9.0, 6.0)])
 def test_a_pause_lasts_to_the_end_if_nobody_writes_again(until: float, longest: float) -> None:
     told = [row(1, 0.5), row(2, 1.0), row(3, 3.0)]
