@@ -81,6 +81,17 @@ def test_a_bent_rule_is_caught(bent: Bent) -> None:
     assert any(bent.words in text for text in told.found()), str(told)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("bent", MUTATIONS, ids=lambda bent: str(bent.name))
+def test_one_guard_alone_refuses_a_bent_rule(bent: Bent) -> None:
+    """Where there is none, all of them together do not."""
+    told = run_until(bent.words, bent.walk, bent.guarded(), bent.tamper)
+    is_caught = any(bent.words in text for text in told.found())
+    name = bent.guard.replace("_", "-")
+    is_refused = any(text.startswith("a guard had to") and name in text for text in told.found())
+    assert (is_caught, is_refused and bool(name)) == (not name, bool(name)), str(told)
+
+
 async def kill_in_its_copy(lasts_s: float, spec: str) -> list[str]:
     """Kill the container of a new member in its base backup: its directory is then neither empty
     nor whole, and swarm kills the container anew whenever its health check has failed for long."""

@@ -1,7 +1,9 @@
 """The operator's rule for topology, bent: each is what one of its conditions is there for.
 
-None has guards, since rule and guard protect the same. The judge has to see each in a walk without
-any fault but the one that it needs.
+Without guards the judge has to see each in a walk without any fault but the one that it needs. Most
+have a guard that refuses the same by itself, from the observation; two have none, for a guard does
+not know the file: which member stands for another, and whether a member that is not whole is to be
+waited for. What is left undone no guard can refuse.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.postgres_cluster.places import decode_places, encode_places
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.ruleset import Ruleset
+from queenright.core.kinds.postgres_cluster.topology.settled import raft_leader
+from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.observed import NODE_DOWN, MemberStatus, Node
 from queenright.core.planning.plan import Hold
 from queenright.core.swarm.objects import MEMBERS_LABEL
@@ -31,13 +34,20 @@ Step = AnyAction | Hold
 
 @dataclass(frozen=True)
 class Bent:
-    """``words`` are in the violation by which it is caught, in a walk of ``topology_history``."""
+    """``words`` are in the violation by which it is caught, in a walk of ``topology_history``;
+    ``guard`` refuses it alone, where there is one."""
 
     name: str
     words: str
     walk: str
     ruleset: Ruleset
     tamper: Callable[[World], None] | None = None
+    guard: str = ""
+
+    def guarded(self) -> Ruleset:
+        """Return the bent rules with that guard; with all where none refuses it."""
+        kept = tuple(g for g in RULESET.guards if self.guard in {"", g.__name__})
+        return dataclasses.replace(self.ruleset, guards=kept)
 
 
 class Hasty(ClusterState):
@@ -123,13 +133,12 @@ def no_stand_in_waited_for(state: ClusterState, step: Step) -> Step:
     standing = {*state.desired.topology.standing}
     made = any(state.swarm.service(f"main_{name}") for name in standing)
     for move in state.desired.topology.moving:
-        asked = state.leader
-        if made and isinstance(step, Hold) and asked is not None and move.to.name in step.key:
-            access = state.access(asked)
+        address, _, port = raft_leader(state).partition(":")
+        if made and isinstance(step, Hold) and address and move.to.name in step.key:
             return RaftRemove(
                 cluster="main",
-                address=access.address,
-                port=access.raft_port,
+                address=address,
+                port=int(port),
                 voter=raft_address(move.to.name),
                 reason=step.reason,
             )
@@ -200,7 +209,13 @@ def forget(world: World) -> None:
 
 MUTATIONS = (
     Bent("next add before the last is whole", "is not well", "3 to 5", seeing(Hasty), slow_copies),
-    Bent("next add at once", "after the last change of the voters", "3 to 5", seeing(Hasty)),
+    Bent(
+        "next add at once",
+        "after the last change of the voters",
+        "3 to 5",
+        seeing(Hasty),
+        guard="votes_change_safely",
+    ),
     Bent(
         "a move without waiting for the stand-in",
         "which stands for it, is well",
@@ -208,7 +223,13 @@ MUTATIONS = (
         bent(no_stand_in_waited_for),
         slow_copies,
     ),
-    Bent("service before its vote", "before its vote", "5 to 3", bent(service_first)),
+    Bent(
+        "service before its vote",
+        "before its vote",
+        "5 to 3",
+        bent(service_first),
+        guard="removal_is_asked_for",
+    ),
     Bent(
         "no rule for ghosts",
         "which are no members",
@@ -222,6 +243,7 @@ MUTATIONS = (
         "replaceAfter",
         seen_with(every_spare_fits),
         lost_node,
+        guard="only_the_dead_are_replaced",
     ),
     Bent(
         "a replacement where swarm only does not know",
@@ -229,8 +251,13 @@ MUTATIONS = (
         "replaceAfter",
         seen_with(unknown_as_down, is_old=True),
         unheard_node,
+        guard="only_the_dead_are_replaced",
     ),
     Bent(
-        "a rename without the volumes", "loses its volumes", "another name", bent(no_volumes_noted)
+        "a rename without the volumes",
+        "loses its volumes",
+        "another name",
+        bent(no_volumes_noted),
+        guard="places_cover_what_runs",
     ),
 )

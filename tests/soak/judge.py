@@ -12,8 +12,8 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A row that the server acknowledged: when (monotonic), on which timeline, and by which start of
-    PostgreSQL; no two servers have the same."""
+    """A row that the server acknowledged: when (monotonic), on which timeline, and by which start
+    of PostgreSQL; no two servers have the same."""
 
     client: str
     number: int
