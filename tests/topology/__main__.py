@@ -1,9 +1,11 @@
 """Edits of the members on real Patroni and Raft, under writes, and what each costs.
 
-``python -m tests.topology [--seed N] [--steps grow,shrink] [--hurried]``, on a lab of six nodes
-(``LAB_NODES=6``); the step of two dead nodes needs a seventh. Exits 1 if an acknowledged row was
-lost, two members acknowledged rows at once, or an edit was not reached; a write gap above its
-target is only told.
+``python -m tests.topology [--seed N] [--steps grow,shrink] [--hurried] [--cuts]``, on a lab of six
+nodes (``LAB_NODES=6``); the step of two dead nodes needs a seventh. Exits 1 if an acknowledged row
+was lost, two members acknowledged rows at once, or an edit was not reached; a write gap above its
+target is only told. With ``--cuts`` a random member's node loses power after each step: then the
+rows that the leader had acknowledged and no other member had received may be lost; their number is
+printed.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def main(argv: list[str]) -> int:
         lab.up()
         publish(lab.registry, ["member", "proxy"], lab.settings)
         with tempfile.TemporaryDirectory() as directory:
-            found = show(lab, Path(directory), steps, asked.seed, hurried=asked.hurried)
+            found = show(
+                lab, Path(directory), steps, asked.seed, hurried=asked.hurried, cuts=asked.cuts
+            )
     except LabError as error:
         print(f"topology: {error}", file=sys.stderr)
         return 1
@@ -55,6 +59,9 @@ def read(argv: list[str]) -> argparse.Namespace:
         "--hurried",
         action="store_true",
         help="10 s instead of a minute between two changes of the voters, and quick timings",
+    )
+    parser.add_argument(
+        "--cuts", action="store_true", help="a node loses power after each step of the operator"
     )
     asked = parser.parse_args(argv)
     try:

@@ -20,7 +20,9 @@ class Figures:
     5000 and that at the members themselves, the rows acknowledged in it, and of all rows so far
     those lost and those acknowledged beside a newer leader. ``canary_ms`` are
     the gaps of its changes of leader by the canary, ``pauses`` the write gaps above the target,
-    each with the action before it, and ``wrong`` says in words why it did not become whole."""
+    each with the action before it, and ``wrong`` says in words why it did not become whole. Where
+    power was lost meanwhile, ``bound`` has each loss in words with the rows that it may cost, which
+    ``lost`` leaves out, and ``within`` counts those of them that are lost."""
 
     step: Step
     whole_s: float
@@ -34,6 +36,8 @@ class Figures:
     load: float = 0.0
     pauses: tuple[str, ...] = ()
     wrong: str = ""
+    bound: tuple[str, ...] = ()
+    within: int = 0
 
     @property
     def keeps_promise(self) -> bool:
@@ -66,12 +70,14 @@ def line(found: Figures) -> str:
     whole = f"NOT whole ({found.wrong})" if found.wrong else f"whole after {found.whole_s:.0f} s"
     over = f", over the target of {found.step.target_s:g} s" if found.is_over_target else ""
     over += f": {'; '.join(found.pauses)}" if found.pauses else ""
+    cuts = "".join(f"\n  {text}" for text in found.bound)
+    cuts += f"\n  {found.within} of these rows lost" if found.bound else ""
     canary = f" (canary: {', '.join(map(str, found.canary_ms))} ms)" if found.canary_ms else ""
     return (
         f"{found.step.name}: {whole}; longest write gap {found.gap_s:.2f} s{over}, at the members "
         f"{found.member_gap_s:.2f} s{canary}; "
         f"{found.told} rows acknowledged, lost {found.all_lost}, by two members "
-        f"at once {found.beside}; load {found.load:.1f}"
+        f"at once {found.beside}; load {found.load:.1f}{cuts}"
     )
 
 

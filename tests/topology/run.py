@@ -32,6 +32,8 @@ from tests.lab.swarm import wait_for_states
 from tests.soak.clients import Client
 from tests.soak.database import Database
 from tests.soak.judge import Acknowledged, beside, longest_pause_s, lost
+from tests.topology.bound import beyond, bound_lines
+from tests.topology.cuts import Cutting, power_is_lost
 from tests.topology.judge import Figures, line, pauses
 from tests.topology.script import FIRST, Edit, Members, Step, edit_of, line_of
 
@@ -40,6 +42,8 @@ CALM_S = 3.0
 CHANGE_S = 150.0
 """Time for each change of Raft's voters, a minute of which all nodes have to have known the last
 one, on a machine that does other things besides."""
+PATIENCE = 5
+"""So many times as long may an edit take in which power is lost after each of its steps."""
 RETURN_S = 20.0
 """As long as it takes a container to start on a node that is back, and to be heard."""
 HURRIED = ROOT / "tests/e2e/cluster/hurried_operator.py"
@@ -121,13 +125,19 @@ def begun(lab: Lab, directory: Path, count: int, *, hurried: bool) -> Iterator[R
 
 
 def show(
-    lab: Lab, directory: Path, steps: Sequence[Step], seed: int, *, hurried: bool
+    lab: Lab,
+    directory: Path,
+    steps: Sequence[Step],
+    seed: int,
+    *,
+    hurried: bool,
+    cuts: bool = False,
 ) -> list[Figures]:
     """Do the steps, up to one that breaks a promise; return the figures of each."""
     found: list[Figures] = []
     with begun(lab, directory, steps[0].members, hurried=hurried) as run:
         for step in steps:
-            found.append(take(run, step, random.Random(f"{seed} {step.name}")))
+            found.append(take(run, step, random.Random(f"{seed} {step.name}"), cuts=cuts))
             print(line(found[-1]), flush=True)
             if not found[-1].keeps_promise:
                 print(last_words(run), flush=True)
@@ -135,8 +145,9 @@ def show(
     return found
 
 
-def take(run: Run, step: Step, rng: random.Random) -> Figures:
-    """One step from the calm before it to the calm after it, and its figures."""
+def take(run: Run, step: Step, rng: random.Random, *, cuts: bool = False) -> Figures:
+    """One step from the calm before it to the calm after it, and its figures. With ``cuts`` power
+    is lost after each action of the operator."""
     leader = leading(run.lab, run.nodes)
     free = {node.name for node in run.lab.nodes} - {*run.nodes.values()}
     edit = edit_of(step, run.members, leader, sorted(free), rng)
@@ -145,11 +156,19 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
     before, measured = len(run.told()), len(run.operator.audit("measured"))
     time.sleep(CALM_S)
     since = time.monotonic()
-    began, wrong = change(run, edit), ""
-    try:
-        reach(run, step)
-    except AssertionError as error:
-        wrong = f"{str(error).splitlines()[0]}; holds: {run.operator.holds()}"
+    nodes = {**run.nodes, **{name: place.node for name, place in edit.after.items()}}
+
+    def begin() -> Cutting:
+        return Cutting(run.lab, run.operator, run.database, nodes, rng)
+
+    with power_is_lost(begin if cuts else None) as cutting:
+        began, wrong = change(run, edit), ""
+        try:
+            reach(run, step, patience=PATIENCE if cuts else 1)
+        except AssertionError as error:
+            wrong = f"{str(error).splitlines()[0]}; holds: {run.operator.holds()}"
+    if cutting is not None:
+        wrong = wrong or cutting.failed or why_not_settled(run)
     whole_s = time.monotonic() - began
     time.sleep(CALM_S)
     told, load = run.told(), os.getloadavg()[0]
@@ -162,7 +181,8 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
         if record["seen_at"] >= since
     ]
     long = pauses(run.writer.told, acts, since, step.target_s)
-    present = run.database.present()
+    gone, losses = lost(told, run.database.present()), cutting.cuts if cutting is not None else []
+    unbounded = beyond(gone, told, losses)
     moves = run.operator.audit("measured")[measured:]
     wrong = wrong or back_again(run, edit)
     return Figures(
@@ -171,13 +191,15 @@ def take(run: Run, step: Step, rng: random.Random) -> Figures:
         gap_s,
         longest_pause_s(direct, since, until),
         len(told) - before,
-        len(lost(told, present)),
+        len(unbounded),
         len(beside(run.told())),
         tuple(int(move["write_gap_ms"]) for move in moves if move.get("write_gap_ms")),
-        sum(int(move.get("lost_rows") or 0) for move in moves),
+        0 if losses else sum(int(move.get("lost_rows") or 0) for move in moves),
         load,
         tuple(long),
         wrong,
+        tuple(bound_lines(told, losses)),
+        len(gone) - len(unbounded),
     )
 
 
@@ -225,16 +247,25 @@ def settle(run: Run, *, converged: bool = True) -> None:
     eventually(lambda: is_whole(run.lab, run.nodes), "a whole cluster", CHANGE_S)
 
 
+def why_not_settled(run: Run) -> str:
+    """Return why the cluster is not whole and converged in time; empty if it is."""
+    try:
+        settle(run)
+    except AssertionError as error:
+        return f"{str(error).splitlines()[0]}; holds: {run.operator.holds()}"
+    return ""
+
+
 def is_converged(run: Run, since: int) -> bool:
     """Return True if the last pass, after the first ``since`` ones, found everything as desired."""
     return any(found["converged"] for found in list(run.operator.passes())[since:][-1:])
 
 
-def reach(run: Run, step: Step) -> None:
+def reach(run: Run, step: Step, patience: int = 1) -> None:
     """Wait until the operator has nothing to do, and members, voters and priorities are those of
     the edit; AssertionError otherwise."""
     since = len(list(run.operator.passes())) + 1
-    limit_s = 240 + CHANGE_S * step.changes
+    limit_s = patience * (240 + CHANGE_S * step.changes)
     eventually(partial(has_reached, run, since), "the members of the edit", limit_s)
 
 
