@@ -83,11 +83,15 @@ class Members(ImageTraits, MemberContainers):
             )
 
     def judge_new_log(self, instance: Instance, *, joins: bool) -> None:
-        """Note a Raft log that begins anew beside one that somebody has, unless it joins that."""
+        """Note a Raft log that begins anew beside one that somebody has, unless it joins that. The
+        volumes that a removed member has left are nobody's: no service starts with them."""
+        services = self.orchestrator.store.services.values()
+        mounted = {mount.source for live in services for mount in live.value.mounts}
         whole = [
             other
             for (_, source), other in self.volumes.items()
             if f"{instance.cluster}_" in source
+            and source in mounted
             and other is not instance.volume
             and other.raft != "torn"
             and not other.is_empty

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredCluster
 from queenright.core.observed import LiveService, RaftStatus, SwarmState
-from queenright.core.swarm.objects import RAFT_RESET_VARIABLE, Service
+from queenright.core.swarm.objects import PARTNERS_VARIABLE, RAFT_RESET_VARIABLE, Service
 
 STUCK = timedelta(seconds=15)
 """A node that applies nothing for longer than this, and is behind, will not go on by itself: even
@@ -76,9 +76,12 @@ class Anew:
         is_one = word in {ANEW, JOIN, FENCE} and leader and number
         return cls(word, leader, number) if is_one else None
 
-    def asked_of(self, live: LiveService) -> Service:
-        """Return the service with this request."""
+    def asked_of(self, live: LiveService, partners: str | None = None) -> Service:
+        """Return the service with this request, and with these partners: a new log begins with the
+        voters that its service names. Without any, it keeps those that it has."""
         asked = {**live.value.environment, RAFT_RESET_VARIABLE: self.value}
+        if partners is not None:
+            asked[PARTNERS_VARIABLE] = partners
         return dataclasses.replace(live.value, environment=asked)
 
 

@@ -17,8 +17,9 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import lasts
 from queenright.core.kinds.postgres_cluster.raft_reset import ANEW, FENCE, JOIN, Anew
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import partners
 from queenright.core.observed import RaftLoss
-from queenright.core.swarm.label_values import read_json, read_whole
+from queenright.core.swarm.label_values import read_whole
 
 End = tuple[int, int]
 """A timeline and a WAL position."""
@@ -108,26 +109,26 @@ def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
             yield why
     if stray := state.why_stray():
         yield stray
-    if state.desired.topology.leaving or len(voters_by_service(state)) != 1:
-        yield "the members' services do not name the same Raft nodes"
+    if state.desired.topology.leaving:
+        yield "members are leaving"
+    wanted = frozenset(own_node(state, member) for member in state.desired.members)
+    for member in state.desired.members:
+        # One that waits gets its partners with the request: a leader has former ones until then.
+        listed = {own_node(state, member), *partners(state, member)}
+        if member.name not in logs.lost and listed != wanted:
+            yield f"the service of {member.name} names other Raft nodes than the members"
     for member in logs.kept:
         raft = state.raft_of(member)
         if raft is None or not lasts(state, member):
             yield f"the Raft node of {member.name} may yet find the others"
-        elif raft.voters not in voters_by_service(state):
-            yield f"the Raft node of {member.name} lists other voters than the services"
+        elif raft.voters != wanted:
+            yield f"the Raft node of {member.name} lists other voters than the members"
 
 
-def voters_by_service(state: ClusterState) -> set[frozenset[str]]:
-    """The sets of Raft nodes that the members' services name, with themselves."""
-    found = set()
-    for member in state.desired.members:
-        live = state.swarm.service(member.service.name)
-        environment = live.value.environment if live is not None else {}
-        partners = read_json(environment.get("RAFT_PARTNERS", ""))
-        names = {str(one) for one in partners} if isinstance(partners, list) else set()
-        found.add(frozenset(names | {environment.get("RAFT_SELF", "")}))
-    return found
+def own_node(state: ClusterState, member: DesiredMember) -> str:
+    """The Raft node of a member by its service; empty where it has none."""
+    live = state.swarm.service(member.service.name)
+    return live.value.environment.get("RAFT_SELF", "") if live is not None else ""
 
 
 def differences(logs: Logs) -> Iterator[str]:

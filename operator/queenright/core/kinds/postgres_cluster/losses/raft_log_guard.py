@@ -93,24 +93,28 @@ def why_not(service: Service, live: LiveService, plan: Plan, observed: Observed)
     if seen.leading or any(node.has_quorum for node in seen.nodes.values()):
         return "a member leads, or a Raft node has a quorum"
     return (
-        why_not_one_configuration(seen.services, plan, observed)
+        why_not_one_configuration(service, seen, plan, observed)
         or why_not_alone(request, seen)
         or why_not_named(f"{plan.cluster}_{request.leader}", name, request, seen)
     )
 
 
-def why_not_one_configuration(services: dict[str, Service], plan: Plan, observed: Observed) -> str:
-    """Reason why two sets of Raft nodes might elect; empty if all name the same, and all noted
-    places are among them."""
-    sets = {
-        frozenset({s.environment.get("RAFT_SELF", ""), *partners_in(s)}) for s in services.values()
-    }
-    if len(sets) != 1 or len(next(iter(sets))) != len(services):
-        return "the members' services do not name the same Raft nodes"
+def why_not_one_configuration(service: Service, seen: Seen, plan: Plan, observed: Observed) -> str:
+    """Reason why two sets of Raft nodes might elect; empty if this member and all whose Raft nodes
+    run name the members' nodes, no other ones, and all noted places are among them. Those that wait
+    start nothing before they are asked in their turn."""
+    own_nodes = {each.environment.get("RAFT_SELF", "") for each in seen.services.values()}
+    after = {**{name: seen.services[name] for name in seen.nodes}, service.name: service}
+    if any(
+        {s.environment.get("RAFT_SELF", ""), *partners_in(s)} != own_nodes for s in after.values()
+    ):
+        return "the members' services do not name the members' Raft nodes alone"
     swarm = swarm_of(observed)
     labels = noted_labels(plan.cluster, swarm) if swarm is not None else {}
     places = {f"{plan.cluster}_{p.name}" for p in decode_places(labels.get(MEMBERS_LABEL, ""))}
-    return f"{min(places - set(services))} has no service" if places - set(services) else ""
+    return (
+        f"{min(places - set(seen.services))} has no service" if places - set(seen.services) else ""
+    )
 
 
 def partners_in(service: Service) -> list[str]:

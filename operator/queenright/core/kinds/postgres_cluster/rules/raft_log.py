@@ -11,6 +11,7 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.diff import diff
+from queenright.core.swarm.objects import PARTNERS_VARIABLE
 
 
 def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
@@ -34,7 +35,8 @@ def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
     live = state.swarm.service(member.service.name)
     if live is None:
         return
-    service = request.asked_of(live)
+    present = member.service.environment.get(PARTNERS_VARIABLE)
+    service = request.asked_of(live, None if request.word == FENCE else present)
     does = "keeps its Raft log, and may not lead before it streams"
     if request.word != FENCE:
         does = "lost its Raft log, as did too many for a quorum, and begins one anew"
