@@ -70,6 +70,7 @@ WITHOUT_LAB = (
     "contract/test_restore.py",
     "contract/test_replica.py",
     "contract/test_rewind.py",
+    "contract/test_control_file.py",
     "contract/test_used_timelines.py",
     "contract/test_backup_refusals.py",
     "contract/test_hostile_owner.py",

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import struct
+import subprocess
 from pathlib import Path
 
 import yaml
@@ -29,6 +30,8 @@ PROBE = ".queenright-room"
 PROBE_BYTES = 65_536
 """Less than PostgreSQL or Patroni writes at any start."""
 IDENTIFIER = struct.Struct("<Q")
+WRONG_CHECKSUM = "crc checksum does not match"
+CONTROL_S = 30.0
 LEAST_DIGITS = 18
 """Patroni takes a shorter system identifier for an invalid one, and waits."""
 
@@ -84,7 +87,37 @@ def damage_of(data: Path) -> str:
     is_whole = len(found) == IDENTIFIER.size
     if not is_whole or len(str(IDENTIFIER.unpack(found)[0])) < LEAST_DIGITS:
         return DAMAGED_CONTROL_FILE
-    return ""
+    return DAMAGED_CONTROL_FILE if is_refused(data) else ""
+
+
+def is_refused(data: Path) -> bool:
+    """Return True if PostgreSQL's own program can't read the control file, or finds its checksum
+    wrong: PostgreSQL would not start, and others would take the fields for true. False where that
+    program is missing or hangs, or is of another version than the data, of which it can't judge."""
+    read = say("pg_controldata", str(data))
+    if read is None or (read.returncode == 0 and WRONG_CHECKSUM not in read.stdout.lower()):
+        return False
+    version = say("pg_controldata", "--version")
+    words = version.stdout.split() if version is not None else []
+    of_data = (data / "PG_VERSION").read_text(encoding="utf-8", errors="replace").strip()
+    return any(word.partition(".")[0] == of_data for word in words)
+
+
+def say(*command: str) -> subprocess.CompletedProcess[str] | None:
+    """What a program says on both channels; None where it can't be run or hangs."""
+    try:
+        return subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=CONTROL_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def with_tag(text: str, finding: str, tag: str = TAG) -> str:
