@@ -210,6 +210,7 @@ def site_status(lab: Lab) -> int:
 
 
 def farewell(lab: Lab) -> str:
+    """The ways to look at what was made; at the end, the workspace's address and the way in."""
     node, other = lab.settings.node_names[2], lab.settings.node_names[3]
     address, edge = lab.node(node).address, lab.manager.address
     return f"""\
@@ -222,10 +223,6 @@ Connect  make psql                       read-write, port 5000 ({address}:5000 f
          make psql PORT=5001             read-only, the replicas in turn
          http://{address}:7000/        the proxies' statistics page
 
-Notes    curl -kL --resolve {SITE}:443:{edge} https://{SITE}/
-         in a browser: "{edge} {SITE}" in /etc/hosts, then https://{SITE}/ ; the first visitor
-         makes the administrator's account
-
 Edit     {DESIRED / "cluster.yaml"}   {DESIRED / "notes.yaml"}
          for example  spec.proxies.maxConnections: 400  or a member that is not there
          then look at the log: the edit's file and line, what it changed, and why
@@ -236,6 +233,12 @@ Break    eval "$(make -s lab-env)" && docker service rm main_proxy
          the leader's node (make status): pages can be written again after half a minute
 
 End      make lab-down                   images stay cached; make lab-purge removes them too
+
+Notes    the workspace: https://{SITE}/w
+         1. "{edge} {SITE}" into /etc/hosts of the machine with the browser
+         2. open the address, and accept the certificate: it is of the edge's own authority
+         3. the first visitor sets the application up: the site's name, then the administrator's
+            e-mail address and password, then a tour; that account invites the others
 """
 
 
