@@ -103,6 +103,8 @@ def test_the_public_is_not_told_who_works_in_a_space(
         assert me["id"] not in eve.get(path).text
         assert me["name"] not in eve.get(path).text
         assert me["id"] in bob.get(path).text
+    (file,) = bob.ok("GET", f"{url}/attachments")
+    assert file["created_by_name"] == me["name"]
     for reader, is_told in ((eve, False), (bob, True)):
         whole = reader.get(f"{url}/export?comments=true&history=true")
         with zipfile.ZipFile(io.BytesIO(whole.content)) as packed:

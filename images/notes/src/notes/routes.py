@@ -10,6 +10,7 @@ from starlette.routing import Route
 from notes.auth import (
     accounts,
     audit,
+    next_steps,
     oidc_routes,
     oidc_settings,
     oidc_trial,
@@ -28,7 +29,17 @@ from notes.invitations import api as invitations
 from notes.jobs import api as jobs
 from notes.notifications import api as notifications
 from notes.pages import api as pages
-from notes.pages import comments, lists, people, permissions, repeats, revisions, search, tree
+from notes.pages import (
+    comments,
+    lists,
+    people,
+    permissions,
+    persons,
+    repeats,
+    revisions,
+    search,
+    tree,
+)
 from notes.presence import api as presence
 from notes.quotas import api as quotas
 from notes.share import links as share
@@ -68,6 +79,7 @@ OPERATIONS: list[Operation] = [
         lists.table,
         permissions.table,
         people.table,
+        persons.table,
         spaces.table,
         domains.table,
         looks.table,
@@ -78,6 +90,7 @@ OPERATIONS: list[Operation] = [
         zip_uploads.table,
         export.table,
         setup.table,
+        next_steps.table,
         accounts.table,
         own_sessions.table,
         tokens.table,

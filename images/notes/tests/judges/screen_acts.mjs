@@ -32,6 +32,24 @@ const acts = {
     await page.keyboard.press('Control+k');
     await page.getByRole('listbox').waitFor();
   },
+  async findPerson(page) {
+    await acts.palette(page);
+    await page.locator('dialog input[role=combobox]').fill('grace');
+    await page.locator('[id^=person-]').waitFor();
+    await page.waitForTimeout(300);
+  },
+  async deleteFile(page) {
+    await page.locator('[data-file]').first().getByRole('button').click();
+    await isOpen(page);
+  },
+  async firstSteps(page) {
+    await page.locator('[data-step]').first().waitFor();
+  },
+  async editLog(page) {
+    await page.locator('[data-edit-log] input').fill('7');
+    await page.locator('[data-edit-log] input').press('Enter');
+    await page.locator('[data-edit-log] .ask').evaluate((one) => one.scrollIntoView({ block: 'center' }));
+  },
   async keys(page) {
     await page.keyboard.press('?');
     await isOpen(page);

@@ -112,6 +112,7 @@ def furnish(client: Client) -> dict[str, str]:
     """
     grace = {"email": "grace@example.org", "name": "Grace Hopper", "password": "password of mine"}
     client.user_id = client.ok("POST", "/api/v1/users", grace)["id"]  # type: ignore[attr-defined]
+    grace_id = client.user_id  # type: ignore[attr-defined]
     members = [client.user_id, client.ok("GET", "/api/v1/me")["id"]]  # type: ignore[attr-defined]
     client.ok("POST", "/api/v1/groups", {"name": "Writers", "members": members})
     home = space(client, name="Product", description="Plans, releases and what we learned")
@@ -121,7 +122,7 @@ def furnish(client: Client) -> dict[str, str]:
     ]
     for one in (home, *others):
         grant(client, f"/api/v1/spaces/{one}/members", editor=client)
-    ids = {"space": home, "word": WORD, "site": others[0]}
+    ids = {"space": home, "word": WORD, "site": others[0], "grace": grace_id}
     domain = {"domain": "handbook.example.org", "public": True}
     client.ok("PATCH", f"/api/v1/spaces/{others[0]}", domain)
     client.ok("DELETE", f"/api/v1/spaces/{others[0]}/domain/approval")

@@ -62,6 +62,13 @@ WORKSPACE = (
     Screen("look", "The look of a site", "/w/s/{site}/settings", "screen manage", "look"),
     Screen("search", "Search", "/w/search?q={word}", "screen search"),
     Screen("search-nothing", "Search without hits", "/w/search?q=zyzzyva", "screen search"),
+    Screen(
+        "search-space", "Search in a space", "/w/search?q={word}&space={space}", "screen search"
+    ),
+    Screen("palette-people", "People in the palette", "/w", "dialog palette", "findPerson"),
+    Screen("person", "A person", "/w/people/{grace}", "screen person"),
+    Screen("files", "The files of a page", "/w/p/{page}/files", "screen files"),
+    Screen("file-deletion", "A file to delete", "/w/p/{page}/files", "screen files", "deleteFile"),
     Screen("settings", "Settings", "/w/settings", "screen settings"),
     Screen("sharing", "The links of a page", "/w/p/{page}/share", "screen share"),
     Screen("visits", "The visits of a link", "/w/p/{page}/share", "screen share", "visits"),
@@ -109,6 +116,9 @@ WORKSPACE = (
     Screen("sign-on", "Single sign-on", "/w/admin/sign-on", "screen admin", "signOn"),
     Screen("trial", "A trial of single sign-on", "/w/admin/sign-on", "screen admin", "trial"),
     Screen("audit", "The audit log", "/w/admin/audit", "screen admin"),
+    Screen("page-audit", "The audit log of a page", "/w/p/{page}/audit", "screen audit"),
+    Screen("first-steps", "The first steps", "/w/admin/first-steps", "screen admin", "firstSteps"),
+    Screen("edit-log", "How long edits are kept", "/w/admin/limits", "screen admin", "editLog"),
     Screen("trashed-page", "A page in the trash", "/w/p/{gone}", "screen page"),
     Screen("nowhere", "An unknown address", "/w/nowhere", "screen nowhere"),
     Screen("offline", "A page that is not stored, offline", "/w", "offline", "offline"),

@@ -72,6 +72,7 @@ def make(client: Client) -> dict[str, str]:
         "invitations": client.ok("POST", "/api/v1/invitations", {"email": f"{made}@i.example"})[
             "id"
         ],
+        "people": client.ok("GET", "/api/v1/me")["id"],
         "tokens": client.ok("POST", "/api/v1/tokens", {"name": "T", "scopes": ["read"]})["id"],
         "jobs": client.post(f"/api/v1/spaces/{home}/imports", **NO_ZIP).json()["id"],
         "upload": opened(client, made, b"abc")["id"],

@@ -16,7 +16,7 @@ from tests.zips import imported, zipped
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 33
+SCENARIOS = 34
 #: Four screens in six looks, and four as they come.
 CHECKED = 28
 SMALL = zipped(

@@ -130,7 +130,23 @@ async function looks() {
   }
 }
 
+/** All of a list that is longer than an answer of the server. */
+async function longList() {
+  const { context, page } = await person(first, ada, 'notifications');
+  const rows = page.locator('[data-notification]');
+  const more = page.getByRole('button', { name: 'Show more' });
+  for (const count of [30, 130, 230]) {
+    await until(async () => await rows.count() === count);
+    await more.press('Enter');
+  }
+  await more.waitFor({ state: 'detached' });
+  holds('the list goes on to its end', await until(async () => await rows.count() >= 250));
+  holds('at its end the focus is on the heading', await page.evaluate(() => document.activeElement?.id) === 'title');
+  await context.close();
+}
+
 try {
+  await longList();
   await inComments(await inText());
   await looks();
 } catch (error) {

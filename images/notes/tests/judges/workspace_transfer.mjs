@@ -241,6 +241,9 @@ async function everybody() {
   await theirs.waitFor();
   holds('an administrator sees whose jobs there are, and opens none of others', await theirs.getByRole('link').count() === 0);
   await accessible(page, 'the jobs of everybody');
+  await page.getByRole('combobox', { name: 'Whose jobs' }).selectOption({ label: 'Bob (bob@example.org)' });
+  await page.locator('[data-job]').nth(1).waitFor({ state: 'detached' });
+  holds('the jobs of one person are listed alone', await theirs.count() === 1);
   await page.getByRole('combobox', { name: 'State' }).selectOption('Failed');
   await theirs.waitFor({ state: 'detached' });
   await page.getByRole('combobox', { name: 'State' }).selectOption('Any');

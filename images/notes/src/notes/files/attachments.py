@@ -22,7 +22,10 @@ MULTIPART_LIMIT_BYTES = 64 * 1024 * 1024  # spec: notes-app §8
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """A file of a page."""
+    """A file of a page.
+
+    `created_by` and its name are null for a viewer who reads only because the space is public.
+    """
 
     id: UUID
     node_id: UUID
@@ -32,6 +35,7 @@ class Attachment(msgspec.Struct, frozen=True):
     sha256: str | None
     created_at: datetime
     created_by: UUID | None
+    created_by_name: str | None = None
 
 
 def check_size(call: Call, size: int) -> None:
@@ -45,9 +49,10 @@ def check_size(call: Call, size: int) -> None:
 
 async def find(call: Call, attachment_id: UUID, node_id: UUID | None = None) -> Attachment:
     row = await call.app.db.one(
-        "SELECT id, node_id, name, media_type AS type, size, encode(sha256, 'hex') AS sha256,"
-        " created_at, created_by FROM attachments"
-        " WHERE id = %(id)s AND (%(node)s::uuid IS NULL OR node_id = %(node)s)",
+        "SELECT a.id, a.node_id, a.name, a.media_type AS type, a.size,"
+        " encode(a.sha256, 'hex') AS sha256, a.created_at, a.created_by, u.name AS created_by_name"
+        " FROM attachments a LEFT JOIN users u ON u.id = a.created_by"
+        " WHERE a.id = %(id)s AND (%(node)s::uuid IS NULL OR a.node_id = %(node)s)",
         {"id": attachment_id, "node": node_id},
     )
     if row is None:

@@ -161,10 +161,13 @@ async def list_attachments(call: Call, id: UUID) -> list[Attachment]:
         row = await access.page(conn, call, id, Role.VIEWER)
         named = await access.is_insider(conn, call, row)
         cursor = await conn.execute(
-            "SELECT id, node_id, name, media_type AS type, size, encode(sha256, 'hex') AS sha256,"
-            " created_at, CASE WHEN %s THEN created_by END AS created_by FROM attachments"
-            " WHERE node_id = %s ORDER BY name, id",
-            (named, id),
+            "SELECT a.id, a.node_id, a.name, a.media_type AS type, a.size,"
+            " encode(a.sha256, 'hex') AS sha256, a.created_at,"
+            " CASE WHEN %(named)s THEN a.created_by END AS created_by,"
+            " CASE WHEN %(named)s THEN u.name END AS created_by_name"
+            " FROM attachments a LEFT JOIN users u ON u.id = a.created_by"
+            " WHERE a.node_id = %(node)s ORDER BY a.name, a.id",
+            {"named": named, "node": id},
         )
         return [Attachment(**row) for row in await cursor.fetchall()]
 

@@ -129,7 +129,7 @@ def _named_grant(row: dict[str, Any]) -> NamedGrant:
 
 
 #: The spaces, groups and people that a user knows. `root` is the page with the permissions.
-_KNOWN: LiteralString = (
+KNOWN: LiteralString = (
     "WITH mine AS (SELECT DISTINCT space_id FROM space_members"
     " WHERE principal = %(person)s OR principal = ANY (%(groups)s)),"
     " granted AS (SELECT principal, kind FROM space_members m JOIN mine USING (space_id)"
@@ -139,22 +139,22 @@ _KNOWN: LiteralString = (
     " known_users AS (SELECT principal AS id FROM granted WHERE kind = 'user'"
     " UNION SELECT m.user_id FROM group_members m JOIN known_groups k ON k.id = m.group_id) "
 )
-_BEGINS: LiteralString = (
+BEGINS: LiteralString = (
     "({of} ILIKE %(begins)s OR {of} ILIKE '%% ' || %(begins)s OR {of} ILIKE '%%-' || %(begins)s)"
 )
 _FOUND: LiteralString = (
     "SELECT * FROM (SELECT u.id, 'user' AS kind, u.name,"
     " CASE WHEN %(admin)s THEN u.email END AS email FROM users u WHERE u.disabled_at IS NULL"
-    " AND (" + _BEGINS.replace("{of}", "u.name") + " OR %(admin)s AND u.email ILIKE %(begins)s)"
+    " AND (" + BEGINS.replace("{of}", "u.name") + " OR %(admin)s AND u.email ILIKE %(begins)s)"
     " AND (%(admin)s OR u.id IN (SELECT id FROM known_users))"
     " UNION ALL SELECT g.id, 'group', g.name, NULL FROM groups g"
-    " WHERE " + _BEGINS.replace("{of}", "g.name") + ""
+    " WHERE " + BEGINS.replace("{of}", "g.name") + ""
     " AND (%(admin)s OR g.id IN (SELECT id FROM known_groups))) f"
     " ORDER BY lower(name), kind DESC, id LIMIT %(most)s"
 )
 
 
-def _beginning(typed: str) -> str:
+def beginning(typed: str) -> str:
     """The pattern of texts that begin with a text."""
     escaped = typed.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     return f"{escaped}%"
@@ -168,10 +168,10 @@ async def find(conn: Conn, call: Call, typed: str, root: UUID | None) -> list[Pr
     given = {
         **call.viewer.rights,
         "root": root,
-        "begins": _beginning(typed),
+        "begins": beginning(typed),
         "most": MOST_FOUND,
     }
-    cursor = await conn.execute(_KNOWN + _FOUND, given)
+    cursor = await conn.execute(KNOWN + _FOUND, given)
     return [Principal(**row) for row in await cursor.fetchall()]
 
 
@@ -231,7 +231,7 @@ _WRITERS: LiteralString = (
 _MENTIONABLE: LiteralString = (
     "SELECT u.id, u.name FROM users u JOIN nodes n ON n.id = %(node)s"
     " WHERE u.disabled_at IS NULL AND u.id <> %(person)s"
-    " AND (%(all)s OR " + _BEGINS.replace("{of}", "u.name") + ")"
+    " AND (%(all)s OR " + BEGINS.replace("{of}", "u.name") + ")"
     " AND (%(admin)s OR u.id IN (SELECT id FROM known_users" + _WRITERS + "))"
     " AND page_insider(n.space_id, n.access_root, u.id, ARRAY(SELECT g.group_id"
     " FROM group_members g WHERE g.user_id = u.id), u.is_admin)"
@@ -249,8 +249,8 @@ async def find_mentionable(conn: Conn, call: Call, typed: str, node_id: UUID) ->
         "root": None,
         "node": node_id,
         "all": not typed,
-        "begins": _beginning(typed),
+        "begins": beginning(typed),
         "most": MOST_FOUND,
     }
-    cursor = await conn.execute(_KNOWN + _MENTIONABLE, given)
+    cursor = await conn.execute(KNOWN + _MENTIONABLE, given)
     return [Mentionable(**row) for row in await cursor.fetchall()]

@@ -30,6 +30,8 @@ _NAMES: dict[str, tuple[str, str]] = {
         "Seiten schreiben, finden, teilen. Löschen Sie ihn, wenn Sie ihn kennen.",
     ),
 }
+#: The short names of demo spaces, by which one is found again.
+SLUGS = tuple(name.lower() for name, _ in _NAMES.values())
 #: All entries have this date: the same files make the same zip.
 _DATE = (2020, 1, 1, 0, 0, 0)
 

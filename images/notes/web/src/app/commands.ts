@@ -10,7 +10,9 @@ import { prefer } from "./preferences";
 import { go, route } from "./router";
 import {
   adminPath,
+  auditPath,
   exportPath,
+  filesPath,
   historyPath,
   importPath,
   managePath,
@@ -187,6 +189,20 @@ export function commands(): Command[] {
       icon: "clock",
       isPossible: isPage,
       run: () => go(historyPath(page()?.id ?? "")),
+    },
+    {
+      id: "files",
+      title: w.filesOfPage,
+      icon: "page",
+      isPossible: isPage,
+      run: () => go(filesPath(page()?.id ?? "")),
+    },
+    {
+      id: "audit",
+      title: w.auditOfPage,
+      icon: "clock",
+      isPossible: () => isPage() && mayAdminister.value,
+      run: () => go(auditPath(page()?.id ?? "")),
     },
     {
       id: "share",

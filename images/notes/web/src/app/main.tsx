@@ -31,6 +31,9 @@ import { words } from "./words";
 const PARTS = {
   share: () => import("../screens/around/share"),
   history: () => import("../screens/around/history"),
+  files: () => import("../screens/around/files"),
+  audit: () => import("../screens/admin/page_audit"),
+  person: () => import("../screens/around/person"),
   trash: () => import("../screens/around/trash"),
   manage: () => import("../screens/space/settings"),
   import: () => import("../screens/transfer/import"),
@@ -52,10 +55,13 @@ function Screen() {
     case "space":
       return <SpaceScreen key={shown.id} id={shown.id} />;
     case "search":
-      return <SearchScreen query={shown.query} />;
+      return <SearchScreen query={shown.query} space={shown.space} />;
     case "settings":
       return <Lazy open={PARTS.settings} />;
     case "share":
+    case "files":
+    case "audit":
+    case "person":
     case "trash":
     case "manage":
       return <Lazy key={shown.screen + shown.id} open={PARTS[shown.screen]} id={shown.id} />;

@@ -1,19 +1,16 @@
 /** The palette: pages by title at once, by text from the server, and every command. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { load } from "../api/signed_in";
 import type { Hit } from "../api/types";
-import { storedPages } from "../sync/offline";
 import { dialog, possible } from "./commands";
 import { keyName } from "./keys";
 import { Modal } from "./dialogs";
 import { Icon, type IconName } from "./icons";
-import { candidate, excerpt, marked, match, type Piece } from "./match";
+import { type Found, useHits, usePeople } from "./finding";
+import { candidate, marked, match, type Piece } from "./match";
 import { go } from "./router";
-import { pagePath } from "./routes";
-import { isOnline, lastOpened, me, recent, spaces, trees } from "./store";
+import { pagePath, personPath, searchPath } from "./routes";
+import { currentSpace, lastOpened, recent, spaces, trees } from "./store";
 import { words } from "./words";
-
-const PAUSE_MS = 120;
 
 export function Pieces({ pieces }: { pieces: Piece[] }) {
   return (
@@ -32,46 +29,8 @@ interface Choice {
   run: () => void;
 }
 
-/** The hits in the text: the server's after a pause, offline those of the stored pages. */
-export function useHits(typed: string, pauseMs = PAUSE_MS): { hits: Hit[]; isBusy: boolean } {
-  const [found, setFound] = useState<{ typed: string; hits: Hit[] }>({ typed: "", hits: [] });
-  const text = typed.trim().slice(0, 300);
-  useEffect(() => {
-    if (!text) return undefined;
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      const path = `/api/v1/search?limit=20&q=${encodeURIComponent(text)}`;
-      load<Hit[]>(path, () => undefined, { signal: stop.signal })
-        .catch(() => inStored(text))
-        .then((hits) => {
-          if (!stop.signal.aborted) setFound({ typed: text, hits });
-        });
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [text, isOnline.value]);
-  return { hits: text ? found.hits : [], isBusy: text !== "" && found.typed !== text };
-}
-
-async function inStored(typed: string): Promise<Hit[]> {
-  const hits: Hit[] = [];
-  for (const page of await storedPages(me.value?.id ?? "")) {
-    const pieces = excerpt(`${page.node.title}\n${page.text}`, typed);
-    if (pieces) {
-      hits.push({
-        id: page.id,
-        space_id: page.space_id,
-        title: marked(page.node.title, typed),
-        excerpt: pieces,
-      });
-    }
-  }
-  return hits.slice(0, 20);
-}
-
-function useTitles() {
+/** The titles of the pages that are known here; of one space if `only` names it. */
+function useTitles(only: string) {
   const all = trees.value;
   return useMemo(() => {
     const found = new Map<string, { title: string; space: string }>();
@@ -81,14 +40,15 @@ function useTitles() {
     for (const one of [...recent.value, ...lastOpened.value]) {
       if (!found.has(one.id)) found.set(one.id, { title: one.title, space: one.space_id });
     }
-    return { found, list: [...found].map(([id, one]) => candidate(id, one.title)) };
-  }, [all, recent.value, lastOpened.value]);
+    const list = [...found].filter(([, one]) => !only || one.space === only);
+    return { found, list: list.map(([id, one]) => candidate(id, one.title)) };
+  }, [all, recent.value, lastOpened.value, only]);
 }
 
 const plain = (text: string): Piece[] => [{ text, hit: false }];
 
-function useChoices(typed: string, hits: Hit[]): Choice[] {
-  const titles = useTitles();
+function useChoices(typed: string, hits: Hit[], people: Found[], only: string): Choice[] {
+  const titles = useTitles(only);
   const w = words.value;
   const spaceName = (id: string): string =>
     spaces.value.find((space) => space.id === id)?.name ?? "";
@@ -129,8 +89,10 @@ function useChoices(typed: string, hits: Hit[]): Choice[] {
   );
   if (isCommand) return commandChoices;
   if (!typed.trim()) {
-    const last = lastOpened.value.slice(0, 6);
+    const isIn = (one: { space_id: string }): boolean => !only || one.space_id === only;
+    const last = lastOpened.value.filter(isIn).slice(0, 6);
     const others = recent.value
+      .filter(isIn)
       .filter((one) => !last.some((known) => known.id === one.id))
       .slice(0, 5);
     return [
@@ -146,6 +108,14 @@ function useChoices(typed: string, hits: Hit[]): Choice[] {
       const page = titles.found.get(one.id);
       return ofPage(w.inTitles, one.id, marked(page?.title ?? "", typed), page?.space ?? "");
     }),
+    ...people.map((one) => ({
+      id: `person-${one.id}`,
+      group: w.persons,
+      icon: "person" as const,
+      pieces: marked(one.name, typed),
+      ...(one.email ? { aside: one.email } : {}),
+      run: () => go(personPath(one.id)),
+    })),
     ...hits
       .filter((hit) => !known.has(hit.id))
       .slice(0, 8)
@@ -162,8 +132,13 @@ export function Palette() {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const { hits, isBusy } = useHits(typed.startsWith(">") ? "" : typed);
-  const choices = useChoices(typed, hits);
+  const [isOnly, setOnly] = useState(false);
+  const space = spaces.value.length > 1 ? currentSpace.value : undefined;
+  const only = isOnly && space ? space.id : "";
+  const asked = typed.startsWith(">") ? "" : typed;
+  const { hits, isBusy } = useHits(asked, only);
+  const people = usePeople(asked);
+  const choices = useChoices(typed, hits, people, only);
   const chosen = Math.min(at, choices.length - 1);
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -255,6 +230,24 @@ export function Palette() {
         ))}
       </div>
       {!choices.length && !isBusy && <p class="nothing">{w.noSearch(typed)}</p>}
+      <div class="palette-foot">
+        {space && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isOnly}
+              onChange={(event) => {
+                setOnly(event.currentTarget.checked);
+                setAt(0);
+              }}
+            />
+            <span dir="auto">{w.onlyIn(space.name)}</span>
+          </label>
+        )}
+        <a href={searchPath(asked.trim(), only)} onClick={() => (dialog.value = "")}>
+          {w.allResults}
+        </a>
+      </div>
       <p class="unseen" role="status">
         {typed.trim() && !isBusy ? w.hits(choices.length) : ""}
       </p>

@@ -11,6 +11,8 @@ export interface Preferences {
   sidebar: boolean;
   /** True if the editor draws all blocks of a large page. */
   wholePage: boolean;
+  /** True until the home screen is to show the steps after the setup no more. */
+  firstSteps: boolean;
   space: string;
   open: string[];
 }
@@ -22,6 +24,7 @@ const DEFAULTS: Preferences = {
   singleKeys: true,
   sidebar: true,
   wholePage: false,
+  firstSteps: true,
   space: "",
   open: [],
 };
@@ -39,8 +42,16 @@ export const preferences = signal<Preferences>({ ...DEFAULTS, ...stored() });
 /** Changes settings; what another tab has chosen meanwhile stays, but for what is shown in this one. */
 export function prefer(change: Partial<Preferences>): void {
   const before = preferences.value;
-  const { theme, language, singleKeys, wholePage } = { ...before, ...stored() };
-  preferences.value = { ...before, theme, language, singleKeys, wholePage, ...change };
+  const { theme, language, singleKeys, wholePage, firstSteps } = { ...before, ...stored() };
+  preferences.value = {
+    ...before,
+    theme,
+    language,
+    singleKeys,
+    wholePage,
+    firstSteps,
+    ...change,
+  };
 }
 
 /** Applies the settings, and stores every change. */

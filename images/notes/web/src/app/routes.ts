@@ -1,16 +1,27 @@
 /** The addresses of the workspace. Decides from the address alone. */
 
 /** The parts of the administration, in the order of their tabs. */
-export const ADMIN_PARTS = ["people", "groups", "limits", "domains", "sign-on", "audit"] as const;
+export const ADMIN_PARTS = [
+  "people",
+  "groups",
+  "limits",
+  "domains",
+  "sign-on",
+  "audit",
+  "first-steps",
+] as const;
 export type AdminPart = (typeof ADMIN_PARTS)[number];
 
 export type Route =
   | { screen: "home" }
   | { screen: "page"; id: string }
   | { screen: "space"; id: string }
-  | { screen: "search"; query: string }
+  | { screen: "search"; query: string; space: string }
+  | { screen: "person"; id: string }
   | { screen: "settings" }
   | { screen: "share"; id: string }
+  | { screen: "files"; id: string }
+  | { screen: "audit"; id: string }
   | { screen: "history"; id: string; version: number; old: number }
   | { screen: "trash"; id: string }
   | { screen: "manage"; id: string }
@@ -27,7 +38,8 @@ const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
 const PAGE = new RegExp(`^(?:/w)?/p/${ID}$`);
 const SPACE = new RegExp(`^(?:/w)?/(?:s|spaces)/${ID}$`);
 
-const AROUND = new RegExp(`^/w/p/${ID}/(share|history)$`);
+const AROUND = new RegExp(`^/w/p/${ID}/(share|files|audit|history)$`);
+const PERSON = new RegExp(`^/w/people/${ID}$`);
 const TRASH = new RegExp(`^/w/s/${ID}/trash$`);
 const MANAGE = new RegExp(`^/w/s/${ID}/settings$`);
 
@@ -37,7 +49,7 @@ function aroundOf(path: string, query: string): Route | undefined {
   if (trash) return { screen: "trash", id: trash };
   const [, id, part] = AROUND.exec(path) ?? [];
   if (!id) return undefined;
-  if (part === "share") return { screen: "share", id };
+  if (part === "share" || part === "files" || part === "audit") return { screen: part, id };
   const asked = new URLSearchParams(query);
   const number = (name: string): number =>
     /^[1-9]\d{0,8}$/.test(asked.get(name) ?? "") ? Number(asked.get(name)) : 0;
@@ -81,8 +93,13 @@ export function routeOf(path: string, query: string): Route {
   const part = ADMIN_PARTS.find((one) => path === adminPath(one));
   if (part) return { screen: "admin", part };
   if (path === "/w/search") {
-    return { screen: "search", query: new URLSearchParams(query).get("q") ?? "" };
+    const asked = new URLSearchParams(query);
+    const space = asked.get("space") ?? "";
+    const isId = new RegExp(`^${ID}$`).test(space);
+    return { screen: "search", query: asked.get("q") ?? "", space: isId ? space : "" };
   }
+  const person = PERSON.exec(path)?.[1];
+  if (person) return { screen: "person", id: person };
   return transferOf(path, query) ?? aroundOf(path, query) ?? { screen: "nowhere" };
 }
 
@@ -104,11 +121,23 @@ export const spacePath = (id: string): string => `/w/s/${id}`;
 export const pageOf = (route: Route): string =>
   route.screen === "page" ||
   route.screen === "share" ||
+  route.screen === "files" ||
+  route.screen === "audit" ||
   route.screen === "history" ||
   (route.screen === "export" && route.from === "page")
     ? route.id
     : "";
 
+/** The address of a person. */
+export const personPath = (id: string): string => `/w/people/${id}`;
+/** The address of the search: in all spaces, or in one. */
+export function searchPath(text: string, space = ""): string {
+  const asked = new URLSearchParams({ ...(text && { q: text }), ...(space && { space }) });
+  return `/w/search${asked.size ? `?${asked}` : ""}`;
+}
+export const filesPath = (id: string): string => `/w/p/${id}/files`;
+/** The address of the audit log's entries about a page. */
+export const auditPath = (id: string): string => `/w/p/${id}/audit`;
 export const sharePath = (id: string): string => `/w/p/${id}/share`;
 /** The address of a space's settings. */
 export const managePath = (id: string): string => `/w/s/${id}/settings`;

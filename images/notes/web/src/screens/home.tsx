@@ -1,10 +1,30 @@
 /** The home screen: spaces, favourites, pages that changed last; and the screen of one space. */
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import type { FunctionComponent } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { mayWrite, type Reference } from "../api/types";
 import { Icon } from "../app/icons";
+import { preferences } from "../app/preferences";
 import { arrive } from "../app/router";
-import { exportPath, importPath, managePath, pagePath, spacePath, trashPath } from "../app/routes";
-import { favourites, mayMakeSpace, me, recent, showSpace, site, spaces, trees } from "../app/store";
+import {
+  exportPath,
+  importPath,
+  managePath,
+  pagePath,
+  searchPath,
+  spacePath,
+  trashPath,
+} from "../app/routes";
+import {
+  favourites,
+  mayAdminister,
+  mayMakeSpace,
+  me,
+  recent,
+  showSpace,
+  site,
+  spaces,
+  trees,
+} from "../app/store";
 import { when, words } from "../app/words";
 import { Message } from "./message";
 import { Badge } from "./sidebar";
@@ -31,6 +51,19 @@ function Cards({ listed, icon }: { listed: Reference[]; icon: "star" | "page" })
   );
 }
 
+/** The steps after the setup, for administrators; nobody waits for them. */
+function FirstSteps() {
+  const [part, setPart] = useState<{ HomeSteps: FunctionComponent }>();
+  const isWanted = mayAdminister.value && preferences.value.firstSteps;
+  useEffect(() => {
+    if (!isWanted) return;
+    import("./admin/next_steps")
+      .then((found) => found.ready().then(() => setPart(found)))
+      .catch(() => undefined);
+  }, [isWanted]);
+  return isWanted && part ? <part.HomeSteps /> : null;
+}
+
 export function HomeScreen() {
   const w = words.value;
   useLayoutEffect(() => {
@@ -42,6 +75,7 @@ export function HomeScreen() {
       <h1 id="title" tabIndex={-1} dir="auto">
         {w.welcome(me.value?.name ?? "")}
       </h1>
+      <FirstSteps />
       <section aria-labelledby="home-recent">
         <h2 id="home-recent">{w.recent}</h2>
         <Cards listed={recent.value} icon="page" />
@@ -116,6 +150,9 @@ export function SpaceScreen({ id }: { id: string }) {
           <a href={managePath(id)}>{w.spaceSettings}</a>
         </p>
       )}
+      <p>
+        <a href={searchPath("", id)}>{w.searchSpace}</a>
+      </p>
       {mayWrite(space.role) && (
         <p>
           <a href={importPath(id)}>{w.importPages}</a> ·{" "}

@@ -1,24 +1,29 @@
-/** The search screen: hits as marked text, while one types. */
+/** The search screen: hits as marked text, while one types; in all spaces, or in one. */
 import { useLayoutEffect, useState } from "preact/hooks";
+import { useHits } from "../app/finding";
 import { Icon } from "../app/icons";
-import { Pieces, useHits } from "../app/palette";
+import { Pieces } from "../app/palette";
 import { arrive } from "../app/router";
-import { pagePath } from "../app/routes";
+import { pagePath, searchPath } from "../app/routes";
 import { spaces } from "../app/store";
 import { words } from "../app/words";
 
-export function SearchScreen({ query }: { query: string }) {
+export function SearchScreen(given: { query: string; space: string }) {
   const w = words.value;
-  const [typed, setTyped] = useState(query);
-  const { hits, isBusy } = useHits(typed);
+  const [typed, setTyped] = useState(given.query);
+  const [chosen, setSpace] = useState(given.space);
+  // A space that one may not see, or not any more, limits nothing.
+  const space = spaces.value.some((one) => one.id === chosen) ? chosen : "";
+  const { hits, isBusy } = useHits(typed, space);
   useLayoutEffect(() => {
     document.title = w.search;
     arrive();
     document.getElementById("query")?.focus();
   }, []);
-  const onInput = (text: string): void => {
+  const search = (text: string, where: string): void => {
     setTyped(text);
-    history.replaceState(history.state, "", `/w/search?q=${encodeURIComponent(text)}`);
+    setSpace(where);
+    history.replaceState(history.state, "", searchPath(text, where));
   };
   const isAsked = typed.trim() !== "";
   return (
@@ -35,9 +40,22 @@ export function SearchScreen({ query }: { query: string }) {
           maxLength={300}
           placeholder={w.searchPages}
           value={typed}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          onInput={(event) => search(event.currentTarget.value, space)}
         />
       </label>
+      {spaces.value.length > 1 && (
+        <label class="field">
+          {w.searchIn}
+          <select value={space} onChange={(event) => search(typed, event.currentTarget.value)}>
+            <option value="">{w.allSpaces}</option>
+            {spaces.value.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <p class="faint" role="status">
         {isAsked && !isBusy ? (hits.length ? w.hits(hits.length) : w.noSearch(typed)) : ""}
       </p>
@@ -51,7 +69,7 @@ export function SearchScreen({ query }: { query: string }) {
               <Pieces pieces={hit.excerpt} />
             </p>
             <small class="faint">
-              {spaces.value.find((space) => space.id === hit.space_id)?.name ?? ""}
+              {spaces.value.find((one) => one.id === hit.space_id)?.name ?? ""}
             </small>
           </li>
         ))}

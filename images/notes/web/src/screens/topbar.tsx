@@ -22,9 +22,18 @@ import { Menu } from "../app/menu";
 import { preferences } from "../app/preferences";
 import { people } from "../app/presence";
 import { go } from "../app/router";
-import { exportPath, historyPath, pagePath, sharePath, spacePath, TOLD_PATH } from "../app/routes";
+import {
+  auditPath,
+  exportPath,
+  filesPath,
+  historyPath,
+  pagePath,
+  sharePath,
+  spacePath,
+  TOLD_PATH,
+} from "../app/routes";
 import { toggleFavourite } from "../app/star";
-import { isOnline, spaces, toggleWatch, trees } from "../app/store";
+import { isOnline, mayAdminister, spaces, toggleWatch, trees } from "../app/store";
 import { MOST_COUNTED, unread } from "../app/told";
 import { above } from "../app/tree_model";
 import { initials, words } from "../app/words";
@@ -142,6 +151,16 @@ function Actions() {
           },
           { title: w.copyLink, icon: "link", run: () => void copyLink() },
           { title: w.history, icon: "clock", run: () => go(historyPath(node.id)) },
+          { title: w.filesOfPage, icon: "page", run: () => go(filesPath(node.id)) },
+          ...(mayAdminister.value
+            ? [
+                {
+                  title: w.auditOfPage,
+                  icon: "clock" as const,
+                  run: () => go(auditPath(node.id)),
+                },
+              ]
+            : []),
           ...(may
             ? [{ title: w.share, icon: "link" as const, run: () => go(sharePath(node.id)) }]
             : []),

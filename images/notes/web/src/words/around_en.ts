@@ -108,6 +108,30 @@ export const en = {
   restoreMomentAsk:
     "Restore the page as it was at this moment? It becomes a new version; the present one stays in the history.",
   momentRestored: "The page is as it was at that moment.",
+  filesOf: (title: string) => `Files of “${title}”`,
+  filesText: "Files are added in the editor: insert, paste or drop them there.",
+  filesReadText: "Whoever may write the page adds files to it in the editor.",
+  noFiles: "This page has no files.",
+  filesIn: (n: number, size: string) => `${count(n, "file", "files")}, ${size}`,
+  addedWhen: (when: string) => `added ${when}`,
+  inText: (n: number) => (n ? `in the text ${count(n, "time", "times")}` : "not in the text"),
+  download: "Download",
+  downloadOf: (name: string) => `Download ${name}`,
+  deleteFile: "Delete",
+  deleteFileOf: (name: string) => `Delete ${name}`,
+  deleteFileAsk: (name: string, n: number | undefined) =>
+    `Delete ${name} permanently? ${
+      n === undefined
+        ? "Where the text of the page shows it, nothing is shown then."
+        : n
+          ? `The text of the page has it in ${count(n, "place", "places")}, which stay and show nothing then.`
+          : "The text of the page does not have it."
+    } Links to it in older versions, in comments and on other pages lead nowhere then.`,
+  fileDeleted: (name: string) => `${name} is deleted.`,
+  inAdministration: "Account in the administration",
+  noSharedSpaces: "You share no space with this person.",
+  pagesChanged: "Pages that this person changed last",
+  noPagesChanged: "There are none that you may see.",
   trashOf: (name: string) => `Trash of ${name}`,
   trashText: "Pages stay here for 30 days. The pages below a page come back with it.",
   trashEmpty: "The trash is empty.",

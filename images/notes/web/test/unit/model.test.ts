@@ -98,7 +98,20 @@ test("hits are marked, and the pieces are the text", () => {
 
 test("addresses lead to screens", () => {
   assert.deepEqual(routeOf(`/w/p/${ID}`, ""), { screen: "page", id: ID });
-  assert.deepEqual(routeOf("/w/search", "?q=a%20b"), { screen: "search", query: "a b" });
+  assert.deepEqual(routeOf("/w/search", "?q=a%20b"), {
+    screen: "search",
+    query: "a b",
+    space: "",
+  });
+  assert.deepEqual(routeOf("/w/search", `?q=a&space=${ID}`), {
+    screen: "search",
+    query: "a",
+    space: ID,
+  });
+  assert.deepEqual(routeOf("/w/search", "?space=none"), { screen: "search", query: "", space: "" });
+  assert.deepEqual(routeOf(`/w/p/${ID}/files`, ""), { screen: "files", id: ID });
+  assert.deepEqual(routeOf(`/w/p/${ID}/audit`, ""), { screen: "audit", id: ID });
+  assert.deepEqual(routeOf(`/w/people/${ID}`, ""), { screen: "person", id: ID });
   assert.deepEqual(routeOf("/w/p/none", ""), { screen: "nowhere" });
 });
 

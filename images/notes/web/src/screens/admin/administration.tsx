@@ -8,6 +8,7 @@ import { AuditLog } from "./audit";
 import { Domains } from "./domains";
 import { Groups } from "./groups";
 import { Limits } from "./limits";
+import { FirstSteps } from "./next_steps";
 import { People } from "./people";
 import { SignOn } from "./sign_on";
 import { adminReady, adminWords } from "./tools";
@@ -23,6 +24,7 @@ const DRAWN = {
   domains: Domains,
   "sign-on": SignOn,
   audit: AuditLog,
+  "first-steps": FirstSteps,
 };
 
 export function Administration({ part }: { part: AdminPart }) {

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, newest first, of all spaces or of one; older entries on request. */
+/** The audit log: who changed what, newest first, of all spaces, a space or a page; older entries on request. */
 import { useState } from "preact/hooks";
 import { load } from "../../api/signed_in";
 import { pagePath } from "../../app/routes";
@@ -14,17 +14,31 @@ interface Entry {
   subject: string;
   space_id: string | null;
   node_id: string | null;
+  detail: Record<string, unknown>;
 }
 
 const PAGE = 50;
 
-const pathOf = (space: string, before?: number): string =>
-  `/api/v1/audit?limit=${PAGE}${space && `&space_id=${space}`}${before ? `&before=${before}` : ""}`;
+interface Of {
+  space?: string;
+  page?: string;
+}
+
+function pathOf({ space, page }: Of, before?: number): string {
+  const filter = page ? `&node_id=${page}` : space ? `&space_id=${space}` : "";
+  return `/api/v1/audit?limit=${PAGE}${filter}${before ? `&before=${before}` : ""}`;
+}
 
 const moment = (at: string): string =>
   new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "short" }).format(
     new Date(at),
   );
+
+/** What the entry says more, by the names that the API gives it. */
+const more = (detail: Record<string, unknown>): string =>
+  Object.entries(detail)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
 
 function Line({ entry }: { entry: Entry }) {
   const w = adminWords();
@@ -52,6 +66,11 @@ function Line({ entry }: { entry: Entry }) {
             <time dateTime={entry.at}>{moment(entry.at)}</time>
             {space && ` · ${space}`}
           </small>
+          {Object.keys(entry.detail).length > 0 && (
+            <small>
+              <code dir="ltr">{more(entry.detail)}</code>
+            </small>
+          )}
         </div>
       </div>
     </li>
@@ -59,9 +78,9 @@ function Line({ entry }: { entry: Entry }) {
 }
 
 /** The entries of one filter. A key of its own for each keeps older entries of another away. */
-function Entries({ space }: { space: string }) {
+export function Entries(of: Of) {
   const w = adminWords();
-  const newest = useLoaded<Entry[]>(pathOf(space));
+  const newest = useLoaded<Entry[]>(pathOf(of));
   const [older, setOlder] = useState<Entry[]>([]);
   const [isEnd, setEnd] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -73,7 +92,7 @@ function Entries({ space }: { space: string }) {
     setBusy(true);
     setProblem("");
     try {
-      await load<Entry[]>(pathOf(space, all.at(-1)?.id), (found) => {
+      await load<Entry[]>(pathOf(of, all.at(-1)?.id), (found) => {
         setOlder([...older, ...found]);
         setEnd(found.length < PAGE);
       });

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { notice, spaces } from "../../app/store";
 import { size } from "../../app/words";
 import { manage } from "../space/words";
+import { KeptEdits } from "./edit_log";
 import type { User } from "./people";
 import { adminWords, Form, send, State, textOf, useLoaded } from "./tools";
 import { type Share, Used } from "./used";
@@ -183,6 +184,7 @@ export function Limits() {
       <h2 id="admin-part">{adminWords().parts.limits}</h2>
       <p class="faint">{w.limitsText}</p>
       <Defaults />
+      <KeptEdits />
       <One title={w.limitsOfSpace} label={w.space} folder="spaces" listed={spaces.value} />
       <State of={users} />
       <One title={w.limitsOfPerson} label={w.person} folder="users" listed={users.data ?? []} />

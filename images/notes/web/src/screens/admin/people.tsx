@@ -14,7 +14,7 @@ export interface User {
   disabled: boolean;
 }
 
-type Asked = "" | "disable" | "withdraw" | "password";
+type Asked = "" | "rename" | "disable" | "withdraw" | "password";
 
 const MOST_SHOWN = 100;
 
@@ -77,6 +77,7 @@ function Row({ user, again }: { user: User; again: () => Promise<void> }) {
     change(fields).catch((error: unknown) => setProblem(reason(error)));
   };
   const items = [
+    { title: w.rename, run: () => setAsked("rename") },
     { title: w.setPassword, run: () => setAsked("password") },
     user.is_admin
       ? { title: w.withdrawAdministrator, run: () => setAsked("withdraw") }
@@ -106,6 +107,15 @@ function Row({ user, again }: { user: User; again: () => Promise<void> }) {
         <p class="refused" role="alert">
           {problem}
         </p>
+      )}
+      {asked === "rename" && (
+        <Form
+          title={w.rename}
+          act={(fields) => change({ name: textOf(fields, "name") })}
+          cancel={back}
+        >
+          <Field name="name" label={w.newNameOf(user.name)} value={user.name} hint={w.renameHint} />
+        </Form>
       )}
       {asked === "disable" && (
         <Ask
@@ -147,7 +157,7 @@ function Row({ user, again }: { user: User; again: () => Promise<void> }) {
 export function People() {
   const w = adminWords();
   const users = useLoaded<User[]>("/api/v1/users");
-  const [text, setText] = useState("");
+  const [text, setText] = useState(new URLSearchParams(location.search).get("find") ?? "");
   const found = (users.data ?? []).filter((user) => holds(user, text));
   return (
     <section aria-labelledby="admin-part">

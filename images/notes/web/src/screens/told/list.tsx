@@ -1,7 +1,7 @@
 /** One's notifications: what has happened, where, and what of it is unread. */
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { request } from "../../api/client";
-import { EndedError, load } from "../../api/signed_in";
+import { EndedError, isCurrent, load } from "../../api/signed_in";
 import { openPanel } from "../../app/comments";
 import { arrive } from "../../app/router";
 import { pagePath, spacePath } from "../../app/routes";
@@ -37,6 +37,22 @@ interface Listed {
 }
 
 const PART = 30;
+/** The most of one answer; a longer list is read in parts. */
+const MOST = 100;
+
+/** The newest notifications, `most` of them, and the count of all unread ones. */
+async function read(most: number, isUnread: boolean, signal: AbortSignal): Promise<Listed> {
+  const all: Told[] = [];
+  for (;;) {
+    const limit = Math.min(MOST, most - all.length);
+    const before = all.length ? `&before=${all.at(-1)?.seq}` : "";
+    const path = `/api/v1/notifications?limit=${limit}&unread=${isUnread}${before}`;
+    const part = await load<Listed>(path, () => undefined, { signal });
+    all.push(...part.notifications);
+    if (part.notifications.length < limit || all.length >= most)
+      return { unread: part.unread, notifications: all };
+  }
+}
 
 /** Marks notifications as read; a failure is said. */
 async function markRead(body: { ids: string[] } | { until: number }): Promise<boolean> {
@@ -101,6 +117,8 @@ export function Screen() {
   const w = words.value;
   const t = toldWords.value;
   const [list, setList] = useState<Told[]>();
+  // There may be more after a list that is as long as it was to be.
+  const [hasMore, setHasMore] = useState(false);
   const [problem, setProblem] = useState("");
   const [isUnread, setUnread] = useState(false);
   const [most, setMost] = useState(PART);
@@ -109,17 +127,24 @@ export function Screen() {
     document.title = w.notifications;
     arrive();
   }, [w.notifications]);
+  useLayoutEffect(() => {
+    // The button that asked for more is gone with the end of the list.
+    if (!hasMore && document.activeElement === document.body)
+      document.getElementById("title")?.focus({ preventScroll: true });
+  }, [hasMore]);
   const turn = heard.value;
   const online = isOnline.value;
   useEffect(() => {
     const stopping = new AbortController();
-    const path = `/api/v1/notifications?limit=${most}&unread=${isUnread}`;
+    const isSame = isCurrent();
     const show = (found: Listed): void => {
+      if (stopping.signal.aborted || !isSame()) return;
       setList(found.notifications);
+      setHasMore(found.notifications.length === most);
       setProblem("");
       unread.value = found.unread;
     };
-    load<Listed>(path, show, { signal: stopping.signal }).catch((error: unknown) => {
+    read(most, isUnread, stopping.signal).then(show, (error: unknown) => {
       if (!(error instanceof EndedError)) setProblem(w.notReached);
     });
     return () => stopping.abort();
@@ -166,9 +191,9 @@ export function Screen() {
           <Row key={one.id} one={one} />
         ))}
       </ul>
-      {list.length === most && most < 100 && (
+      {hasMore && (
         <p>
-          <button type="button" onClick={() => setMost(100)}>
+          <button type="button" onClick={() => setMost(most + MOST)}>
             {t.more}
           </button>
         </p>

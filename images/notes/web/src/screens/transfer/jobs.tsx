@@ -1,6 +1,7 @@
 /** One's jobs, or for administrators those of everybody: how far they are, what became of them. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { request } from "../../api/client";
+import { load } from "../../api/signed_in";
 import { importPath } from "../../app/routes";
 import { mayAdminister, spaces, userId } from "../../app/store";
 import { when, words } from "../../app/words";
@@ -15,10 +16,12 @@ export { ready };
 
 export function Screen() {
   const t = transfer.value;
-  const [isAll, setAll] = useState(false);
+  // One's own, those of everybody, or of the person with this id.
+  const [whose, setWhose] = useState("own");
   const [state, setState] = useState("");
-  const wide = isAll && mayAdminister.value;
-  const path = `/api/v1/jobs${wide ? `?all=true${state && `&state=${state}`}` : ""}`;
+  const wide = whose !== "own" && mayAdminister.value;
+  const person = wide && whose !== "all" ? `&user_id=${whose}` : "";
+  const path = `/api/v1/jobs${wide ? `?all=true${person}${state && `&state=${state}`}` : ""}`;
   const jobs = useFollowed<Job[]>(path, (found) => found.some(isWorking));
   const [asked, setAsked] = useState<Job>();
   if (jobs.problem)
@@ -37,11 +40,12 @@ export function Screen() {
           <label class="field">
             {t.whose}
             <select
-              value={wide ? "all" : "own"}
-              onChange={(event) => setAll(event.currentTarget.value === "all")}
+              value={wide ? whose : "own"}
+              onChange={(event) => setWhose(event.currentTarget.value)}
             >
               <option value="own">{t.ofYou}</option>
               <option value="all">{t.ofEverybody}</option>
+              <People />
             </select>
           </label>
           {wide && (
@@ -80,6 +84,27 @@ export function Screen() {
         />
       )}
     </Screened>
+  );
+}
+
+/** The people, each a choice of whose jobs are listed. */
+function People() {
+  const [people, setPeople] = useState<{ id: string; name: string; email: string }[]>([]);
+  useEffect(() => {
+    const stopping = new AbortController();
+    load<typeof people>("/api/v1/users", setPeople, { signal: stopping.signal }).catch(
+      () => undefined,
+    );
+    return () => stopping.abort();
+  }, []);
+  return (
+    <optgroup label={words.value.persons}>
+      {people.map((one) => (
+        <option key={one.id} value={one.id}>
+          {`${one.name} (${one.email})`}
+        </option>
+      ))}
+    </optgroup>
   );
 }
 

@@ -109,6 +109,30 @@ export const words: AroundWords = {
   restoreMomentAsk:
     "Die Seite wiederherstellen, wie sie in diesem Moment war? Sie wird eine neue Fassung; die jetzige bleibt im Verlauf.",
   momentRestored: "Die Seite ist, wie sie in diesem Moment war.",
+  filesOf: (title) => `Dateien von „${title}“`,
+  filesText: "Dateien kommen im Editor dazu: Fügen Sie sie dort ein, oder ziehen Sie sie hinein.",
+  filesReadText: "Wer die Seite schreiben darf, fügt Dateien im Editor hinzu.",
+  noFiles: "Diese Seite hat keine Dateien.",
+  filesIn: (n, size) => `${count(n, "Datei", "Dateien")}, ${size}`,
+  addedWhen: (when) => `hinzugefügt ${when}`,
+  inText: (n) => (n ? `${n.toLocaleString("de")}-mal im Text` : "nicht im Text"),
+  download: "Herunterladen",
+  downloadOf: (name) => `${name} herunterladen`,
+  deleteFile: "Löschen",
+  deleteFileOf: (name) => `${name} löschen`,
+  deleteFileAsk: (name, n) =>
+    `${name} endgültig löschen? ${
+      n === undefined
+        ? "Wo der Text der Seite sie zeigt, steht dann nichts."
+        : n
+          ? `Der Text der Seite hat sie an ${count(n, "Stelle", "Stellen")}; dort steht dann nichts.`
+          : "Der Text der Seite hat sie nicht."
+    } Links auf sie in älteren Fassungen, in Kommentaren und auf anderen Seiten führen dann ins Leere.`,
+  fileDeleted: (name) => `${name} ist gelöscht.`,
+  inAdministration: "Konto in der Verwaltung",
+  noSharedSpaces: "Sie teilen mit dieser Person keinen Bereich.",
+  pagesChanged: "Seiten, die diese Person zuletzt geändert hat",
+  noPagesChanged: "Es gibt keine, die Sie sehen dürfen.",
   trashOf: (name) => `Papierkorb von ${name}`,
   trashText: "Seiten bleiben hier 30 Tage. Mit einer Seite kommen die Seiten darunter zurück.",
   trashEmpty: "Der Papierkorb ist leer.",

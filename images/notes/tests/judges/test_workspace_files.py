@@ -1,0 +1,53 @@
+"""Uses the files of a page in Chromium: list, download, deletion."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.imported import PNG
+from tests.judges.programs import front, node
+from tests.judges.test_accessibility import PLAIN
+from tests.replica import ADMIN, PASSWORD, Replica
+from tests.uploads import attach
+from tests.workspace import grant, page, space
+
+pytestmark = pytest.mark.judge
+Start = Callable[..., Replica]
+SCENARIOS = 15
+#: A question, and the screen in four looks.
+CHECKED = 5
+
+
+@pytest.mark.timeout(400)
+def test_the_files_of_a_page_in_a_browser(own_replica: Start) -> None:
+    replica = own_replica(ORIGIN="", PROTOCOL_HEADER="x-forwarded-proto")
+    with replica.client(headers=PLAIN) as client:
+        client.set_up()
+        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
+        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
+        home = space(client, name="Team")
+        grant(client, f"/api/v1/spaces/{home}/members", viewer=client)
+        made = page(client, home, "Plan")
+        sketch = attach(client, made, "sketch.png", PNG, "image/png")["id"]
+        attach(client, made, "table.csv", b"a,b,c,d\n" * 1000, "text/csv")
+        url = f"/api/v1/attachments/{sketch}"
+        text = {"base_version": 1, "markdown": f"![a sketch]({url})\n\n[the sketch]({url})\n"}
+        client.ok("PUT", f"/api/v1/nodes/{made}", text)
+        shown, closed = page(client, home, "Shown"), page(client, home, "Closed")
+        for one in (shown, closed):
+            attach(client, one, "shown.txt", b"words", "text/plain")
+        grant(client, f"/api/v1/nodes/{closed}/permissions")
+        body = {"name": "test", "scopes": ["read", "write"]}
+        given = {
+            "ada": {"email": ADMIN, "password": PASSWORD},
+            "bob": bob,
+            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
+            "page": made,
+            "shown": shown,
+            "closed": closed,
+        }
+        with front(replica) as base:
+            done = node("workspace_files.mjs", base, base, json.dumps(given), timeout_s=360)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("holds: ") == SCENARIOS + CHECKED, done.stdout

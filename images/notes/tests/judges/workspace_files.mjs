@@ -1,0 +1,97 @@
+// Uses the files of a page in Chromium, and prints a line for each scenario that holds.
+// Arguments: two addresses (the same), and the people, a token and ids as JSON. Bob only reads.
+import { readFile } from 'node:fs/promises';
+import { ada, accessible, api, bob, first as base, holds, judge, newPage, pages, signIn, until } from './workspace_tools.mjs';
+
+const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
+const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE };
+const AT = `/w/p/${pages.page}/files`;
+
+async function person(who, more = {}) {
+  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
+  await signIn(page, base, who);
+  return { context, page };
+}
+
+const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+const isFocused = (found) => found.evaluate((one) => one === document.activeElement);
+const listed = () => api('GET', `/nodes/${pages.page}/attachments`);
+
+async function files() {
+  const { context, page } = await person(ada);
+  await page.goto(`${base}/w/p/${pages.page}`);
+  await heading(page, 'Plan');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Files of the page' }).press('Enter');
+  await heading(page, 'Files of “Plan”');
+  holds('the menu of a page opens its files', page.url() === base + AT && await isFocused(page.locator('#title')));
+  await page.getByText('2 files', { exact: false }).waitFor();
+  const table = page.locator('[data-file]', { hasText: 'table.csv' });
+  const sketch = page.locator('[data-file]', { hasText: 'sketch.png' });
+  await sketch.getByText('in the text 2 times').waitFor();
+  const text = await table.innerText();
+  holds('a file has its size, its moment and who has added it', /8 kB/.test(text) && text.includes('added this minute') && text.includes('by Ada'));
+  holds('it says which files the text has', text.includes('not in the text'));
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download table.csv' }).press('Enter')]);
+  const bytes = await readFile(await download.path());
+  holds('a file is downloaded under its name', download.suggestedFilename() === 'table.csv' && bytes.length === 8000);
+  const remove = page.getByRole('button', { name: 'Delete sketch.png' });
+  await remove.focus();
+  await page.keyboard.press('Enter');
+  const question = page.locator('dialog');
+  await question.getByText('in 2 places, which stay and show nothing then').waitFor();
+  holds('before it deletes, it says what becomes of the text', (await question.innerText()).includes('in older versions, in comments and on other pages'));
+  holds('the focus begins on Cancel', await isFocused(question.getByRole('button', { name: 'Cancel' })));
+  await accessible(page, 'the question before a file is deleted');
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  holds('Escape deletes nothing', (await listed()).length === 2 && await isFocused(remove));
+  await context.setOffline(true);
+  await remove.click();
+  await question.locator('[data-yes]').click();
+  await page.locator('.notice', { hasText: 'The server is not reached.' }).waitFor();
+  holds('offline nothing is deleted', (await listed()).length === 2 && await sketch.count() === 1);
+  await context.setOffline(false);
+  await remove.click();
+  await question.locator('[data-yes]').press('Enter');
+  await sketch.waitFor({ state: 'detached' });
+  holds('a deleted file is gone', (await listed()).map((one) => one.name).join() === 'table.csv');
+  holds('then the focus is on the heading', await isFocused(page.locator('#title')));
+  await page.getByRole('button', { name: 'Delete table.csv' }).click();
+  await question.getByText('The text of the page does not have it.').waitFor();
+  await question.locator('[data-yes]').click();
+  await page.getByText('This page has no files.').waitFor();
+  holds('the last file can be deleted', await until(async () => (await listed()).length === 0));
+  await context.close();
+}
+
+async function reader() {
+  const { context, page } = await person(bob);
+  await page.goto(`${base}/w/p/${pages.shown}/files`);
+  await heading(page, 'Files of “Shown”');
+  await page.locator('[data-file]').waitFor();
+  holds('who only reads deletes nothing', await page.getByRole('button', { name: /^Delete/ }).count() === 0
+    && await page.getByRole('link', { name: 'Download shown.txt' }).count() === 1);
+  await page.goto(`${base}/w/p/${pages.closed}/files`);
+  await heading(page, 'This page does not exist');
+  holds('the files of a page that one may not see do not exist', await page.locator('[data-file]').count() === 0);
+  await context.close();
+}
+
+async function looks() {
+  for (const [look, more] of Object.entries(LOOKS)) {
+    const { context, page } = await person(ada, more);
+    await page.goto(`${base}/w/p/${pages.shown}/files`);
+    await page.getByText('not in the text').waitFor();
+    await accessible(page, `the files of a page, ${look}`);
+    if (look === 'phone') holds('320 pixels are wide enough', await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await context.close();
+  }
+  const { context, page } = await person(ada, { locale: 'de-DE' });
+  await page.goto(`${base}/w/p/${pages.shown}/files`);
+  await heading(page, 'Dateien von „Shown“');
+  holds('the screen is German', await page.getByRole('link', { name: 'shown.txt herunterladen' }).count() === 1);
+  await context.close();
+}
+
+await judge(files, reader, looks);
