@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 import notes.web
 from notes.words import pseudo
 from notes.words.spoken import COOKIE
@@ -251,3 +253,35 @@ def test_dates_and_numbers_are_those_of_the_language(admin: Client) -> None:
     assert re.search(r"\d\d\.\d\d\.20\d\d, \d\d:\d\d UTC", text)
     assert not re.search(r"20\d\d-\d\d-\d\d \d\d", text)
     assert re.search(r"von \d+,\d [GT]B", admin.get("/settings").text)
+
+
+def test_a_refusal_before_the_routes_is_a_page_too(own_replica: Callable[..., Replica]) -> None:
+    """A body that is too large, and a replica without its database."""
+    html = {"accept": "text/html", "accept-language": "de"}
+    with own_replica(BODY_SIZE_LIMIT="1000").client(headers=html) as client:
+        refused = client.post("/spaces/x/import", content=b"x" * 2000)
+        assert refused.status_code == 413
+        assert '<html lang="de">' in refused.text
+        assert "Der Inhalt ist größer als 1000 Byte (BODY_SIZE_LIMIT)." in refused.text
+        assert refused.headers["connection"] == "close"
+        document = client.post("/api/v1/session", content=b"x" * 2000)
+        assert document.json()["detail"].startswith("The body is larger than")
+    waiting = own_replica("postgresql://nobody@127.0.0.1:1/none", wait=False)
+    with waiting.client(headers=html) as client:
+        until(lambda: reached(client), 60)
+        refused = client.get("/p/x")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert "Die Datenbank ist noch nicht erreichbar" in refused.text
+        assert '<html lang="de">' in refused.text
+        client.jar[COOKIE] = "de"
+        document = client.get("/api/v1/me", headers={"accept": "*/*"})
+        assert document.json()["title"] == "Zurzeit nicht erreichbar"
+
+
+def reached(client: Client) -> bool:
+    """True if the replica listens."""
+    try:
+        client.get("/healthz")
+    except httpx.HTTPError:
+        return False
+    return True

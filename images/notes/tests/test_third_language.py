@@ -1,5 +1,6 @@
 """Tests that a further language needs its catalogues alone: a folder of words on each side."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,19 @@ def test_a_folder_of_words_is_a_language(tmp_path: Path) -> None:
     scripts = [path.read_text() for path in (tmp_path / "notes").rglob("static/assets/*.js")]
     assert any(MARK in script for script in scripts)
     assert any('["de","eo"]' in script for script in scripts)
+
+
+def test_no_screen_has_words_of_its_own() -> None:
+    """Texts between tags, and attributes that a person reads or hears, are in the catalogues."""
+    found = set[str]()
+    for path in (WEB / "src").rglob("*.tsx"):
+        source = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+        between = r"(?<![=\-])>\s*([^<>{}();=&|?:]*[A-Za-z]{2}[^<>{}();=&|?:]*?)\s*(?=[<{])"
+        found.update(re.findall(between, source))
+        said = r'\b(?:aria-label|title|placeholder|alt|label)="([^"]*[A-Za-z]{2}[^"]*)"'
+        found.update(re.findall(said, source))
+    # The names of keys, variables and a format are the same everywhere.
+    assert found <= {"Esc", "Ctrl K", "PDF", "PROTOCOL_HEADER", "HOST_HEADER"}, found
 
 
 #: What a replica with the folder does: its front page for this reader, and its messages.

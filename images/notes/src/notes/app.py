@@ -61,7 +61,7 @@ def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Bounda
         lifespan=lifespan,
     )
     inner.router.redirect_slashes = False
-    return Boundary(WhenReady(inner, services), settings, services.hosts), services
+    return Boundary(WhenReady(inner, services), settings, services.hosts, _answer), services
 
 
 class WhenReady:

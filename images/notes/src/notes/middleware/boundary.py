@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,7 +23,7 @@ from notes.http.viewer import Seen, network
 from notes.log import say
 from notes.middleware import request_url
 from notes.middleware.sites import HostMap
-from notes.words.spoken import Spoken, of_messages
+from notes.words.spoken import of_messages
 
 logger = logging.getLogger("notes.access")
 
@@ -40,8 +41,16 @@ POLICY = (
 class Boundary:
     """The ASGI application around the routes."""
 
-    def __init__(self, inner: ASGIApp, settings: Settings, hosts: HostMap) -> None:
+    def __init__(
+        self,
+        inner: ASGIApp,
+        settings: Settings,
+        hosts: HostMap,
+        answer: Callable[[Request, Problem], Response],
+    ) -> None:
+        """`answer` is the page or the document with a problem, by the client of the request."""
         self._inner = inner
+        self._answer = answer
         self._settings = settings
         self._hosts = hosts
         self.draining = False
@@ -70,11 +79,11 @@ class Boundary:
                 with self._counted(scope):
                     await self._limited(scope, receive, send_dressed)
         except Problem as problem:
-            await problem.response(_spoken(scope))(scope, receive, send_dressed)
+            await self._refusal(scope, problem)(scope, receive, send_dressed)
         except asyncio.CancelledError:
             if status == 0:
                 stopping = unavailable("This replica is stopping; try again.")
-                await stopping.response(_spoken(scope))(scope, receive, send_dressed)
+                await self._refusal(scope, stopping)(scope, receive, send_dressed)
         except Exception:
             # The inner application has already answered if it still could.
             logger.exception("a request failed")
@@ -88,6 +97,13 @@ class Boundary:
                 ms=round((time.perf_counter() - started) * 1000, 1),
                 address=scope[SEEN].address if SEEN in scope else None,
             )
+
+    def _refusal(self, scope: Scope, problem: Problem) -> Response:
+        # Without a site there is no page.
+        is_settled = SEEN in scope and scope["path"] not in EXCEPTIONS
+        if is_settled:
+            return self._answer(Request(scope), problem)
+        return problem.response(of_messages(Headers(scope=scope)))
 
     def _settle(self, scope: Scope) -> Response | None:
         headers = scope["headers"]
@@ -151,13 +167,9 @@ class Boundary:
 
         announced = request_url.values(scope["headers"], "content-length")
         if announced and announced[0].isdigit() and int(announced[0]) > limit:
-            await too_large.response(_spoken(scope))(scope, receive, send)
+            await self._refusal(scope, too_large)(scope, receive, send)
             return
         await self._inner(scope, receive_counted, send)
-
-
-def _spoken(scope: Scope) -> Spoken:
-    return of_messages(Headers(scope=scope))
 
 
 def _loggable(path: str) -> str:
