@@ -38,7 +38,7 @@ def test_no_screen_has_words_of_its_own() -> None:
         said = r'\b(?:aria-label|title|placeholder|alt|label)="([^"]*[A-Za-z]{2}[^"]*)"'
         found.update(re.findall(said, source))
     # The names of keys, variables and a format are the same everywhere.
-    assert found <= {"Esc", "Ctrl K", "PDF", "PROTOCOL_HEADER", "HOST_HEADER"}, found
+    assert found <= {"Esc", "PDF", "PROTOCOL_HEADER", "HOST_HEADER"}, found
 
 
 #: What a replica with the folder does: its front page for this reader, and its messages.

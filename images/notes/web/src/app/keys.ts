@@ -2,13 +2,14 @@
 import { dialog, openComments, possible } from "./commands";
 import { nextRegion } from "./layout";
 import { preferences } from "./preferences";
+import { words } from "./words";
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The key as people read it. */
 export const keyName = (key: string): string =>
   key
-    .replace("Mod+", isMac ? "⌘" : "Ctrl ")
+    .replace("Mod+", isMac ? "⌘" : `${words.value.ctrl} `)
     .replace("Alt+", isMac ? "⌥" : "Alt ")
     .replace(/ ?([a-z])$/, (_, letter: string) => ` ${letter.toUpperCase()}`)
     .trim();

@@ -2,6 +2,7 @@
 import { commands, dialog, mayCreate, mayManageSpace, startNewPage } from "../app/commands";
 import { isDrawerOpen, toggleSidebar } from "../app/layout";
 import { Icon } from "../app/icons";
+import { keyName } from "../app/keys";
 import { Menu, type MenuItem } from "../app/menu";
 import { go, route } from "../app/router";
 import { adminPath, managePath, pageOf, pagePath, spacePath } from "../app/routes";
@@ -191,7 +192,7 @@ export function Sidebar() {
       >
         <Icon name="search" />
         <span class="grow">{w.search}</span>
-        <kbd>Ctrl K</kbd>
+        <kbd>{keyName("Mod+k")}</kbd>
       </button>
       <SpaceSwitcher />
       <div class="sidebar-pages">

@@ -13,6 +13,8 @@ export const en = {
   pages: "Pages",
   home: "Home",
   search: "Search",
+  /** The key that modifies others. */
+  ctrl: "Ctrl",
   searchPages: "Search pages",
   searchHint: "Search pages or run a command",
   noSearch: (text: string) => `Nothing matches “${text}”.`,

@@ -15,6 +15,7 @@ export const words: Words = {
   pages: "Seiten",
   home: "Start",
   search: "Suche",
+  ctrl: "Strg",
   searchPages: "Seiten suchen",
   searchHint: "Seiten suchen oder Befehl ausführen",
   noSearch: (text) => `Nichts passt zu „${text}“.`,
