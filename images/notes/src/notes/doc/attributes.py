@@ -43,7 +43,8 @@ def address(value: Any, path: str) -> str:
     """
     if not isinstance(value, str):
         raise SchemaError(path, "an address is a text")
-    text = "".join(c for c in value.strip() if unicodedata.category(c) not in {"Cc", "Cs"})
+    # In this order: browsers leave out control characters and spaces before a scheme.
+    text = "".join(c for c in value if unicodedata.category(c) not in {"Cc", "Cs"}).strip()
     if text.lower().startswith(_CODE_SCHEMES):
         raise SchemaError(path, "an address of this scheme could run code")
     if len(text) > 4000:

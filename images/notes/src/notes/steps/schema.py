@@ -137,9 +137,9 @@ def _address(value: Any, path: str) -> str:
 
 
 def _align(value: Any, path: str) -> str:
-    if value not in {"left", "center", "right"}:
+    if not isinstance(value, str) or value not in {"left", "center", "right"}:
         raise SchemaError(path, "this is left, center or right")
-    return str(value)
+    return value
 
 
 def _parts(*parts: tuple[Sequence[str], int, bool]) -> tuple[Part, ...]:

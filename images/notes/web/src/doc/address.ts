@@ -42,7 +42,7 @@ export function slug(text: string): string {
  * run code, or it is too long.
  */
 export function addressFor(given: string): string | undefined {
-  const text = given.trim().replace(/[\p{Cc}\p{Cs}]/gu, "");
+  const text = given.replace(/[\p{Cc}\p{Cs}]/gu, "").trim();
   if (!text || text.length > 4000 || /^(javascript|vbscript|data):/i.test(text)) return undefined;
   const quoted = text.replace(/[\s<>"\\`{}|^]/gu, (one) => encodeURIComponent(one));
   return quoted.length > 4000 ? undefined : quoted;
