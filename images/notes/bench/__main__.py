@@ -16,6 +16,7 @@ from bench import (
     plain,
     search,
     stacks,
+    together,
     upgrade,
     web,
 )
@@ -30,6 +31,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "export": export.measure,
     "upgrade": upgrade.measure,
     "web": web.measure,
+    "together": together.measure,
     "stacks": stacks.measure,
     "lighthouse": lighthouse.measure,
 }

@@ -5,23 +5,22 @@ import hashlib
 import io
 import os
 import random
-import resource
-import selectors
-import socket
 import time
 import zipfile
-from collections.abc import Iterator
-from urllib.parse import urlsplit
+from collections.abc import Callable, Iterator
 
+from bench import streams
 from bench.figures import Figure
 from bench.stand import postgres, replica, signed_in
+from bench.streams import STREAMS
 from bench.wire import Wire, upload
 from tests.postgres import Postgres
 from tests.replica import Replica
 
 IDLE_MB = 90
 BUSY_MB = 150
-STREAMS = 1000
+#: Of 1,000 streams whose tabs have pages open.
+OPEN_MB = 200
 IMPORT_BYTES = 200_000_000
 DOWNLOAD_BYTES = 1024 * 1024 * 1024
 
@@ -35,17 +34,22 @@ def measure() -> Iterator[Figure]:
             yield Figure("memory, idle", running.memory_mb(), "MB", at_most=IDLE_MB)
         yield from _fresh(server, "memory, 200 MB import", _import)
         yield from _fresh(server, "memory, 1 GB download", _download)
-        yield from _fresh(server, f"memory, {STREAMS} event streams", _streams)
+        yield from _fresh(server, f"memory, {STREAMS} event streams", streams.idle)
+        yield from _fresh(
+            server, f"memory, {STREAMS} open pages' streams", streams.open_pages, OPEN_MB
+        )
 
 
-def _fresh(server: Postgres, name: str, work: object) -> Iterator[Figure]:
+def _fresh(
+    server: Postgres, name: str, work: Callable[[Replica], str], at_most: int = BUSY_MB
+) -> Iterator[Figure]:
     """The peak memory of a process that only does `work`."""
     with replica(server, "memory") as running:
         running.forget_peak()
         begun = time.monotonic()
-        note = work(running)  # type: ignore[operator]
+        note = work(running)
         took = time.monotonic() - begun
-        yield Figure(name, running.peak_mb(), "MB", at_most=BUSY_MB, note=f"{took:.1f} s; {note}")
+        yield Figure(name, running.peak_mb(), "MB", at_most=at_most, note=f"{took:.1f} s; {note}")
 
 
 def _import(running: Replica) -> str:
@@ -95,44 +99,3 @@ def _download(running: Replica) -> str:
     if size != len(data) or sums.digest() != hashlib.sha256(data).digest():
         raise RuntimeError("the download differs")
     return f"its upload: {uploading_mb:.0f} MB"
-
-
-def _streams(running: Replica) -> str:
-    """Opens all streams at once and waits until each has received the same save."""
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, soft))
-    client, headers = signed_in(running)
-    where = urlsplit(running.url)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    request = f"GET /api/v1/events HTTP/1.1\r\n{lines}\r\n".encode()
-    sockets = list[socket.socket]()
-    with contextlib.ExitStack() as stack:
-        stack.callback(client.close)
-        selector = stack.enter_context(selectors.DefaultSelector())
-        for _ in range(STREAMS):
-            made = stack.enter_context(
-                socket.create_connection((where.hostname or "", where.port or 0), timeout=30)
-            )
-            made.sendall(request)
-            sockets.append(made)
-            selector.register(made, selectors.EVENT_READ)
-        _hear(selector, b"event: hello", STREAMS)
-        space = client.ok("POST", "/api/v1/spaces", {"slug": "heard", "name": "H"})["id"]
-        begun = time.monotonic()
-        client.ok("POST", f"/api/v1/spaces/{space}/nodes", {"title": "B"})
-        _hear(selector, b"event: page.made", STREAMS)
-        return f"all told of a page within {time.monotonic() - begun:.2f} s"
-
-
-def _hear(selector: selectors.DefaultSelector, wanted: bytes, count: int) -> None:
-    heard = set[int]()
-    kept = dict[int, bytes]()
-    deadline = time.monotonic() + 60
-    while len(heard) < count:
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{len(heard)} of {count} streams heard of it")
-        for key, _ in selector.select(1):
-            data = kept.get(key.fd, b"") + key.fileobj.recv(65536)  # type: ignore[union-attr]
-            kept[key.fd] = data[-len(wanted) :]
-            if wanted in data:
-                heard.add(key.fd)

@@ -1,5 +1,5 @@
 // Two people at one page on two replicas: edits and people appear without a reload. Prints a line for each
-// scenario that holds, and the times from an accepted edit to its text in the other browser.
+// scenario that holds. The bench judges the times (together_figures.mjs).
 // Arguments: the addresses of two replicas, and users, ids and the number of edits as JSON.
 import { holds, judge, newPage, signIn } from './chromium.mjs';
 
@@ -63,7 +63,6 @@ async function editsAppear() {
   const seen = await page.evaluate(() => globalThis.seen);
   const times = accepted.map((moment, i) => Math.max(0, seen[i] - moment));
   holds('every edit appears', times.every((ms) => Number.isFinite(ms)));
-  console.log(`milliseconds: ${JSON.stringify({ edits, p50: at(times, 0.5), p95: at(times, 0.95), most: at(times, 1) })}`);
   // Without word of edits it would be seen with the next report, after 12 seconds, or with the version.
   holds('edits appear by the stream', at(times, 0.5) < 2500);
   await type('x', 'Renamed');
