@@ -20,7 +20,9 @@ const REGIONS = ["sidebar", "topbar", "main", "beside"];
 
 /** Moves the focus to the next or the previous region of the window. */
 export function nextRegion(step: number): void {
-  const regions = REGIONS.map((id) => document.getElementById(id)).filter(
+  // Not a heading of the text that has such a name.
+  const found = REGIONS.map((id) => document.querySelector<HTMLElement>(`#${id}:not(.prose *)`));
+  const regions = found.filter(
     (one): one is HTMLElement =>
       one !== null && !one.closest("[inert]") && one.offsetParent !== null,
   );

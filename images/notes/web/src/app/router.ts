@@ -52,6 +52,12 @@ export function startRouter(): void {
   });
 }
 
+/** The element of an anchor: a heading of the text may have the name of a part of the workspace. */
+export function anchored(id: string): HTMLElement | null {
+  const inText = [...document.querySelectorAll<HTMLElement>(".prose [id]")];
+  return inText.find((one) => one.id === id) ?? document.getElementById(id);
+}
+
 /** Scrolls to the element of a hash and focuses it; false if there is none. */
 export function scrollToAnchor(hash: string): boolean {
   let id = hash.slice(1);
@@ -60,7 +66,7 @@ export function scrollToAnchor(hash: string): boolean {
   } catch {
     // The hash is used as it is.
   }
-  const found = id ? document.getElementById(id) : null;
+  const found = id ? anchored(id) : null;
   if (!found) return false;
   if (!found.hasAttribute("tabindex")) found.tabIndex = -1;
   found.scrollIntoView({ block: "start" });

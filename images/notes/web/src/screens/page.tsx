@@ -6,7 +6,7 @@ import { startEditing } from "../app/commands";
 import { doubted, editing } from "../app/editing";
 import { live } from "../app/presence";
 import { firstBlockSeen } from "../app/reading_place";
-import { arrive, isAtTop, visit } from "../app/router";
+import { anchored, arrive, isAtTop, visit } from "../app/router";
 import { pagePath } from "../app/routes";
 import { notice, opened, openPage, trees } from "../app/store";
 import { neighbours } from "../app/tree_model";
@@ -175,6 +175,7 @@ function PageBody({ node, isWhole }: { node: PageNode; isWhole: boolean }) {
   return <div class="prose">{body}</div>;
 }
 
+// No heading of a text can have an id with a colon.
 function Contents({ found, isWhole }: { found: Heading[]; isWhole: boolean }) {
   const [current, setCurrent] = useState("");
   useEffect(() => {
@@ -188,14 +189,14 @@ function Contents({ found, isWhole }: { found: Heading[]; isWhole: boolean }) {
       { root: document.getElementById("main"), rootMargin: "0px 0px -60% 0px" },
     );
     for (const heading of found) {
-      const element = document.getElementById(heading.id);
+      const element = anchored(heading.id);
       if (element) watched.observe(element);
     }
     return () => watched.disconnect();
   }, [found, isWhole]);
   return (
-    <nav class="contents" aria-labelledby="contents">
-      <h2 id="contents">{words.value.contents}</h2>
+    <nav class="contents" aria-labelledby="page:contents">
+      <h2 id="page:contents">{words.value.contents}</h2>
       <ul>
         {found.map((heading) => (
           <li key={heading.id} class={heading.level > 1 ? "under" : ""}>
@@ -224,8 +225,8 @@ function Backlinks({ id, version }: { id: string; version: number }) {
   }, [id, version]);
   if (!found.length) return null;
   return (
-    <section aria-labelledby="linked">
-      <h2 id="linked">{words.value.linkedFrom}</h2>
+    <section aria-labelledby="page:linked">
+      <h2 id="page:linked">{words.value.linkedFrom}</h2>
       <ul class="links">
         {found.map((one) => (
           <li key={one.id}>

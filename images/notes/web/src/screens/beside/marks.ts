@@ -222,7 +222,7 @@ export function showPassage({ range }: Anchor): void {
   const main = document.getElementById("main");
   if (!range || !main) return;
   const [box, view] = [range.getBoundingClientRect(), main.getBoundingClientRect()];
-  const beside = document.getElementById("beside")?.getBoundingClientRect();
+  const beside = document.querySelector("aside#beside")?.getBoundingClientRect();
   // On a phone the panel covers the lower part of the text.
   const isBelow = beside !== undefined && beside.top > view.top && beside.left <= view.left;
   const end = isBelow ? beside.top : view.bottom;
