@@ -16,6 +16,7 @@ interface PolicyFactory {
 /** True while a new version waits to be used. */
 export const hasUpdate = signal(false);
 let registered: ServiceWorkerRegistration | undefined;
+let isBehind = false;
 
 /** The worker's address, as the policy `notes` lets it through: this address and no other. */
 function workerUrl(): string {
@@ -31,9 +32,11 @@ function workerUrl(): string {
 
 export async function startUpdates(): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
-  const had = navigator.serviceWorker.controller !== null;
+  let had = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (had) location.reload();
+    // The first worker of a browser takes over what is open, and is of the same build.
+    had = true;
   });
   const found = await navigator.serviceWorker.register(workerUrl(), {
     scope: "/w",
@@ -41,12 +44,14 @@ export async function startUpdates(): Promise<void> {
   });
   registered = found;
   const look = (): void => {
-    hasUpdate.value = found.waiting !== null && navigator.serviceWorker.controller !== null;
+    const waits = found.waiting !== null && navigator.serviceWorker.controller !== null;
+    hasUpdate.value = waits || isBehind;
   };
+  // A new version may be on its way already, begun by another tab.
+  const watch = (): void => found.installing?.addEventListener("statechange", look);
   look();
-  found.addEventListener("updatefound", () =>
-    found.installing?.addEventListener("statechange", look),
-  );
+  watch();
+  found.addEventListener("updatefound", watch);
   setInterval(() => void found.update().catch(() => undefined), CHECK_MS);
   noteUse();
   setInterval(() => {
@@ -70,7 +75,21 @@ function noteUse(): void {
   note();
 }
 
+/**
+ * Offers the new version to a tab that did not get one of its scripts, if the server has another build.
+ *
+ * Without a service worker nothing has stored the scripts of a build, and the server has those of its own alone.
+ */
+export async function noScript(): Promise<void> {
+  const own = document.querySelector("script[type=module]")?.getAttribute("src");
+  const answer = await fetch("/w", { cache: "no-cache" }).catch(() => undefined);
+  if (!own || !answer?.ok || (await answer.text()).includes(own)) return;
+  isBehind = true;
+  hasUpdate.value = true;
+}
+
 /** Uses the new version: every tab loads again. */
 export function useUpdate(): void {
-  registered?.waiting?.postMessage("use this build");
+  if (registered?.waiting) registered.waiting.postMessage("use this build");
+  else location.reload();
 }

@@ -1,6 +1,7 @@
 /** A screen of a chunk of its own, with the words that it alone needs. */
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { noScript } from "../app/updates";
 import { words } from "../app/words";
 import { Message } from "./message";
 import { Skeleton } from "./page";
@@ -24,7 +25,10 @@ export function Lazy<P extends object>({ open, ...given }: Props<P>) {
         await found.ready?.();
         setPart(found);
       })
-      .catch((error) => setFailed(String(error)));
+      .catch((error) => {
+        setFailed(String(error));
+        void noScript();
+      });
   }, [tries]);
   if (part) return <part.Screen {...(given as unknown as P)} />;
   if (!failed) return <Skeleton />;

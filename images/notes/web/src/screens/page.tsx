@@ -10,6 +10,7 @@ import { anchored, arrive, isAtTop, visit } from "../app/router";
 import { pagePath } from "../app/routes";
 import { notice, opened, openPage, trees } from "../app/store";
 import { neighbours } from "../app/tree_model";
+import { noScript } from "../app/updates";
 import { when, words } from "../app/words";
 import { render } from "../doc/render";
 import { type Heading, headings } from "../doc/text";
@@ -68,6 +69,7 @@ function EditScreen({ node, from }: { node: PageNode; from: number }) {
   useEffect(() => {
     import("../editor/editing").then(setPart, (error) => {
       notice.value = words.value.notOpened(String(error));
+      void noScript();
       stopEditing(node.id);
     });
     return () => stopEditing(node.id);

@@ -3,6 +3,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AdminPart } from "../../app/routes";
 import { mayAdminister, me } from "../../app/store";
+import { noScript } from "../../app/updates";
 import { words } from "../../app/words";
 import { Message } from "../message";
 
@@ -14,7 +15,10 @@ function useLoadedScript<P>(read: () => Promise<ComponentType<P>>) {
     setFailed(false);
     read().then(
       (Shown) => setPart({ Shown }),
-      () => setFailed(true),
+      () => {
+        setFailed(true);
+        void noScript();
+      },
     );
   };
   useEffect(load, []);

@@ -5,6 +5,7 @@ import type { PageNode } from "../../api/types";
 import { dialog, page, pageInView } from "../../app/commands";
 import { panel } from "../../app/comments";
 import { isOnline, notice, userId } from "../../app/store";
+import { noScript } from "../../app/updates";
 import { words } from "../../app/words";
 
 interface Part {
@@ -34,6 +35,7 @@ export function Beside() {
       fetched().then(
         (found) => isGone || setPart(found),
         (error) => {
+          void noScript();
           if (isAsked) notice.value = `${words.value.failed}: ${error}`;
         },
       );
@@ -83,6 +85,7 @@ export function Dialogs() {
       } catch (error) {
         dialog.value = "";
         notice.value = `${words.value.failed}: ${error}`;
+        void noScript();
       }
     };
     void fetchPart();
