@@ -55,7 +55,7 @@ class Stage:
         return found
 
     def seen(self) -> list[Any]:
-        """What the API answers about the page: its document, edits, versions, hits, news."""
+        """The answers of the API about the page: its document, edits, versions, hits, news."""
         node = f"/api/v1/nodes/{self.node}"
         return [
             *(self.admin.ok("GET", f"{node}{part}") for part in ("", "/live", "/edits")),

@@ -1,7 +1,7 @@
 """Every screen of the application: its address, and what is done there.
 
-axe-core checks these screens, and `screenshots.py` takes their pictures. `tests/test_screens.py`
-fails if a template, an address or a dialog of the application has no screen here.
+axe-core checks these screens, and `screenshots.py` takes their pictures.
+`tests/test_screens.py` fails if a template, an address or a dialog of the application has none.
 """
 
 from collections.abc import Mapping
@@ -103,6 +103,7 @@ WORKSPACE = (
         "screen import",
     ),
     Screen("export", "Export a page", "/w/p/{page}/export", "screen export"),
+    Screen("export-space", "Export a space", "/w/s/{space}/export", "screen export"),
     Screen("jobs", "The jobs", "/w/jobs", "screen jobs"),
     Screen("account", "The account", "/w/account", "screen account"),
     Screen("sessions", "The sessions of an account", "/w/account", "screen account", "sessions"),
@@ -176,4 +177,11 @@ SITE = (
     Screen("site-page", "A page", "/p/{first_day}", "page.html", is_public=True),
     Screen("site-search", "Search", "/search?q=team", "search.html", is_public=True),
 )
-SCREENS = (*WORKSPACE, *PLAIN, *SITE, *SETUP)
+#: The one list: pictures are taken of these screens, and axe checks them.
+GROUPS: Mapping[str, tuple[Screen, ...]] = {
+    "The workspace": WORKSPACE,
+    "Plain pages": PLAIN,
+    "The site of a space": SITE,
+    "Before the setup": SETUP,
+}
+SCREENS = tuple(screen for group in GROUPS.values() for screen in group)

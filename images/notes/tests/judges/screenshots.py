@@ -15,7 +15,7 @@ import httpx
 
 from tests.judges.programs import front, node
 from tests.judges.screen_world import furnish, publish
-from tests.judges.screens import PLAIN, SCREENS, SETUP, SITE, WORKSPACE, Screen
+from tests.judges.screens import GROUPS, PLAIN, SCREENS, SETUP, SITE, WORKSPACE, Screen
 from tests.postgres import Postgres
 from tests.replica import ADMIN, PASSWORD, Replica
 
@@ -41,13 +41,7 @@ def pictures(screen: Screen) -> list[str]:
 def index() -> str:
     """The page that shows all pictures in tables."""
     parts = [ABOUT]
-    groups = (
-        ("The workspace", WORKSPACE),
-        ("Plain pages", PLAIN),
-        ("The site of a space", SITE),
-        ("Before the setup", SETUP),
-    )
-    for title, screens in groups:
+    for title, screens in GROUPS.items():
         parts.append(f"\n## {title}\n\n| | {' | '.join(LOOKS)} |\n|---{'|---' * len(LOOKS)}|\n")
         for screen in screens:
             shown = [

@@ -9,7 +9,7 @@ import pytest
 from tests.judges.programs import front, node
 from tests.judges.screen_world import furnish, publish
 from tests.judges.screens import PLAIN as PLAIN_PAGES
-from tests.judges.screens import SETUP, SITE, WORKSPACE
+from tests.judges.screens import SCREENS, SETUP, SITE, WORKSPACE
 from tests.judges.screenshots import at_domain
 from tests.judges.test_accessibility import PLAIN
 from tests.replica import ADMIN, PASSWORD, Replica
@@ -51,3 +51,6 @@ def test_nothing_is_lost_on_any_screen(own_replica: Start, look: str) -> None:
             check(base, look, [screen.at(ids) for screen in shown])
             site = at_domain(base, publish(client, ids))
             check(site, look, [screen.at(ids) for screen in SITE])
+    checked = {screen.name for screen in (*SETUP, *shown, *SITE)}
+    wide = {screen.name for screen in SCREENS if look == "phone" or not screen.is_narrow}
+    assert checked == wide, "axe checks each screen that has a picture"
