@@ -1,7 +1,7 @@
 // Checks the workspace: `types`, `format`, `unit` tests; all of them without an argument.
 // Exits with 1 if anything is wrong.
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,8 @@ import { build } from "esbuild";
 import { LANGUAGES } from "./languages.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
+/** A test that takes longer has failed: one that waits for ever would hold up all. */
+const LIMIT_MS = 60_000;
 const tool = (name) => join(HERE, "node_modules/.bin", name);
 
 const run = (command, ...given) =>
@@ -37,7 +39,14 @@ async function unitTests() {
       loader: { ".json": "json" },
     });
     const built = names.map((name) => join(out, name.replace(/\.tsx?$/, ".mjs")));
-    return await run(process.execPath, "--test", "--test-reporter=dot", ...built);
+    const late = join(out, "late");
+    Object.assign(process.env, { NOTES_TEST_LIMIT_MS: LIMIT_MS + 5_000, NOTES_TEST_LATE: late });
+    const watch = join(HERE, "test/time_limit.mjs");
+    const limits = [`--test-timeout=${LIMIT_MS}`, "--test-force-exit", `--import=${watch}`];
+    const code = await run(process.execPath, "--test", ...limits, "--test-reporter=dot", ...built);
+    // The process of such a test has ended with nothing else to say.
+    console.log(await readFile(late, "utf8").catch(() => ""));
+    return code;
   } finally {
     await rm(out, { recursive: true, force: true });
   }
