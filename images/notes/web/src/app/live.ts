@@ -59,7 +59,7 @@ export async function sendDrafts(): Promise<void> {
   await sendTexts();
 }
 
-const sendTexts = (): Promise<void> => import("../editor/open").then((part) => part.sendDrafts());
+const sendTexts = (): Promise<void> => import("../editor/left").then((part) => part.sendDrafts());
 
 /** After how long what is left is sent again if it could not begin: a part was not to be had. */
 const AGAIN_MS = 10_000;

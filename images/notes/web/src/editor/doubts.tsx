@@ -1,8 +1,8 @@
 /** The list of doubtful places above the text: both wordings of each, and the decision. */
 import type { EditorState } from "prosemirror-state";
 import { words } from "../app/words";
-import { decide } from "./decisions";
-import { choicesOf, doubtsOf, mineOf, theirsOf } from "./places";
+import { choicesOf, decide, mineOf, theirsOf } from "./decide";
+import { doubtsOf } from "./places";
 import type { Session } from "./session";
 
 function Wording({ id, label, text }: { id?: string; label: string; text: string }) {
@@ -16,7 +16,6 @@ function Wording({ id, label, text }: { id?: string; label: string; text: string
 export function Doubts({ session, state }: { session: Session; state: EditorState }) {
   const w = words.value;
   const found = doubtsOf(state);
-  if (!found.length) return null;
   return (
     <section class="refused doubts" aria-labelledby="doubts">
       <p id="doubts" role="status">

@@ -1,6 +1,6 @@
 /** The editor in place of a page's text: title, toolbar, document. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { NodeSelection, Selection } from "prosemirror-state";
+import { type EditorState, NodeSelection, Selection } from "prosemirror-state";
 import { EditorView, type NodeView } from "prosemirror-view";
 import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
@@ -9,9 +9,10 @@ import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
 import { isForeign, refuses, weigh, writing } from "./limits";
 import { mention } from "./mention";
-import { changes, close, open } from "./open";
+import { changes } from "./held";
+import { close, open } from "./open";
+import { doubtsOf } from "./places";
 import { isLinking } from "./plugins";
-import { Doubts } from "./doubts";
 import type { Session } from "./session";
 import { slash } from "./slash";
 import { Menus } from "./slash_menu";
@@ -121,6 +122,13 @@ function mount(place: HTMLElement, session: Session): EditorView {
   return view;
 }
 
+/** The list of doubtful places, fetched when there are any. */
+function DoubtfulPlaces(given: { session: Session; state: EditorState }) {
+  const [part, setPart] = useState<typeof import("./doubts")>();
+  useEffect(() => void import("./doubts").then(setPart, () => undefined), []);
+  return part ? <part.Doubts {...given} /> : null;
+}
+
 /** The pictures of other sites, fetched when there are any. */
 function Foreign({ view, session, doc }: { view: EditorView; session: Session; doc: Node }) {
   const [part, setPart] = useState<typeof import("./foreign")>();
@@ -219,7 +227,9 @@ export function Editing({ node, from, done }: Given) {
       {view && session && weigh(session.state.doc).foreign > 0 && (
         <Foreign view={view} session={session} doc={session.state.doc} />
       )}
-      {session && <Doubts session={session} state={session.state} />}
+      {session && doubtsOf(session.state).length > 0 && (
+        <DoubtfulPlaces session={session} state={session.state} />
+      )}
       <input
         class="title-field"
         aria-label={w.title}

@@ -3,8 +3,8 @@
  * page, a click selects it. The keyboard's way is Alt with an arrow key (`move.ts`).
  */
 import { closeHistory } from "prosemirror-history";
-import { type EditorState, NodeSelection, Plugin } from "prosemirror-state";
-import { Mapping } from "prosemirror-transform";
+import { type EditorState, NodeSelection } from "prosemirror-state";
+import type { Mapping } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 
 interface Place {
@@ -13,7 +13,7 @@ interface Place {
   dom: HTMLElement;
 }
 
-class Handle {
+export class Handle {
   readonly #dom = document.createElement("div");
   readonly #line = document.createElement("div");
   readonly #ended = new AbortController();
@@ -160,21 +160,4 @@ class Handle {
     this.#dragged = undefined;
     this.#dom.hidden = this.#line.hidden = true;
   };
-}
-
-export function handles(): Plugin {
-  let made: Handle | undefined;
-  return new Plugin({
-    view(view) {
-      made = new Handle(view);
-      return made;
-    },
-    state: {
-      init: () => null,
-      apply(tr) {
-        if (tr.docChanged) made?.map(tr.mapping);
-        return null;
-      },
-    },
-  });
 }

@@ -4,15 +4,15 @@ import { dropCursor } from "prosemirror-dropcursor";
 import { gapCursor } from "prosemirror-gapcursor";
 import { moved } from "../app/presence";
 import { carets } from "./carets";
-import { handles } from "./handle";
+import { handles } from "./handles";
 import { keys } from "./keys";
+import { large } from "./large";
 import { links } from "./linked";
 import { mention, named } from "./mention";
 import { pastesHere } from "./paste_here";
 import type { Session } from "./session";
 import { slash } from "./slash";
 import { uploads } from "./uploads";
-import { large } from "./window";
 
 /** True while the address of a link is asked for. */
 export const isLinking = signal(false);

@@ -5,13 +5,11 @@
 import { isCurrent } from "../api/signed_in";
 import { draftsOf, editsOf, rememberedOf, takeStored, whole } from "../sync/drafts";
 import type { StoredDraft } from "../sync/stored";
-import { resumeDoubts } from "./decisions";
+import { alone, followed, leaveAlone } from "./alone";
 import { Session, type SessionOutside } from "./session";
 
 /** How long the edits of a session that is over are looked after without a new start. */
 export const LOOKED_AFTER_MS = 1_800_000;
-
-const alone = new Map<Session, () => void>();
 
 type MakeOutside = (isSame: () => boolean) => SessionOutside;
 
@@ -53,17 +51,4 @@ export async function sendAlone(page: string, open: Session, outside: MakeOutsid
     if (made.lost) leaveAlone(made);
     else made.start();
   }
-}
-
-const followed = new WeakMap<Session, Session>();
-
-/** Ends a session that was gone on with beside those of this tab; no effect on others. */
-export function leaveAlone(session: Session): void {
-  const release = alone.get(session);
-  if (!release) return;
-  alone.delete(session);
-  session.stop();
-  release();
-  const open = followed.get(session);
-  if (open) void resumeDoubts(open).catch(() => undefined);
 }

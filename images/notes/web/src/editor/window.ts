@@ -7,13 +7,12 @@
  */
 import { effect, signal, untracked } from "@preact/signals";
 import type { Node } from "prosemirror-model";
-import { type EditorState, Plugin } from "prosemirror-state";
+import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { preferences } from "../app/preferences";
+import { FEWEST } from "./large";
 import { gaps, guess, merged, type Range, styleOf } from "./shown";
 
-/** Pages with fewer blocks are shown as a whole. */
-export const FEWEST = 500;
 /** So many blocks around each end of the selection are shown. */
 const AROUND = 40;
 const BLOCKS = ".editor-place > .ProseMirror > ";
@@ -21,7 +20,7 @@ const BLOCKS = ".editor-place > .ProseMirror > ";
 /** True while the browser searches in the page, which finds only what has a layout. */
 const isSearched = signal(false);
 
-class Window {
+export class Window {
   readonly #sheet = new CSSStyleSheet();
   #ranges: Range[] = [];
   #heights = new WeakMap<Node, number>();
@@ -195,5 +194,3 @@ function onFind(event: KeyboardEvent): void {
   const isFind = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f";
   if (isFind || event.key === "F3") isSearched.value = true;
 }
-
-export const large = (): Plugin => new Plugin({ view: (view) => new Window(view) });

@@ -3,15 +3,8 @@ import { test } from "node:test";
 import { undo } from "prosemirror-history";
 import { EditorState } from "prosemirror-state";
 import { Keeper } from "../../src/editor/keeper";
-import {
-  choicesOf,
-  decided,
-  doubts,
-  doubtsOf,
-  mineOf,
-  theirsOf,
-  withDoubts,
-} from "../../src/editor/places";
+import { choicesOf, decided, mineOf, theirsOf } from "../../src/editor/decide";
+import { doubts, doubtsOf, withDoubts } from "../../src/editor/places";
 import { nodeFrom, schema } from "../../src/editor/schema";
 import { Session } from "../../src/editor/session";
 import type { Keeping } from "../../src/sync/drafts";

@@ -1,6 +1,5 @@
-/** The doubtful places of a page that the browser has stored, and what their person decides. */
-import { doubted } from "../app/editing";
-import { doubtsOf, removeDoubt } from "../sync/drafts";
+/** The doubtful places of a page that the browser has stored. */
+import { doubtsOf } from "../sync/drafts";
 import { placesNow } from "./kept_place";
 import * as doubts from "./places";
 import type { Session } from "./session";
@@ -17,11 +16,4 @@ export async function resumeDoubts(session: Session): Promise<void> {
     const found = { id: one.id, mine: doubts.nodesOf(one.mine), from, to: Math.max(from, to) };
     session.apply(doubts.withDoubts(session.now().tr, [found]));
   }
-}
-
-/** Decides about a doubtful place; another tab may have done so before. */
-export async function decide(session: Session, id: string, choice: doubts.Choice): Promise<void> {
-  const isOpen = await removeDoubt(id);
-  session.apply(doubts.decided(session.now(), id, isOpen ? choice : "theirs"));
-  doubted.value = new Set((await doubtsOf(session.user)).map((one) => one.page));
 }

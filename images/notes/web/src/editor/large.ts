@@ -1,0 +1,40 @@
+/** Loads what large pages need, which most pages do without. */
+import { Plugin } from "prosemirror-state";
+
+/** Pages with fewer blocks are shown as a whole. */
+export const FEWEST = 500;
+
+type Part = typeof import("./window");
+let part: Part | undefined;
+let loading: Promise<void> | undefined;
+
+/** Resolves when a page with so many blocks can be drawn; without its part it is drawn as a whole. */
+export async function prepare(blocks: number): Promise<void> {
+  if (blocks < FEWEST || part) return;
+  loading ??= import("./window")
+    .then((found) => {
+      part = found;
+    })
+    .catch(() => {
+      loading = undefined;
+    });
+  await loading;
+}
+
+export const large = (): Plugin =>
+  new Plugin({
+    view(view) {
+      let made: InstanceType<Part["Window"]> | undefined;
+      const make = (): void => {
+        if (part && !view.isDestroyed) made ??= new part.Window(view);
+      };
+      make();
+      return {
+        update(now, before) {
+          if (made) made.update(now, before);
+          else void prepare(now.state.doc.childCount).then(make);
+        },
+        destroy: () => made?.destroy(),
+      };
+    },
+  });
