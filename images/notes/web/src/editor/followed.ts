@@ -11,8 +11,10 @@ import { ApiError } from "../api/client";
 import type { Edit, Edits, LiveView } from "../api/types";
 import type { Draft } from "../sync/stored";
 import { lastKnown, lostTitle, type Place, placeAt, stepsOf, undone } from "./failover";
+import { type Awaited, followed, settled, storedAwaited } from "./awaited";
 import { Keeper } from "./keeper";
 import type { Outside } from "./outside";
+import { type Lost, type Range, writtenBy } from "./overlap";
 import type { Accepted } from "./past";
 import { doubts, withDoubts } from "./places";
 import { docOf, nodeFrom, schema } from "./schema";
@@ -47,6 +49,11 @@ export abstract class Followed<Around extends Outside> {
   protected sending: Draft["sending"] = null;
   /** A content of the page, and the accepted steps since: stored with each key, so it seldom changes. */
   private base: Pick<Draft, "base" | "doc" | "passed">;
+  /** What waits until others have sent again what it is about. */
+  protected awaited: readonly Awaited[] = [];
+  /** What others wrote with their last steps, in the server's document. */
+  private written: readonly Range[] = [];
+  private doubted = 0;
   protected readonly keeper: Keeper;
   /** The last edits that it was at, the newest last. */
   protected ids: readonly string[] = [];
@@ -106,6 +113,7 @@ export abstract class Followed<Around extends Outside> {
       sending: this.sending,
       ...{ space: this.space, isWhole: this.isWhole },
       ...(this.lost ? { lost: this.lost } : {}),
+      ...(this.awaited.length ? { awaited: storedAwaited(this.awaited) } : {}),
     };
   }
 
@@ -123,6 +131,27 @@ export abstract class Followed<Around extends Outside> {
     } else {
       this.base = { base: `${seq} ${id}`, doc: docOf(acceptedDoc(this.state)), passed: [] };
     }
+    this.settle();
+  }
+
+  /** Changes again what has come back, or lists it as a doubtful place. */
+  private settle(): void {
+    for (const one of this.awaited) {
+      const found = settled(this.now(), one, this.written);
+      if (!found) continue;
+      this.awaited = this.awaited.filter((other) => other !== one);
+      this.apply("mine" in found ? this.doubt(this.state.tr, [found]) : found);
+    }
+    this.written = [];
+  }
+
+  private doubt(tr: Transaction, lost: readonly Lost[]): Transaction {
+    const added = lost.map((one) => ({
+      ...one,
+      id: `${this.client} ${this.seq} ${Date.now()} ${(this.doubted += 1)}`,
+    }));
+    this.keeper.note(added.map((one) => one.id));
+    return withDoubts(tr, added);
   }
 
   protected async catchUp(): Promise<void> {
@@ -206,16 +235,22 @@ export abstract class Followed<Around extends Outside> {
     seq: number,
     author: string | null = null,
     past: readonly Undone[] = [],
+    isLoss = false,
   ): Step[] {
-    const { tr, inverted, lost } = receive(this.now(), steps, { seq, author }, past);
-    if (lost.length) {
-      const added = lost.map((one, at) => ({
-        ...one,
-        id: `${this.client} ${seq} ${Date.now()} ${at}`,
-      }));
-      withDoubts(tr, added);
-      this.keeper.note(added.map((one) => one.id));
-    }
+    const { tr, inverted, lost, awaited } = receive(
+      this.now(),
+      steps,
+      { seq, author },
+      past,
+      isLoss,
+    );
+    if (lost.length) this.doubt(tr, lost);
+    const maps = [
+      ...past.map((one) => one.inverted.getMap()).reverse(),
+      ...steps.map((step) => step.getMap()),
+    ];
+    this.awaited = [...followed(this.awaited, maps), ...awaited];
+    this.written = writtenBy(steps);
     this.apply(tr);
     return inverted;
   }
@@ -238,7 +273,7 @@ export abstract class Followed<Around extends Outside> {
     const flat =
       steps?.flat() ?? difference(takenBack(this.state, past), nodeFrom((live as LiveView).doc));
     const end = live ?? since.at(-1) ?? place;
-    const inverted = this.receive(flat, end.seq, null, past);
+    const inverted = this.receive(flat, end.seq, null, past, !known);
     this.sending = null;
     this.keeper.past.goBack(place.seq);
     const title = live?.title ?? since.findLast((edit) => edit.title !== null)?.title;

@@ -10,6 +10,7 @@ import { Step } from "prosemirror-transform";
 import { ApiError, isBusy, UnreachableError } from "../api/client";
 import type { Edits, LiveView } from "../api/types";
 import type { Batch, Draft, StoredEdit } from "../sync/stored";
+import { awaitedFrom, followed } from "./awaited";
 import { Followed } from "./followed";
 import type { Outside } from "./outside";
 import { Past } from "./past";
@@ -72,6 +73,7 @@ export class Session extends Followed<SessionOutside> {
     made.space = draft.space ?? "";
     made.lost = draft.lost ?? "";
     made.isWhole = draft.isWhole ?? false;
+    made.awaited = awaitedFrom(draft.awaited);
     made.n = draft.n;
     made.sending = draft.sending;
     made.newTitle = draft.newTitle;
@@ -221,11 +223,12 @@ export class Session extends Followed<SessionOutside> {
     this.apply(accept(this.now(), sending.count, { seq, author: this.user }));
     if (this.newTitle === sending.batch.title) this.newTitle = null;
     this.sending = null;
-    this.at(
-      seq,
-      id,
-      own.map(({ step }) => step),
+    const steps = own.map(({ step }) => step);
+    this.awaited = followed(
+      this.awaited,
+      steps.map((step) => step.getMap()),
     );
+    this.at(seq, id, steps);
     if (this.#wanted) void this.hear(this.#wanted.seq, this.#wanted.id);
   }
 

@@ -12,13 +12,15 @@ import {
   type Transaction,
 } from "prosemirror-state";
 import {
-  type Mapping,
+  Mapping,
+  ReplaceAroundStep,
   ReplaceStep,
   type Step,
   type StepMap,
   Transform,
 } from "prosemirror-transform";
 import type { Node } from "prosemirror-model";
+import { type Awaited, awaitedIn } from "./awaited";
 import { insertedBy, type Lost, moved, placesOf, type Range, takes } from "./overlap";
 
 interface Mirrors {
@@ -105,6 +107,8 @@ export interface Received {
   inverted: Step[];
   /** Ranges of the document before, whose unsent steps find no place, and where they are after. */
   lost: Lost[];
+  /** What waits until others have sent again what it is about: in the server's document after the steps. */
+  awaited: Awaited[];
 }
 
 /** A step to be done again after those of others, or one that is only taken back. */
@@ -116,7 +120,7 @@ export interface Undone extends Unsent {
  * Applies steps that the server accepted from others, as edit `seq`, below the unsent ones.
  *
  * `past` are steps that the server had accepted and has lost: they are taken back, and those of one's own are
- * unsent again. A step that would delete what others wrote meanwhile is not done. Throws if the
+ * unsent again. With `isLoss` the steps are the difference to a document without edits that are lost, too. A step that would delete what others wrote meanwhile is not done. Throws if the
  * steps don't apply.
  */
 export function receive(
@@ -124,6 +128,7 @@ export function receive(
   steps: readonly Step[],
   { seq, author }: { seq: number; author: string | null },
   past: readonly Undone[] = [],
+  isLoss = false,
 ): Received {
   const own: Undone[] = [...past, ...unsentOf(state).map((one) => ({ ...one, isOwn: true }))];
   const { tr } = state;
@@ -135,23 +140,27 @@ export function receive(
     tr.step(step);
     theirs = [...moved(theirs, step.getMap()), ...insertedBy(step.getMap())];
   }
+  const [server, written, before] = [tr.doc, theirs, new Mapping()];
+  before.appendMapping(tr.mapping);
   const kept: Unsent[] = [];
   const lost: number[] = [];
+  const done = new Set<number>();
   let from = own.length;
   for (const [index, { step, isOwn }] of own.entries()) {
     const mapping = tr.mapping.slice(from);
     from -= 1;
     if (!isOwn) continue;
     const doc = tr.doc;
-    const mapped = step.map(mapping);
+    const mapped = stillThere(step, step.map(mapping));
     const isTaking = mapped instanceof ReplaceStep && takes(doc, mapped, theirs);
-    const ways = mapped && !isTaking ? [...before(step, mapping), mapped] : [];
-    const done = ways.find((way) => !tr.maybeStep(way).failed);
-    if (done) {
+    const ways = mapped && !isTaking ? [...inFront(step, mapping), mapped] : [];
+    const way = ways.find((one) => !tr.maybeStep(one).failed);
+    if (way) {
+      done.add(index);
       // Of the library, but not in its types.
       (tr.mapping as unknown as Mirrors).setMirror(from, tr.steps.length - 1);
-      kept.push({ step: done, inverted: done.invert(doc) });
-      theirs = moved(theirs, done.getMap());
+      kept.push({ step: way, inverted: way.invert(doc) });
+      theirs = moved(theirs, way.getMap());
     } else if (step instanceof ReplaceStep && (isTaking || step.slice.size)) lost.push(index);
   }
   const { selection } = state;
@@ -163,14 +172,26 @@ export function receive(
   const made: Entry = { seq, author, maps: steps.map((step) => step.getMap()) };
   tr.setMeta("entry", made);
   tr.setMeta("rebased", own.length).setMeta("addToHistory", false).setMeta(key, kept);
-  return { tr, inverted, lost: placesOf(state.doc, own, lost, tr.mapping) };
+  const loss = isLoss ? [...inverted].reverse() : [];
+  const { found: awaited, rest } = awaitedIn(server, own, before, { lost, done, written, loss });
+  const places = placesOf(state.doc, own, [...lost, ...rest], tr.mapping);
+  return { tr, inverted, lost: places, awaited };
+}
+
+/** A step on its way over those of others; null if there is nothing left of what it was about. */
+function stillThere(step: Step, mapped: Step | null): Step | null {
+  if (mapped instanceof ReplaceStep && !mapped.slice.size && mapped.from === mapped.to) return null;
+  if (!(step instanceof ReplaceAroundStep && mapped instanceof ReplaceAroundStep)) return mapped;
+  const outer = (one: ReplaceAroundStep): number => one.gapFrom - one.from + one.to - one.gapTo;
+  const isGone = outer(mapped) < outer(step) || (!outer(step) && mapped.gapFrom === mapped.gapTo);
+  return isGone ? null : mapped;
 }
 
 /**
  * An insertion at its place, before what others have inserted there: as at the caret, where their text comes
  * after it. Behind theirs it would be cut off from the accepted beginning of its word.
  */
-function before(step: Step, mapping: Mapping): Step[] {
+function inFront(step: Step, mapping: Mapping): Step[] {
   if (!(step instanceof ReplaceStep) || step.from !== step.to) return [];
   const at = mapping.map(step.from, -1);
   const { structure } = step as unknown as { structure: boolean };
@@ -183,9 +204,21 @@ export function difference(from: Node, to: Node): Step[] {
   const end = from.content.findDiffEnd(to.content);
   if (start === null || !end) return [];
   const overlap = Math.max(0, start - Math.min(end.a, end.b));
+  const [a, b] = [end.a + overlap, end.b + overlap];
+  // Whole blocks, not the end of one and the beginning of the next, where nothing else is deleted or inserted.
+  const { openStart } = start === a ? to.slice(start, b) : from.slice(start, a);
+  if (openStart && (start === a || start === b)) {
+    const [at, end, slice] = [
+      start - openStart,
+      a - openStart,
+      to.slice(start - openStart, b - openStart),
+    ];
+    const step = new ReplaceStep(at, end, slice);
+    if (step.apply(from).doc?.eq(to)) return [step];
+  }
   const tr = new Transform(from);
   try {
-    tr.step(new ReplaceStep(start, end.a + overlap, to.slice(start, end.b + overlap)));
+    tr.step(new ReplaceStep(start, a, to.slice(start, b)));
   } catch {
     tr.step(new ReplaceStep(0, from.content.size, to.slice(0, to.content.size)));
   }

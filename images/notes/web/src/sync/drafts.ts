@@ -40,7 +40,8 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
   const isKept = await writeFor(draft.user, async (work) => {
     const [drafts, remembered] = [work.objectStore("drafts"), work.objectStore("remembered")];
     const [accepted, bases] = [work.objectStore("accepted"), work.objectStore("bases")];
-    const isStored = !isSent || oldest !== undefined;
+    const isRemembered = oldest !== undefined || draft.awaited !== undefined;
+    const isStored = !isSent || isRemembered;
     if (isStored && !(await bases.count([client, base]))) {
       await bases.delete(basesOf(client));
       await bases.put({ client, base, doc });
@@ -50,7 +51,7 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
     if (!isSent) writes.push(drafts.put(draft), remembered.delete(client));
     else {
       writes.push(drafts.delete(client));
-      if (oldest !== undefined) writes.push(remembered.put({ ...draft, at }));
+      if (isRemembered) writes.push(remembered.put({ ...draft, at }));
     }
     if (cut !== undefined) writes.push(accepted.delete(between(client, cut + 1, Infinity)));
     for (const edit of fresh) writes.push(accepted.put(edit));

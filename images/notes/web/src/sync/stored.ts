@@ -42,6 +42,14 @@ export interface StoredValue {
   value: unknown;
 }
 
+/** A range of the page's document; what is expected there, and what its person had made of it, as slices. */
+export interface StoredAwaited {
+  from: number;
+  to: number;
+  before: unknown;
+  after: unknown;
+}
+
 /** A request that was sent, or is about to be: it is repeated as it is until its outcome is known. */
 export interface Batch {
   n: number;
@@ -72,6 +80,8 @@ export interface StoredDraft {
   space?: string;
   /** Why the page takes the text no more: it is kept as a text of its own. Absent while it does. */
   lost?: string;
+  /** What waits until others have sent again what it is about. */
+  awaited?: StoredAwaited[];
   /** True if its person has saved the text as this page, which has no edits of theirs. */
   isWhole?: boolean;
 }
