@@ -9,15 +9,17 @@ from tests.replica import Client
 from tests.workspace import grant, page, space
 
 
-def age(postgres: Postgres, node: str) -> None:
+def age(postgres: Postgres, node: str, database: str = "main") -> None:
     """Delete the edits of a page by their age, as the nightly job does."""
     for name in ("page_edits", "page_logs", "page_snapshots"):
         postgres.sql(
-            f"UPDATE {name} SET at = at - interval '31 days' WHERE node_id = '{node}'", "main"
+            f"UPDATE {name} SET at = at - interval '31 days' WHERE node_id = '{node}'", database
         )
     for statement in _STATEMENTS:
         if "page_edits" in statement or "page_snapshots" in statement:
-            postgres.sql(f"BEGIN; SET LOCAL notes.housekeeping = 'on'; {statement}; COMMIT", "main")
+            postgres.sql(
+                f"BEGIN; SET LOCAL notes.housekeeping = 'on'; {statement}; COMMIT", database
+            )
 
 
 def test_a_base_that_was_deleted_by_age_is_too_old_and_not_lost(

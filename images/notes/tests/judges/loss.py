@@ -6,7 +6,6 @@ each did. The rounds are shared among worlds beside each other (1), each with it
 """
 
 import contextlib
-import http.server
 import json
 import os
 import random
@@ -14,16 +13,15 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NoReturn
-from urllib.parse import parse_qsl, urlsplit
 
 from tests.failover.cluster import Cluster
 from tests.failover.test_lost_events import stop_following
+from tests.judges.control import control_of
 from tests.judges.programs import HERE, front
 from tests.judges.test_accessibility import PLAIN
 from tests.replica import ADMIN, PASSWORD, Client, Replica
@@ -92,31 +90,6 @@ class World:
         )
 
 
-def _serve(world: World) -> http.server.ThreadingHTTPServer:
-    """Answers POST /ACTION?argument=value by doing it; 500 with the reason if that fails."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            parts = urlsplit(self.path)
-            act: Callable[..., None] = getattr(world, parts.path[1:])
-            try:
-                act(**dict(parse_qsl(parts.query)))
-                status, said = 200, ""
-            except Exception as error:  # noqa: BLE001 - told to the caller
-                status, said = 500, repr(error)
-            self.send_response(status)
-            self.send_header("content-length", str(len(said.encode())))
-            self.end_headers()
-            self.wfile.write(said.encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
 def _people(client: Client) -> dict[str, object]:
     """Two people who may write in a new space, and a token to look at it."""
     client.set_up()
@@ -144,7 +117,7 @@ def world() -> Iterator[dict[str, object]]:
         other = stack.enter_context(Replica(url, _ENV).running())
         with one.client(headers=PLAIN) as client:
             given = _people(client)
-        control = _serve(World(cluster, (one, other)))
+        control = control_of(World(cluster, (one, other)))
         stack.callback(control.server_close)
         stack.callback(control.shutdown)
         fronts = [stack.enter_context(front(a, b)) for a, b in ((one, other), (other, one))]

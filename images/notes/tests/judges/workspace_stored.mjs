@@ -1,72 +1,9 @@
 // Begins to edit pages without a network that the browser has stored, while others change, delete or keep them. Prints a
 // line for each scenario that holds. Arguments: the addresses of two replicas; people, a token and ids as JSON.
-import {
-  ada, api, bob, docOf, first, hasParts, holds, judge, newPage, pages, second, signIn, textOf, token, until,
-} from './workspace_tools.mjs';
+import { list, read, said, save, startEdit, storedOf, text, write } from './stored_tools.mjs';
+import { ada, api, bob, docOf, first, holds, judge, newPage, pages, second, signIn, token, until } from './workspace_tools.mjs';
 
-const text = (page) => page.getByRole('textbox', { name: 'Text of the page' });
-const said = async (id) => textOf(await docOf(id).catch(() => ({ text: '' })));
-const list = (page) => page.locator('.lost li');
 const times = (whole, part) => whole.split(part).length - 1;
-
-/** Runs in the page: what the browser has stored of a page; with `forget` it is as an earlier version stored it. */
-const storedOf = (page, id, forget = false) => page.evaluate(([of, isOld]) => new Promise((done, failed) => {
-  const opening = indexedDB.open('notes');
-  opening.onerror = () => failed(opening.error);
-  opening.onsuccess = () => {
-    const work = opening.result.transaction(['pages'], 'readwrite');
-    let found;
-    work.objectStore('pages').get(of).onsuccess = (event) => {
-      found = event.target.result;
-      if (!found || !isOld) return;
-      delete found.node.edit;
-      delete found.base;
-      work.objectStore('pages').put(found);
-    };
-    work.oncomplete = () => { opening.result.close(); done(found); };
-  };
-}), [id, forget]);
-
-/** Reads a page with all that the browser needs to edit it later. */
-async function read(page, base, id) {
-  await page.goto(`${base}/w/p/${id}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await hasParts(page);
-  await until(async () => {
-    const found = await storedOf(page, id);
-    return Boolean(found?.node.edit ?? found?.base);
-  }, () => storedOf(page, id));
-}
-
-async function startEdit(page) {
-  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
-}
-
-/** Without a network, after a reload: opens the editor of a stored page and types at its end. */
-async function write(page, words) {
-  await page.reload();
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await startEdit(page);
-  await text(page).waitFor();
-  await text(page).click();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.type(words);
-  await page.locator('[data-saving=kept]').waitFor();
-}
-
-/** Somebody else saves the page by the API. */
-async function save(id, markdown) {
-  for (let attempt = 0; ; attempt += 1) {
-    const { version } = await api('GET', `/nodes/${id}`);
-    try {
-      await api('PUT', `/nodes/${id}`, { base_version: version, markdown });
-      return;
-    } catch (error) {
-      // What was written a moment ago is saved first.
-      if (attempt === 5 || !error.message.includes(': 409')) throw error;
-    }
-  }
-}
 
 async function begun() {
   const { context, page } = await newPage();

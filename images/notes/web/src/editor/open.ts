@@ -3,13 +3,15 @@ import { isCurrent } from "../api/signed_in";
 import { editing, followWith, saving } from "../app/editing";
 import { makeId, moved, showEdited } from "../app/presence";
 import { opened, userId } from "../app/store";
+import { words } from "../app/words";
 import { draftsOf, editsOf, take, takeStored, whole } from "../sync/drafts";
 import { beginning } from "./begin";
 import { caretOf, meet } from "./carets";
 import { drop, end, isDone, outside, releases, sessions } from "./held";
 import { prepare } from "./large";
+import { showLost } from "./lost_text";
 import { isLinking, plugins } from "./plugins";
-import { Session } from "./session";
+import { resumed, Session } from "./session";
 import { resumeDoubts } from "./stored_doubts";
 import { resumeUploads } from "./uploads";
 
@@ -67,14 +69,13 @@ export async function fresh(page: string, mayBeStored = false): Promise<Session>
   const client = makeId();
   const live = await beginning(page, user, mayBeStored);
   let made: Session | undefined;
-  made = new Session(
-    page,
-    user,
-    client,
-    live,
-    outside(isSame),
-    plugins(page, live.seq, () => made),
-  );
+  const given = plugins(page, live.seq, () => made);
+  try {
+    made = new Session(page, user, client, live, outside(isSame), given);
+  } catch (error) {
+    // The schema does not know a block or a mark.
+    throw error instanceof RangeError ? new Error(words.value.newerParts) : error;
+  }
   if (opened.value?.id === page) made.space = opened.value.node?.space_id ?? "";
   const release = await take(client);
   if (release) releases.set(made, release);
@@ -89,12 +90,13 @@ export async function fromDraft(page: string, isAll = true): Promise<Session | u
       const draft = await whole("drafts", client);
       if (!draft) return undefined;
       let made: Session | undefined;
-      made = Session.resume(
+      made = resumed(
         draft,
         outside(isSame),
         plugins(page, draft.seq, () => made),
         await editsOf(draft.client),
       );
+      if (!made) void showLost();
       return made;
     });
     // Another tab has it, or had it and has sent it.

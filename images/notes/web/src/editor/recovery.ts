@@ -6,7 +6,7 @@ import { isCurrent } from "../api/signed_in";
 import { draftsOf, editsOf, rememberedOf, takeStored, whole } from "../sync/drafts";
 import type { StoredDraft } from "../sync/stored";
 import { alone, followed, leaveAlone } from "./alone";
-import { Session, type SessionOutside } from "./session";
+import { resumed, type Session, type SessionOutside } from "./session";
 
 /** How long the edits of a session that is over are looked after without a new start. */
 export const LOOKED_AFTER_MS = 1_800_000;
@@ -21,7 +21,7 @@ async function goOn(
 ): Promise<Session | undefined> {
   const taken = await takeStored(client, async () => {
     const draft = await whole(store, client);
-    return draft && Session.resume(draft, outside(isCurrent()), [], await editsOf(client));
+    return draft && resumed(draft, outside(isCurrent()), [], await editsOf(client));
   });
   if (taken) alone.set(taken.found, taken.release);
   return taken?.found;

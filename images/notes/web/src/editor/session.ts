@@ -36,6 +36,15 @@ export interface SessionOutside extends Outside {
   changed(session: Session): void;
 }
 
+/** The session that a draft continues; undefined if what is stored of it is damaged, or of another version. */
+export function resumed(...given: Parameters<typeof Session.resume>): Session | undefined {
+  try {
+    return Session.resume(...given);
+  } catch {
+    return undefined;
+  }
+}
+
 export class Session extends Followed<SessionOutside> {
   saving: Saving = "saved";
   /** The reason of a refusal, in the server's words. */
@@ -67,13 +76,17 @@ export class Session extends Followed<SessionOutside> {
     const { tr } = made.state;
     for (const json of draft.steps) tr.step(Step.fromJSON(schema, json));
     made.state = made.state.apply(tr.setMeta("addToHistory", false));
-    if (last?.id === draft.id) {
-      made.keeper.past = Past.of(edits.filter((one) => one.seq <= draft.seq));
+    try {
+      if (last?.id === draft.id) {
+        made.keeper.past = Past.of(edits.filter((one) => one.seq <= draft.seq));
+      }
+      made.awaited = awaitedFrom(draft.awaited);
+    } catch {
+      // What was accepted is damaged: what is not sent goes on without it.
     }
     made.space = draft.space ?? "";
     made.lost = draft.lost ?? "";
     made.isWhole = draft.isWhole ?? false;
-    made.awaited = awaitedFrom(draft.awaited);
     made.n = draft.n;
     made.sending = draft.sending;
     made.newTitle = draft.newTitle;

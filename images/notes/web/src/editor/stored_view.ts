@@ -9,14 +9,16 @@ import { words } from "../app/words";
 import { draftsOf, rememberedOf, whole } from "../sync/drafts";
 import { baseOf, mayBeWritten, storedPage } from "../sync/offline";
 import type { Draft, PageBase } from "../sync/stored";
+import { isDamaged } from "./damaged";
 import { docOf, nodeFrom, schema } from "./schema";
 import { applied } from "./session";
 
 /** The newest document of a page that this browser has. Throws with the reason if it may not be edited. */
 export async function storedView(page: string, user: string): Promise<PageBase> {
   // The text of the other tab would be missing here, and might be written a second time.
-  if ((await draftsOf(user)).some((one) => one.page === page))
-    throw new Error(words.value.editedElsewhere);
+  for (const one of (await draftsOf(user)).filter((each) => each.page === page)) {
+    if (!isDamaged(await whole("drafts", one.client))) throw new Error(words.value.editedElsewhere);
+  }
   const stored = await storedPage(page, user);
   const over = (await rememberedOf(user)).filter((one) => one.page === page);
   const known = await Promise.all(over.map((one) => whole("remembered", one.client)));

@@ -104,6 +104,8 @@ export const en = {
   decide: "Decide",
   notOpened: (reason: string) => `The page cannot be edited now: ${reason}`,
   noCopy: "You are offline, and this device has no copy of it to begin from.",
+  newerParts:
+    "it has parts that this version of the workspace does not know. Reload the workspace.",
   editedElsewhere: "You are offline, and another tab has text of it that is not sent yet.",
   editorKeys:
     "Type / to insert a block, and @ to mention a person. To leave the text with the keyboard, press Escape, then Tab.",

@@ -6,6 +6,12 @@ export const en = {
     rules.select(n) === "one"
       ? "A page on which you wrote is gone, or you may not write there any more. Your text is kept in this browser."
       : `${n.toLocaleString("en")} pages on which you wrote are gone, or you may not write there any more. Your texts are kept in this browser.`,
+  damaged:
+    "What this browser has stored of the page is damaged, or of another version of the workspace. These words of yours are not sent.",
+  damagedTexts: (n: number) =>
+    rules.select(n) === "one"
+      ? "Text that you wrote cannot be brought to its page. Its words are kept in this browser."
+      : `Texts that you wrote on ${n.toLocaleString("en")} pages cannot be brought there. Their words are kept in this browser.`,
   wholeText: (title: string) => `The text of “${title}”`,
   inSpace: "Save in the space",
   saveAsNew: "Save as a new page",

@@ -95,10 +95,11 @@ function Row({ one }: { one: Text }) {
 function Texts() {
   const found = texts.value.filter((one) => one.user === userId());
   if (!found.length) return null;
+  const l = lostWords.value;
   return (
     <section class="refused doubts lost" aria-labelledby="lost-texts">
       <p id="lost-texts" role="status">
-        {lostWords.value.texts(found.length)}
+        {found.every((one) => one.isDamaged) ? l.damagedTexts(found.length) : l.texts(found.length)}
       </p>
       <ul>
         {found.map((one) => (

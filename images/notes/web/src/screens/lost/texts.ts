@@ -17,6 +17,7 @@ import { userId } from "../../app/store";
 import { plainText } from "../../doc/text";
 import type { Doc, DocNode } from "../../doc/types";
 import { ending } from "../../editor/given_up";
+import { isDamaged, writtenIn } from "../../editor/damaged";
 import { docOf, nodeFrom, schema } from "../../editor/schema";
 import { applied } from "../../editor/session";
 import { writeFor } from "../../sync/database";
@@ -42,8 +43,9 @@ export interface Text {
   page: string;
   title: string;
   space: string;
-  /** The reason in the server's words. */
+  /** The reason, in the server's words unless the draft is damaged. */
   reason: string;
+  isDamaged: boolean;
   text: string;
 }
 
@@ -51,13 +53,24 @@ export const texts = signal<readonly Text[]>([]);
 const others = new BroadcastChannel("notes-lost-texts");
 others.onmessage = (message: MessageEvent<string[]>) => void left(message.data);
 
-/** The content of a draft with the doubtful places of its page behind it, of which nobody can decide any more. */
-async function contentOf(draft: Draft): Promise<Doc> {
+function after(draft: Draft): Doc {
   let doc = nodeFrom(draft.doc);
   for (const json of [...draft.passed, ...draft.steps]) {
     doc = applied(Step.fromJSON(schema, json), doc);
   }
-  const made = docOf(doc);
+  return docOf(doc);
+}
+
+/** A draft of which the content may be missing; undefined if it is not stored any more. */
+async function storedDraft(client: string): Promise<Draft | undefined> {
+  const found = await whole("drafts", client);
+  const left = found ? undefined : (await draftsOf(userId())).find((one) => one.client === client);
+  return found ?? (left && { ...left, doc: { type: "doc", content: [] } });
+}
+
+/** The content of a draft with the doubtful places of its page behind it, of which nobody can decide any more. */
+async function contentOf(draft: Draft): Promise<Doc> {
+  const made = isDamaged(draft) ? writtenIn(draft.steps) : after(draft);
   const doubts = (await doubtsOf(draft.user)).filter((one) => one.page === draft.page);
   const more = doubts.flatMap((one) => one.mine) as DocNode[];
   return { ...made, content: [...made.content, ...more] };
@@ -82,9 +95,10 @@ export async function showTexts(): Promise<void> {
   const user = userId();
   const found: Draft[] = [];
   for (const { client, lost } of await draftsOf(user)) {
-    const draft = lost ? await whole("drafts", client) : undefined;
-    if (draft) found.push(draft);
+    const draft = await storedDraft(client);
+    if (draft && (lost || isDamaged(draft))) found.push(draft);
   }
+  await ready();
   // The newest first; with the same edits, the one that has more.
   found.sort((a, b) => b.seq - a.seq || b.steps.length - a.steps.length);
   const shown = new Map<Draft, Text>();
@@ -97,16 +111,16 @@ export async function showTexts(): Promise<void> {
   }
   texts.value = [...new Set(shown.values())];
   if (!found.length) return;
-  await ready();
   hasLost.value = true;
 }
 
 async function textOf(draft: Draft): Promise<Text> {
-  const { client, user, page, newTitle, title, space = "", lost = "" } = draft;
+  const { client, user, page, newTitle, title, space = "" } = draft;
+  const lost = draft.lost ?? lostWords.value.damaged;
   const text = plainText(await contentOf(draft));
   return {
     ...{ client, within: [], user, page, space, text },
-    ...{ title: newTitle ?? title, reason: lost },
+    ...{ title: newTitle ?? title, reason: lost, isDamaged: !draft.lost },
   };
 }
 
@@ -128,7 +142,7 @@ const changing = ({ base, passed, steps, newTitle }: Draft): string =>
 
 /** Removes a text, and the older ones within it; not what its person has written meanwhile in one of them. */
 async function leave(one: Text, sent?: Draft): Promise<void> {
-  const now = await whole("drafts", one.client);
+  const now = await storedDraft(one.client);
   const isMore = sent && now && !isAsSent(now, sent);
   const newest = sent ?? now;
   const clients = isMore ? [] : [one.client];
@@ -149,7 +163,7 @@ async function leave(one: Text, sent?: Draft): Promise<void> {
 /** Makes a page of a text in a space; its id. Throws if that is refused, or another tab has done it. */
 export async function saveAsNew(one: Text, space: string): Promise<string> {
   const isSame = isCurrent();
-  const draft = await whole("drafts", one.client);
+  const draft = await storedDraft(one.client);
   if (!isSame()) throw new EndedError(one.page);
   if (!draft) {
     await showTexts();

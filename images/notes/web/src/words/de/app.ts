@@ -105,6 +105,8 @@ export const words: Words = {
   decide: "Entscheiden",
   notOpened: (reason) => `Die Seite lässt sich gerade nicht bearbeiten: ${reason}`,
   noCopy: "Sie sind offline, und dieses Gerät hat keine Fassung, mit der Sie beginnen könnten.",
+  newerParts:
+    "Sie enthält Teile, die diese Fassung der Oberfläche nicht kennt. Laden Sie die Oberfläche neu.",
   editedElsewhere:
     "Sie sind offline, und in einem anderen Tab ist Text der Seite, der noch nicht gesendet ist.",
   editorKeys:

@@ -6,6 +6,12 @@ export const words: LostWords = {
     n === 1
       ? "Eine Seite, auf der Sie geschrieben haben, gibt es nicht mehr, oder Sie dürfen dort nicht mehr schreiben. Ihr Text ist in diesem Browser gespeichert."
       : `${n.toLocaleString("de")} Seiten, auf denen Sie geschrieben haben, gibt es nicht mehr, oder Sie dürfen dort nicht mehr schreiben. Ihre Texte sind in diesem Browser gespeichert.`,
+  damaged:
+    "Was dieser Browser von der Seite gespeichert hat, ist beschädigt oder von einer anderen Fassung der Oberfläche. Diese Wörter von Ihnen sind nicht gesendet.",
+  damagedTexts: (n) =>
+    n === 1
+      ? "Ein Text, den Sie geschrieben haben, lässt sich nicht auf seine Seite bringen. Seine Wörter sind in diesem Browser gespeichert."
+      : `Texte, die Sie auf ${n.toLocaleString("de")} Seiten geschrieben haben, lassen sich nicht dorthin bringen. Ihre Wörter sind in diesem Browser gespeichert.`,
   wholeText: (title) => `Der Text von „${title}“`,
   inSpace: "Speichern im Bereich",
   saveAsNew: "Als neue Seite speichern",
