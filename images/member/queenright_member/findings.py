@@ -104,7 +104,7 @@ def is_refused(data: Path) -> bool:
 
 
 def say(*command: str) -> subprocess.CompletedProcess[str] | None:
-    """What a program says on both channels; None where it can't be run or hangs."""
+    """Return both channels of a program; None where it can't be run or hangs."""
     try:
         return subprocess.run(
             command,

@@ -20,6 +20,7 @@ TERM, VOTE = 3, "a:1"
 PROGRAM = Path(__file__).parents[3] / "images/member/bin/patroni-durable"
 DURABLE = "queenright_member.raft_durable"
 RACE = "queenright_member.first_race"
+QUICK = "queenright_member.quick_stop"
 
 
 @pytest.fixture(autouse=True)
@@ -142,10 +143,11 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         ("patroni.__main__", "main"),
         (DURABLE, "make_durable"),
         (RACE, "keep_to_it"),
+        (QUICK, "make_quick"),
     ):
         stub = ModuleType(module)
         setattr(stub, function, lambda function=function: called.append(function))
         monkeypatch.setitem(sys.modules, module, stub)
     monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
     runpy.run_path(str(PROGRAM), run_name=name)
-    assert called == (["make_durable", "keep_to_it", "main"] if starts else [])
+    assert called == (["make_durable", "keep_to_it", "make_quick", "main"] if starts else [])
