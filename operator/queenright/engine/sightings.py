@@ -139,6 +139,8 @@ def silent_in(observed: Observed) -> tuple[str, ...]:
     return (
         *(f"{name}/" for name, found in observed.settings.items() if isinstance(found, Unknown)),
         *(raft_key(name) for name, found in observed.raft.items() if isinstance(found, Unknown)),
+        # A container that its health check ends is silent between two starts, and no better then.
+        *(down_key(name) for name, found in observed.members.items() if isinstance(found, Unknown)),
     )
 
 
@@ -216,10 +218,14 @@ def hung_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
 
 def down_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
     """Yield the members that have data, and neither lead nor stream, in whatever state: one that
-    can't start does so again and again."""
+    can't start does so again and again. One whose Raft node answers, and Patroni does not, counts:
+    Patroni answers late, or not at all, where PostgreSQL refuses its connections."""
     for name, reading in observed.members.items():
-        if isinstance(reading, Known) and reading.value.is_unserving:
-            yield down_key(name), True
+        match reading, observed.raft.get(name):
+            case Known(status), _ if status.is_unserving:
+                yield down_key(name), True
+            case Unknown(), Known():
+                yield down_key(name), True
 
 
 def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:

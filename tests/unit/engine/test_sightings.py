@@ -14,6 +14,7 @@ from queenright.core.observed import (
     Observed,
     SwarmState,
     Unknown,
+    down_key,
     hung_key,
     node_key,
     parameters_key,
@@ -21,7 +22,7 @@ from queenright.core.observed import (
     voters_key,
 )
 from queenright.engine.sightings import Sightings
-from tests.support.builders import raft_status, three_nodes
+from tests.support.builders import raft_status, status, three_nodes
 from tests.support.changed import with_member, with_node, with_raft, with_settings
 
 KEY = raft_key("main_member-2")
@@ -202,3 +203,19 @@ def test_a_request_to_change_the_voters_begins_their_time_anew() -> None:
     ages = seen.note(other, 50.0)
     assert ages[own] == 0.0
     assert ages[voters_key("mainly_member-1")] == 50.0
+
+
+def test_a_member_whose_patroni_answers_now_and_then_is_down_all_the_time() -> None:
+    """It waits for connections that PostgreSQL refuses; its Raft node answers."""
+    seen, key = Sightings(), down_key("main_member-2")
+    unknown = status("member-2", "member-1", state="unknown", replication_state="")
+    late = with_member(three_nodes(), "member-2", Unknown("no answer within 2 s"))
+    assert key not in seen.note(three_nodes(), 0.0)
+    assert seen.note(late, 1.0)[key] == 0.0
+    assert seen.note(with_member(three_nodes(), "member-2", unknown), 31.0)[key] == 30.0
+    assert seen.note(late, 61.0)[key] == 60.0
+    off = with_raft(late, "member-2", Unknown("timed out"))
+    assert seen.note(off, 70.0)[key] == 69.0, "its health check has ended its container"
+    assert seen.note(late, 80.0)[key] == 79.0
+    assert key not in seen.note(three_nodes(), 90.0)
+    assert key not in seen.note(off, 91.0), "a node without power is no damage"

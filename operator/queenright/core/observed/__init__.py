@@ -120,7 +120,8 @@ def hung_key(service: str) -> str:
 
 
 def down_key(service: str) -> str:
-    """Return the key in ``seen_s_ago`` of a member that has data, and neither leads nor streams."""
+    """Return the key in ``seen_s_ago`` of a member that has data, and neither leads nor streams, or
+    whose Raft node answers alone."""
     return f"down/{service}"
 
 

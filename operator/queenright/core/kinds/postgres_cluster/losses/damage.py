@@ -12,12 +12,17 @@ from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.findings import cause_of_end, cause_of_tag
+from queenright.core.kinds.postgres_cluster.losses.lone_raft import why_former_list
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import MemberStatus, down_key
 from queenright.core.planning.plan import Hold
 
 RECOVERS = timedelta(seconds=60)
 """The time in which Patroni starts PostgreSQL again, rewinds it, or says that it can't."""
+STARTS = timedelta(seconds=120)
+"""The time after which a hold names a start: a recovery may take longer, and one without end does,
+of a PostgreSQL that each connection ends."""
+STARTING = "starting"
 
 
 def damage_holds(state: ClusterState) -> Iterator[Hold]:
@@ -28,6 +33,8 @@ def damage_holds(state: ClusterState) -> Iterator[Hold]:
             yield from silent_member(state, member)
         elif is_lost(state, status):
             yield from stopped_member(state, member, status)
+        elif status.state == STARTING and state.leader is not None:
+            yield from starting_member(state, member)
 
 
 def is_lost(state: ClusterState, status: MemberStatus) -> bool:
@@ -39,7 +46,8 @@ def is_lost(state: ClusterState, status: MemberStatus) -> bool:
 
 
 def silent_member(state: ClusterState, member: DesiredMember) -> Iterator[Hold]:
-    """Yield a hold for a member whose container ends at each start, and says why."""
+    """Yield a hold for a member whose container ends at each start, and says why, or whose Patroni
+    does not answer though its Raft node does: so it is where PostgreSQL refuses connections."""
     live = state.swarm.service(member.service.name)
     ended = [t for t in state.swarm.tasks_of(live.id) if not t.is_alive] if live else []
     last = max(ended, key=lambda task: (task.at, task.id), default=None)
@@ -50,6 +58,39 @@ def silent_member(state: ClusterState, member: DesiredMember) -> Iterator[Hold]:
             f"{cause.todo.format(node=member.node)}",
             wants_attention=True,
         )
+    elif down_for(state, member) >= RECOVERS and has_whole_raft(state, member):
+        yield Hold(
+            f"loss/{member.service.name}",
+            f"member {member.name}: Patroni does not answer for a minute, though its Raft node "
+            f"does; {advice(state, member)} (where it does not take that, docker kill its "
+            "container, and repeat it when the next one answers)",
+            wants_attention=True,
+        )
+
+
+def starting_member(state: ClusterState, member: DesiredMember) -> Iterator[Hold]:
+    """Yield a hold for a member whose PostgreSQL has been starting for long. Nobody has to act in a
+    long recovery, and Patroni shows one without end the same way."""
+    if down_for(state, member) >= STARTS:
+        yield Hold(
+            f"loss/{member.service.name}",
+            f"member {member.name}: PostgreSQL starts for two minutes (it recovers; or damaged "
+            f"files end it again and again); {advice(state, member)}",
+        )
+
+
+def down_for(state: ClusterState, member: DesiredMember) -> timedelta:
+    """Return the time for which a member was seen to neither lead nor stream."""
+    return timedelta(seconds=state.seen_s_ago.get(down_key(member.service.name), 0.0))
+
+
+def has_whole_raft(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True if the member's Raft node has a quorum and applies it, and somebody leads: what
+    keeps its Patroni from answering is not Raft, of which others have the word."""
+    own = state.raft_of(member)
+    if own is None or not own.has_quorum or own.is_behind or state.leader is None:
+        return False
+    return why_former_list(state, member) is None
 
 
 def stopped_member(
@@ -57,10 +98,9 @@ def stopped_member(
 ) -> Iterator[Hold]:
     """Yield a hold for a member that answers, and neither leads nor streams."""
     cause = cause_of_tag(status.finding)
-    seen = timedelta(seconds=state.seen_s_ago.get(down_key(member.service.name), 0.0))
     key = f"loss/{member.service.name}"
     phase = "does not stream" if status.is_running else f"does not run ({status.state})"
-    if (cause is None or status.is_running) and seen < RECOVERS:
+    if (cause is None or status.is_running) and down_for(state, member) < RECOVERS:
         return  # a restart, a rewind or a change of leader takes as long; shown as not healthy
     if cause is None:
         what = f"PostgreSQL {phase} for a minute; {advice(state, member)}"

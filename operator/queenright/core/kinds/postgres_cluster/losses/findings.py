@@ -45,7 +45,10 @@ TAGS: Mapping[str, Cause] = {
     ),
     INTERRUPTED_COPY: Cause("its last copy or rewind was interrupted", is_data=True),
 }
-EXIT_STATUSES: Mapping[int, Cause] = {81: FULL, 82: UNREADABLE_JOURNAL}
+BUS_ERROR = 135
+"""The exit status of a process that wrote to a mapped file, such as Raft's journal, for which the
+disk has no room (SIGBUS)."""
+EXIT_STATUSES: Mapping[int, Cause] = {81: FULL, 82: UNREADABLE_JOURNAL, BUS_ERROR: FULL}
 DOCKER_IS_FULL = "no space left on device"
 """Docker's words for a container that it can't create, in whatever sentence."""
 

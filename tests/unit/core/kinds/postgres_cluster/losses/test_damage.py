@@ -9,7 +9,7 @@ import pytest
 
 from queenright.core.actions import Reinitialize
 from queenright.core.kinds.ruleset import first_refusal
-from queenright.core.observed import MemberStatus, Observed, Unknown, down_key, hung_key
+from queenright.core.observed import MemberStatus, Observed, RaftStatus, Unknown, down_key, hung_key
 from queenright.core.planning.plan import Hold
 from tests.golden.messages import assert_words
 from tests.support.builders import NOW, plan_for, raft_status, status, swarm_of, task, three_nodes
@@ -48,8 +48,45 @@ def test_a_member_that_does_not_serve_for_a_minute_is_shown_with_the_command(sta
     assert hold.reason.endswith("patronictl reinit main member-2")
 
 
-def test_starting_is_no_loss_however_long_it_takes() -> None:
-    assert held(answering("starting", seen_s=9000.0)) is None
+def silent(seen_s: float = 60.0) -> Observed:
+    observed = with_member(three_nodes(), "member-2", Unknown("no answer within 2 s"))
+    return seen(observed, seen_s)
+
+
+def test_a_member_whose_raft_node_answers_alone_is_shown_with_the_command() -> None:
+    """Seen with a real one whose catalog was cut: PostgreSQL refuses Patroni's connections."""
+    assert held(silent(59.0)) is None
+    hold = held(silent())
+    assert hold is not None
+    assert hold.wants_attention
+    assert_words(hold)
+    assert "patronictl reinit main member-2" in hold.reason
+
+
+@pytest.mark.parametrize(
+    "raft",
+    [
+        Unknown("timed out"),
+        dataclasses.replace(raft_status("member-2"), has_quorum=False),
+        dataclasses.replace(raft_status("member-2"), last_applied=1),
+    ],
+)
+def test_a_silent_member_whose_raft_node_is_not_well_is_none_of_these(
+    raft: RaftStatus | Unknown,
+) -> None:
+    """Its Patroni waits for Raft, or its node has no power."""
+    assert held(with_raft(silent(), "member-2", raft)) is None
+
+
+def test_a_long_start_is_told_and_calls_nobody() -> None:
+    """It may be a recovery, or one without end: a catalog was cut, and each connection ends it."""
+    assert held(answering("starting", seen_s=119.0)) is None
+    hold = held(answering("starting", seen_s=120.0))
+    assert hold is not None
+    assert not hold.wants_attention
+    assert_words(hold)
+    leaderless = with_member(answering("starting", seen_s=9000.0), "member-1", Unknown("timed out"))
+    assert held(leaderless) is None
 
 
 @pytest.mark.parametrize(
@@ -86,10 +123,17 @@ def test_without_a_leader_its_data_is_to_stay_as_it_is() -> None:
     [
         (81, "task: non-zero exit (81)", "make room on node3"),
         (82, "task: non-zero exit (82)", "start the other members"),
+        (135, "task: non-zero exit (135)", "make room on node3"),
         (None, "mkdir /var/lib/docker/x: No space left on device", "make room on node3"),
         (1, "task: non-zero exit (1)", ""),
     ],
-    ids=["no room", "an unreadable journal", "no room for docker", "any other reason"],
+    ids=[
+        "no room",
+        "an unreadable journal",
+        "no room in a mapping",
+        "no room for docker",
+        "any other reason",
+    ],
 )
 def test_a_container_that_ends_at_each_start_says_why(
     code: int | None, error: str, words: str
