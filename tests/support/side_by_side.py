@@ -25,8 +25,10 @@ from tests.lab.settings import LabSettings
 LONGEST_FIRST = (
     "e2e/cluster/test_topology.py",
     "e2e/cluster/test_faults.py",
+    "e2e/cluster/test_damaged_data.py",
     "e2e/cluster/test_backup.py",
     "e2e/cluster/test_notes_upgrade.py",
+    "e2e/cluster/test_topology_small.py",
     "e2e/cluster/test_access_edits.py",
     "e2e/cluster/test_day_two.py",
     "e2e/cluster/test_backup_faults.py",
