@@ -150,8 +150,7 @@ function Foreign({ view, session, doc }: { view: EditorView; session: Session; d
 function goTo(view: EditorView, block: number): void {
   const { doc, tr } = view.state;
   if (!block || block >= doc.childCount) return;
-  let at = 0;
-  for (let before = 0; before < block; before++) at += doc.child(before).nodeSize;
+  const at = doc.resolve(0).posAtIndex(block);
   view.dispatch(tr.setSelection(Selection.near(doc.resolve(at))));
   (view.nodeDOM(at) as Element | null)?.scrollIntoView();
 }

@@ -2,7 +2,7 @@
 import { Plugin } from "prosemirror-state";
 
 /** Pages with fewer blocks are shown as a whole. */
-export const FEWEST = 500;
+const FEWEST = 500;
 
 type Part = typeof import("./window");
 let part: Part | undefined;
@@ -26,7 +26,7 @@ export const large = (): Plugin =>
     view(view) {
       let made: InstanceType<Part["Window"]> | undefined;
       const make = (): void => {
-        if (part && !view.isDestroyed) made ??= new part.Window(view);
+        if (part && !view.isDestroyed) made ??= new part.Window(view, FEWEST);
       };
       make();
       return {

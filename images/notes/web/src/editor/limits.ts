@@ -50,24 +50,22 @@ export function weigh(node: Node): Weight {
   return made;
 }
 
-/** Counts a document of which at most one block differs from another one's, as after a key: undefined if more do. */
-function byOneBlock(before: Node, after: Node): Weight | undefined {
+/** Counts a document of which one block alone differs from another one's, as after a key; else does nothing. */
+function noteByOneBlock(before: Node, after: Node): void {
   const [old, now] = [before.content.content, after.content.content];
-  const at = now.findIndex((one, index) => one !== old[index]);
-  const [was, is] = [old[at], now[at]];
-  if (!was || !is || was.type !== is.type || old.length !== now.length) return undefined;
-  if (now.findLastIndex((one, index) => one !== old[index]) !== at) return undefined;
+  const [is, more] = now.filter((one, at) => one !== old[at]);
+  const was = is && old[now.indexOf(is)];
+  if (!was || more || was.type !== is.type || old.length !== now.length) return;
   const [all, gone, made] = [weigh(before), weigh(was), weigh(is)];
-  if (made.levels < gone.levels) return undefined;
+  if (made.levels < gone.levels) return;
   const sum = { ...all, levels: Math.max(all.levels, made.levels) };
   for (const one of ["nodes", "text", "foreign"] as const) sum[one] += made[one] - gone[one];
-  return sum;
+  known.set(after, sum);
 }
 
 /** The limit that a change goes beyond, or further beyond; undefined if there is none. */
 export function beyond(before: Node, after: Node): Limit | undefined {
-  const found = known.has(after) ? undefined : byOneBlock(before, after);
-  if (found) known.set(after, found);
+  noteByOneBlock(before, after);
   const [old, now] = [weigh(before), weigh(after)];
   return (Object.keys(MOST) as Limit[]).find((one) => now[one] > MOST[one] && now[one] > old[one]);
 }

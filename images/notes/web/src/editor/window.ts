@@ -10,7 +10,6 @@ import type { Node } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { preferences } from "../app/preferences";
-import { FEWEST } from "./large";
 import { gaps, guess, merged, type Range, styleOf } from "./shown";
 
 /** So many blocks around each end of the selection are shown. */
@@ -28,7 +27,11 @@ export class Window {
   #frame = 0;
   #end: () => void;
 
-  constructor(readonly view: EditorView) {
+  /** A page with fewer than `fewest` blocks is shown as a whole. */
+  constructor(
+    readonly view: EditorView,
+    readonly fewest: number,
+  ) {
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, this.#sheet];
     // Before the first layout, which would be one of all blocks.
     this.#show(view.state, [[0, this.#down(0, 3 * innerHeight)]]);
@@ -111,7 +114,7 @@ export class Window {
   }
 
   #show({ doc }: EditorState, wanted: readonly Range[]): void {
-    const isWhole = doc.childCount < FEWEST || preferences.value.wholePage || isSearched.value;
+    const isWhole = doc.childCount < this.fewest || preferences.value.wholePage || isSearched.value;
     if (isWhole) {
       if (this.#ranges.length) this.#sheet.replaceSync("");
       this.#ranges = [];

@@ -59,6 +59,7 @@ MESSAGES: Final = {
     ),
     "The current password is wrong.": "Das bisherige Passwort ist falsch.",
     "This account is disabled.": "Dieses Konto ist gesperrt.",
+    "There is a demo space already.": "Es gibt schon einen Rundgang.",
     "The setup has been done already; sign in.": (
         "Die Einrichtung ist schon erledigt; melden Sie sich an."
     ),
