@@ -11,7 +11,8 @@ from tests.judges.test_accessibility import PLAIN
 from tests.judges.two_people import Start, two_people
 from tests.replica import Replica
 
-pytestmark = pytest.mark.judge
+# Alone: beside other work the workers of two releases wait for each other for minutes.
+pytestmark = [pytest.mark.judge, pytest.mark.quiet]
 SCENARIOS = 21
 
 
