@@ -84,7 +84,7 @@ def test_a_bent_rule_is_caught(bent: Bent) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bent", MUTATIONS, ids=lambda bent: str(bent.name))
 def test_one_guard_alone_refuses_a_bent_rule(bent: Bent) -> None:
-    """Where there is none, all of them together do not."""
+    """One guard keeps the rule's step from happening; without such a guard, all together do not."""
     told = run_until(bent.words, bent.walk, bent.guarded(), bent.tamper)
     is_caught = any(bent.words in text for text in told.found())
     name = bent.guard.replace("_", "-")

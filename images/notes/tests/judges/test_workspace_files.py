@@ -1,19 +1,17 @@
 """Uses the files of a page in Chromium: list, download, deletion."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from tests.imported import PNG
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
-from tests.replica import ADMIN, PASSWORD, Replica
+from tests.judges.two_people import Start, team
 from tests.uploads import attach
-from tests.workspace import grant, page, space
+from tests.workspace import grant, page
 
 pytestmark = pytest.mark.judge
-Start = Callable[..., Replica]
 SCENARIOS = 15
 #: A question, and the screen in four looks.
 CHECKED = 5
@@ -23,11 +21,7 @@ CHECKED = 5
 def test_the_files_of_a_page_in_a_browser(own_replica: Start) -> None:
     replica = own_replica(ORIGIN="", PROTOCOL_HEADER="x-forwarded-proto")
     with replica.client(headers=PLAIN) as client:
-        client.set_up()
-        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
-        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
-        home = space(client, name="Team")
-        grant(client, f"/api/v1/spaces/{home}/members", viewer=client)
+        home, people = team(client, "viewer")
         made = page(client, home, "Plan")
         sketch = attach(client, made, "sketch.png", PNG, "image/png")["id"]
         attach(client, made, "table.csv", b"a,b,c,d\n" * 1000, "text/csv")
@@ -38,11 +32,8 @@ def test_the_files_of_a_page_in_a_browser(own_replica: Start) -> None:
         for one in (shown, closed):
             attach(client, one, "shown.txt", b"words", "text/plain")
         grant(client, f"/api/v1/nodes/{closed}/permissions")
-        body = {"name": "test", "scopes": ["read", "write"]}
         given = {
-            "ada": {"email": ADMIN, "password": PASSWORD},
-            "bob": bob,
-            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
+            **people,
             "page": made,
             "shown": shown,
             "closed": closed,

@@ -1,17 +1,15 @@
 """Uses the first steps, and what an administrator sets, in Chromium."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
-from tests.replica import ADMIN, PASSWORD, Replica
-from tests.workspace import grant, page, space
+from tests.judges.two_people import Start, team
+from tests.workspace import page
 
 pytestmark = pytest.mark.judge
-Start = Callable[..., Replica]
 SCENARIOS = 21
 #: Four screens in four looks, and a question.
 CHECKED = 17
@@ -21,19 +19,12 @@ CHECKED = 17
 def test_the_first_steps_and_an_administrators_settings_in_a_browser(own_replica: Start) -> None:
     replica = own_replica(ORIGIN="", PROTOCOL_HEADER="x-forwarded-proto")
     with replica.client(headers=PLAIN) as client:
-        client.set_up()
-        bob = {"email": "bob@example.org", "name": "Bob", "password": PASSWORD}
-        client.user_id = client.ok("POST", "/api/v1/users", bob)["id"]  # type: ignore[attr-defined]
-        home = space(client, name="Team")
-        grant(client, f"/api/v1/spaces/{home}/members", editor=client)
+        home, people = team(client, "editor", ("read", "write", "admin"))
         made = page(client, home, "Plan")
         page(client, home, "Other")
         client.ok("PUT", f"/api/v1/nodes/{made}", {"base_version": 1, "markdown": "Later.\n"})
-        body = {"name": "test", "scopes": ["read", "write", "admin"]}
         given = {
-            "ada": {"email": ADMIN, "password": PASSWORD},
-            "bob": bob,
-            "token": client.ok("POST", "/api/v1/tokens", body)["secret"],
+            **people,
             "page": made,
         }
         with front(replica) as base:

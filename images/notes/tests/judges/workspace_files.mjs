@@ -1,20 +1,12 @@
 // Uses the files of a page in Chromium, and prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and the people, a token and ids as JSON. Bob only reads.
 import { readFile } from 'node:fs/promises';
-import { ada, accessible, api, bob, first as base, holds, judge, newPage, pages, signIn, until } from './workspace_tools.mjs';
+import {
+  accessible, ada, api, bob, first as base, heading, holds, isFocused, judge, LOOKS, pages, person, until,
+} from './workspace_tools.mjs';
 
-const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
-const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE };
 const AT = `/w/p/${pages.page}/files`;
 
-async function person(who, more = {}) {
-  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
-  await signIn(page, base, who);
-  return { context, page };
-}
-
-const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
-const isFocused = (found) => found.evaluate((one) => one === document.activeElement);
 const listed = () => api('GET', `/nodes/${pages.page}/attachments`);
 
 async function files() {

@@ -1,19 +1,10 @@
 // Finds pages in one space, and people, in Chromium, and prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and the people, a token and ids as JSON. Ada is an administrator; Bob shares a
 // space with Carol, and does not know Eve.
-import { ada, accessible, bob, first as base, holds, judge, newPage, pages, signIn, until } from './workspace_tools.mjs';
+import {
+  accessible, ada, bob, first as base, heading, holds, isFocused, judge, LOOKS, pages, person, until,
+} from './workspace_tools.mjs';
 
-const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
-const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE };
-
-async function person(who, more = {}) {
-  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
-  await signIn(page, base, who);
-  return { context, page };
-}
-
-const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
-const isFocused = (found) => found.evaluate((one) => one === document.activeElement);
 const isWide = (page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
 /** Opens the palette and types; returns its options. */

@@ -1,20 +1,11 @@
 // Uses the first steps after a setup in Chromium, and what an administrator sets: how long edits are kept, the name of a
 // person, and the audit log of one page. Prints a line for each scenario that holds.
 // Arguments: two addresses (the same), and the people, a token and ids as JSON. Bob is no administrator.
-import { ada, accessible, api, bob, first as base, holds, judge, newPage, pages, signIn, until } from './workspace_tools.mjs';
+import {
+  accessible, ada, api, bob, first as base, heading, holds, isFocused, judge, LOOKS, pages, person, until,
+} from './workspace_tools.mjs';
 
-const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
-const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE };
-
-async function person(who, more = {}) {
-  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
-  await signIn(page, base, who);
-  return { context, page };
-}
-
-const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 const button = (page, name) => page.getByRole('button', { name, exact: true });
-const isFocused = (found) => found.evaluate((one) => one === document.activeElement);
 const isSaid = (page, text) => page.locator('.notice', { hasText: text }).waitFor();
 const step = (page, name, isDone) => page.locator(`[data-step=${name}][data-done=${isDone}]`);
 

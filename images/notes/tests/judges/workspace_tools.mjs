@@ -13,6 +13,21 @@ export async function opened(base, who, id, more = {}) {
   return { context, page, text: await edit(page) };
 }
 
+const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
+/** The looks in which axe sees a screen. */
+export const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE };
+
+/** Somebody who is signed in at the first address, in a window whose policy lets axe in. */
+export async function person(who, more = {}) {
+  const { context, page } = await newPage({ bypassCSP: true, ...more }, 30_000);
+  await signIn(page, first, who);
+  return { context, page };
+}
+
+/** Waits for the heading of a screen. */
+export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+export const isFocused = (found) => found.evaluate((one) => one === document.activeElement);
+
 export async function edit(page) {
   await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
   const text = page.getByRole('textbox', { name: 'Text of the page' });

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from queenright.core.kinds.postgres_cluster.annotations import noted_labels
 from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.raft_reset import FENCE, JOIN, Anew
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import raft_self
 from queenright.core.observed import Known, LiveService, Observed, RaftLoss, RaftStatus
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
@@ -103,18 +104,15 @@ def why_not_one_configuration(service: Service, seen: Seen, plan: Plan, observed
     """Reason why two sets of Raft nodes might elect; empty if this member and all whose Raft nodes
     run name the members' nodes, no other ones, and all noted places are among them. Those that wait
     start nothing before they are asked in their turn."""
-    own_nodes = {each.environment.get("RAFT_SELF", "") for each in seen.services.values()}
+    own_nodes = {raft_self(each) for each in seen.services.values()}
     after = {**{name: seen.services[name] for name in seen.nodes}, service.name: service}
-    if any(
-        {s.environment.get("RAFT_SELF", ""), *partners_in(s)} != own_nodes for s in after.values()
-    ):
+    if any({raft_self(each), *partners_in(each)} != own_nodes for each in after.values()):
         return "the members' services do not name the members' Raft nodes alone"
     swarm = swarm_of(observed)
     labels = noted_labels(plan.cluster, swarm) if swarm is not None else {}
     places = {f"{plan.cluster}_{p.name}" for p in decode_places(labels.get(MEMBERS_LABEL, ""))}
-    return (
-        f"{min(places - set(seen.services))} has no service" if places - set(seen.services) else ""
-    )
+    missing = places - seen.services.keys()
+    return f"{min(missing)} has no service" if missing else ""
 
 
 def partners_in(service: Service) -> list[str]:
