@@ -16,7 +16,7 @@ function watchRequests() {
   const before = globalThis.fetch;
   globalThis.fetch = (url, init) => {
     if (String(url).endsWith('/edits') && init?.method === 'POST')
-      for (const [word] of String(init.body).matchAll(/w\d+x/g)) globalThis.sent[word] = Date.now();
+      for (const [word] of String(init.body).matchAll(/[re]\d+x/g)) globalThis.sent[word] = Date.now();
     return before(url, init);
   };
 }
@@ -25,7 +25,7 @@ function watchRequests() {
 function watchText() {
   globalThis.seen = {};
   const look = () => {
-    for (const [word] of (document.querySelector('.prose')?.textContent ?? '').matchAll(/w\d+x/g))
+    for (const [word] of (document.querySelector('.prose')?.textContent ?? '').matchAll(/[re]\d+x/g))
       globalThis.seen[word] ??= Date.now();
   };
   new MutationObserver(look).observe(document.getElementById('main'), { subtree: true, childList: true, characterData: true });
@@ -43,23 +43,25 @@ async function shown(browser, base, who, isEditing) {
   return { context, page };
 }
 
-async function measure(browsers, to, begin) {
+async function measure(browsers, to) {
+  // Words of another letter than those before them: an edit between two of one letter may have its end in the other.
+  const word = (at) => `${to[0]}${at}x`;
   const writer = await shown(browsers[0], first, ada, true);
   const other = await shown(browsers[1], second, bob, to === 'edits');
   await writer.page.evaluate(watchRequests);
   await other.page.evaluate(watchText);
   await writer.page.keyboard.press('End');
   const typed = {};
-  for (let at = begin; at < begin + edits; at += 1) {
-    typed[`w${at}x`] = Date.now();
-    await writer.page.keyboard.insertText(`w${at}x `);
+  for (let at = 0; at < edits; at += 1) {
+    typed[word(at)] = Date.now();
+    await writer.page.keyboard.insertText(`${word(at)} `);
     await writer.page.waitForTimeout(PAUSE_MS);
   }
-  await other.page.waitForFunction((word) => globalThis.seen[word], `w${begin + edits - 1}x`, { timeout: 60_000 });
+  await other.page.waitForFunction((last) => globalThis.seen[last], word(edits - 1), { timeout: 60_000 });
   const sent = await writer.page.evaluate(() => globalThis.sent);
   const seen = await other.page.evaluate(() => globalThis.seen);
   for (const [from, begun] of [['request', sent], ['key', typed]]) {
-    const times = Object.keys(typed).map((word) => seen[word] - begun[word]);
+    const times = Object.keys(typed).map((one) => seen[one] - begun[one]);
     if (!times.every((ms) => ms >= 0)) throw new Error(`an edit that is seen before its ${from}: ${times}`);
     const found = { p50: quantile(times, 0.5), p95: quantile(times, 0.95), most: Math.max(...times) };
     console.log(JSON.stringify({ from, to, ...found }));
@@ -69,6 +71,6 @@ async function measure(browsers, to, begin) {
 }
 
 const browsers = await Promise.all([chromium.launch(OPTIONS), chromium.launch(OPTIONS)]);
-await measure(browsers, 'reads', 0);
-await measure(browsers, 'edits', edits);
+await measure(browsers, 'reads');
+await measure(browsers, 'edits');
 for (const one of browsers) await one.close();

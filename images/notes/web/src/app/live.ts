@@ -12,6 +12,7 @@ import { hearOf, live } from "./presence";
 import { route } from "./router";
 import { pageOf } from "./routes";
 import { here, hide, refresh } from "./session";
+import { pauseOf } from "./steady";
 import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
 import { readUnread } from "./told";
 import { words } from "./words";
@@ -148,23 +149,38 @@ export function startLive(): void {
   whenLost(() => void sendDrafts().catch(() => undefined));
 }
 
+/** When the server came back last, and when it may come back at the earliest. */
+let backAt = Number.NEGATIVE_INFINITY;
+let mayReturnAt = 0;
+let lastPause = 0;
+
 /** Called after each request: shows if the server is reached, and asks again until it is. */
 export function reached(isReached: boolean): void {
-  if (isReached === isOnline.value) return;
+  const now = Date.now();
+  if (isReached === isOnline.value || (isReached && now < mayReturnAt)) return;
   isOnline.value = isReached;
   if (isReached) {
+    backAt = now;
     notice.value = words.value.online;
     later("all");
-  } else retry(2000);
+  } else {
+    lastPause = pauseOf(lastPause, now - backAt);
+    mayReturnAt = now + lastPause;
+    retry(Math.max(2000, lastPause));
+  }
 }
 
 function retry(pause: number): void {
+  const longer = (): void => retry(Math.min(pause * 2, 30_000));
   setTimeout(
     () => {
       if (isOnline.value || !navigator.onLine) return;
       fetch("/readyz", { cache: "no-store" })
-        .then((answer) => (answer.ok ? reached(true) : retry(Math.min(pause * 2, 30_000))))
-        .catch(() => retry(Math.min(pause * 2, 30_000)));
+        .then((answer) => {
+          if (answer.ok) reached(true);
+          if (!isOnline.value) longer();
+        })
+        .catch(longer);
     },
     pause * (0.5 + Math.random()),
   );

@@ -15,6 +15,9 @@ declare const ASSETS: string[];
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
+interface InstallEvent extends ExtendableEvent {
+  addRoutes?(rules: { condition: object; source: "network" }[]): Promise<void>;
+}
 interface FetchEvent extends ExtendableEvent {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
@@ -22,7 +25,8 @@ interface FetchEvent extends ExtendableEvent {
 interface ServiceWorkerGlobalScope {
   readonly clients: { claim(): Promise<void> };
   skipWaiting(): Promise<void>;
-  addEventListener(kind: "install" | "activate", act: (event: ExtendableEvent) => void): void;
+  addEventListener(kind: "install", act: (event: InstallEvent) => void): void;
+  addEventListener(kind: "activate", act: (event: ExtendableEvent) => void): void;
   addEventListener(kind: "fetch", act: (event: FetchEvent) => void): void;
   addEventListener(kind: "message", act: (event: MessageEvent) => void): void;
 }
@@ -31,6 +35,7 @@ const SHELL = "/w";
 const PREFIX = "notes-shell-";
 const NAME = PREFIX + BUILD;
 const ATTEMPTS = 5;
+const PASSED = ["/api/*", "/readyz"];
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
@@ -39,9 +44,11 @@ async function store(cache: Cache, url: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await fetch(url, { cache: url === SHELL ? "no-cache" : "default" });
-      if (!answer.ok || answer.redirected) throw new Error(`${url}: ${answer.status}`);
-      if (url === SHELL && answer.headers.get("x-notes-build") !== BUILD) {
-        throw new Error("the shell is of another build");
+      const isOther = url === SHELL && answer.headers.get("x-notes-build") !== BUILD;
+      if (!answer.ok || answer.redirected || isOther) {
+        // Chromium lets an installing worker load three files at a time, and one that is not read counts.
+        await answer.body?.cancel();
+        throw new Error(isOther ? "the shell is of another build" : `${url}: ${answer.status}`);
       }
       await cache.put(url, answer);
       return;
@@ -75,7 +82,22 @@ async function stored(key: string, request: Request): Promise<Response> {
   return own ?? (await caches.match(key)) ?? fetch(request);
 }
 
-self.addEventListener("install", (event) => event.waitUntil(install()));
+/**
+ * Keeps this worker out of the requests that it never answers.
+ *
+ * Chromium stops the worker before to use the next one. Where a request of a page starts it again at that moment,
+ * it goes on for up to five minutes, and the pages with it.
+ */
+function passBy(event: InstallEvent): Promise<void> | undefined {
+  const condition = { or: PASSED.map((pathname) => ({ urlPattern: { pathname } })) };
+  return event.addRoutes?.([{ condition, source: "network" }]);
+}
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(install());
+  // A browser that knows no such rules, or not these, does without.
+  passBy(event)?.catch(() => undefined);
+});
 self.addEventListener("activate", (event) => event.waitUntil(removeOthers()));
 self.addEventListener("message", (event) => {
   if (event.data === "use this build") void self.skipWaiting();
