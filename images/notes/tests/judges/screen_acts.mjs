@@ -35,7 +35,7 @@ const acts = {
   async findPerson(page) {
     await acts.palette(page);
     await page.locator('dialog input[role=combobox]').fill('grace');
-    await page.locator('[id^=person-]').waitFor();
+    await page.locator('[id^="palette.person."]').waitFor();
     await page.waitForTimeout(300);
   },
   async deleteFile(page) {
@@ -67,7 +67,7 @@ const acts = {
       const words = document.querySelector('#main .prose li').firstChild.lastChild;
       getSelection().setBaseAndExtent(words, 1, words, words.data.length);
     });
-    await page.locator('#beside-title').focus();
+    await page.locator('[id="beside.title"]').focus();
     await page.keyboard.press('c');
     await page.locator('#beside textarea').fill('Is that the one of June?');
     await page.mouse.move(1, 1);

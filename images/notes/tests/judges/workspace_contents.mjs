@@ -5,7 +5,7 @@ import { accessible, ada, api, bob, first, holds, judge, newPage, pages, second,
 const { long, short, linking, hidden, home } = pages;
 /** Each heading of the page, and its address. */
 const HEADINGS = [['Plan', 'plan'], ['Title', 'title'], ['Main', 'main'], ['Contents', 'contents'], ['Beside', 'beside'],
-  ['Linked', 'linked'], ['Plan', 'plan-1'], ['Über uns', 'über-uns'], ['Topbar', 'topbar']];
+  ['Linked', 'linked'], ['Plan', 'plan-1'], ['Über uns', 'über-uns'], ['Topbar', 'topbar'], ['Beside title', 'beside-title']];
 
 async function signedIn(base, who, more = {}) {
   const { context, page } = await newPage(more);
@@ -85,7 +85,7 @@ async function addresses() {
   holds('back and forth lead to the same place', await until(() => page.locator('main#main').evaluate((main) => main.scrollTop > 1000)));
   await page.keyboard.press('c');
   await page.locator('aside#beside').waitFor();
-  holds('the comments open beside a heading of their name', await page.locator('#beside-title').isVisible());
+  holds('the comments open beside a heading of their name', await page.locator('[id="beside.title"]').isVisible());
   await page.locator('main#main h1').focus();
   await page.keyboard.press('F6');
   holds('a key goes on to them, not to the heading', await page.evaluate(() => document.activeElement.closest('aside#beside') !== null));

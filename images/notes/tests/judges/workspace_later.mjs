@@ -13,7 +13,7 @@ async function ready(base, who, id) {
   const one = await person(base, who, `p/${id}`);
   await hasParts(one.page);
   await one.page.getByRole('button', { name: 'Comments' }).click();
-  await one.page.locator('#beside-title').waitFor();
+  await one.page.locator('[id="beside.title"]').waitFor();
   return one;
 }
 

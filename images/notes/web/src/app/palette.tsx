@@ -59,7 +59,7 @@ function useChoices(typed: string, hits: Hit[], people: Found[], only: string): 
     space: string,
     icon: IconName = "page",
   ): Choice => ({
-    id: `page-${id}`,
+    id: `palette.page.${id}`,
     group,
     icon,
     pieces,
@@ -77,7 +77,7 @@ function useChoices(typed: string, hits: Hit[], people: Found[], only: string): 
     one
       ? [
           {
-            id: `command-${one.id}`,
+            id: `palette.command.${one.id}`,
             group: w.commands,
             icon: one.icon,
             pieces: marked(one.title, asked),
@@ -109,7 +109,7 @@ function useChoices(typed: string, hits: Hit[], people: Found[], only: string): 
       return ofPage(w.inTitles, one.id, marked(page?.title ?? "", typed), page?.space ?? "");
     }),
     ...people.map((one) => ({
-      id: `person-${one.id}`,
+      id: `palette.person.${one.id}`,
       group: w.persons,
       icon: "person" as const,
       pieces: marked(one.name, typed),
@@ -180,7 +180,7 @@ export function Palette() {
           role="combobox"
           aria-label={w.searchHint}
           aria-expanded="true"
-          aria-controls="choices"
+          aria-controls="palette.choices"
           aria-autocomplete="list"
           {...(choices[chosen] ? { "aria-activedescendant": choices[chosen].id } : {})}
           placeholder={w.searchHint}
@@ -195,10 +195,10 @@ export function Palette() {
         />
         <kbd>Esc</kbd>
       </div>
-      <div id="choices" class="choices" role="listbox" aria-label={w.searchHint} ref={list}>
+      <div id="palette.choices" class="choices" role="listbox" aria-label={w.searchHint} ref={list}>
         {groups.map((group, number) => (
-          <div key={group} role="group" aria-labelledby={`group-${number}`}>
-            <h3 id={`group-${number}`} role="presentation">
+          <div key={group} role="group" aria-labelledby={`palette.group.${number}`}>
+            <h3 id={`palette.group.${number}`} role="presentation">
               {group}
             </h3>
             {choices.map((choice, index) =>

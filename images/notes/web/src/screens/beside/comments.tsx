@@ -223,7 +223,7 @@ export function Comments({ node }: { node: PageNode }) {
     else if (found) {
       setNow(found);
       focusThread(found);
-    } else if (editing.value !== node.id) document.getElementById("beside-title")?.focus();
+    } else if (editing.value !== node.id) document.getElementById("beside.title")?.focus();
   }, [opened]);
   const start = (): void => openPanel(node.id);
   if (!opened) return may && editing.value !== node.id ? <Offer act={start} /> : null;

@@ -67,7 +67,7 @@ export function Panel({
     <aside
       id="beside"
       class="beside"
-      aria-labelledby="beside-title"
+      aria-labelledby="beside.title"
       onKeyDown={(event) => {
         if (event.key !== "Escape" || event.defaultPrevented) return;
         if ((event.target as Element).closest("dialog")) return;
@@ -76,7 +76,7 @@ export function Panel({
       }}
     >
       <header class="beside-head">
-        <h2 id="beside-title" tabIndex={-1}>
+        <h2 id="beside.title" tabIndex={-1}>
           {words.value.comments}
         </h2>
         <button

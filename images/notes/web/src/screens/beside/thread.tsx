@@ -182,7 +182,7 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
     const text = isResolved ? b.reopened : b.resolved;
     if (!(await done(() => ask(what), text))) return;
     await again();
-    document.getElementById("beside-title")?.focus();
+    document.getElementById("beside.title")?.focus();
   };
   const name = first.author_name ?? b.somebody;
   return (
