@@ -29,6 +29,7 @@ LONGEST_FIRST = (
     "e2e/cluster/test_backup.py",
     "e2e/cluster/test_notes_upgrade.py",
     "e2e/cluster/test_topology_small.py",
+    "e2e/cluster/test_full_disk.py",
     "e2e/cluster/test_access_edits.py",
     "e2e/cluster/test_day_two.py",
     "e2e/cluster/test_backup_faults.py",

@@ -21,6 +21,7 @@ PROGRAM = Path(__file__).parents[3] / "images/member/bin/patroni-durable"
 DURABLE = "queenright_member.raft_durable"
 RACE = "queenright_member.first_race"
 QUICK = "queenright_member.quick_stop"
+END = "queenright_member.raft_end"
 
 
 @pytest.fixture(autouse=True)
@@ -144,10 +145,12 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         (DURABLE, "make_durable"),
         (RACE, "keep_to_it"),
         (QUICK, "make_quick"),
+        (END, "end_with_raft"),
     ):
         stub = ModuleType(module)
         setattr(stub, function, lambda function=function: called.append(function))
         monkeypatch.setitem(sys.modules, module, stub)
     monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
     runpy.run_path(str(PROGRAM), run_name=name)
-    assert called == (["make_durable", "keep_to_it", "make_quick", "main"] if starts else [])
+    every = ["make_durable", "keep_to_it", "make_quick", "end_with_raft", "main"]
+    assert called == (every if starts else [])
