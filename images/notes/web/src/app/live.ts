@@ -153,6 +153,7 @@ export function startLive(): void {
 let backAt = Number.NEGATIVE_INFINITY;
 let mayReturnAt = 0;
 let lastPause = 0;
+let asking: ReturnType<typeof setTimeout> | undefined;
 
 /** Called after each request: shows if the server is reached, and asks again until it is. */
 export function reached(isReached: boolean): void {
@@ -172,7 +173,8 @@ export function reached(isReached: boolean): void {
 
 function retry(pause: number): void {
   const longer = (): void => retry(Math.min(pause * 2, 30_000));
-  setTimeout(
+  clearTimeout(asking);
+  asking = setTimeout(
     () => {
       if (isOnline.value || !navigator.onLine) return;
       fetch("/readyz", { cache: "no-store" })
