@@ -1,37 +1,25 @@
 // Makes pages without a network, in a browser that is killed, and comes back: to its space, or to none any more.
 // Prints a line for each scenario that holds. Arguments: the addresses of two replicas; people, a token and ids as JSON.
 import { spawn } from 'node:child_process';
-import { createServer, request } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { STARTED } from './chromium.mjs';
 import {
-  accessible, ada, api, bob, docOf, first, hasParts, holds, judge, newPage, pages, second, signIn, textOf, token, until, wrong,
+  accessible, ada, api, bob, docOf, first, forwarding, hasParts, holds, judge, newPage, pages, second, signIn, textOf, token, until, wrong,
 } from './workspace_tools.mjs';
 
 /** An address of a replica that can be shut: then nothing answers there, as without a network. */
 async function gate(to) {
-  const target = new URL(to);
   let isShut = false;
-  const server = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const passed = request({ host: target.hostname, port: target.port, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => passed.destroy());
-    incoming.pipe(passed);
-  });
+  const { server, base, end } = await forwarding(() => to);
   server.on('connection', (socket) => { if (isShut) socket.destroy(); });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
   return {
-    base: `http://127.0.0.1:${server.address().port}`,
+    base,
+    end,
     shut: () => { isShut = true; server.closeAllConnections(); },
     open: () => { isShut = false; },
-    end: () => { server.close(); server.closeAllConnections(); },
   };
 }
 

@@ -1,38 +1,22 @@
 // A browser with one release's workspace gets the next one: no word is lost, no open tab is broken. Prints a line for
 // each scenario that holds. Arguments: the addresses of a replica of each release, and users, a token, pages as JSON.
-import { createServer, request } from 'node:http';
 import {
-  ada, api, docOf, edit, first, hasParts, holds, isSaved, judge, newPage, pages, second, signIn, textOf, until,
+  ada, api, docOf, edit, first, forwarding, hasParts, heading, holds, isSaved, judge, newPage, pages, second, signIn, textOf, until,
 } from './workspace_tools.mjs';
 
 const OLD = [first];
 const NEW = [second];
 const BOTH = [first, second];
 
-/** One address of a site, whose `replicas` take the requests in turn: what is behind it is exchanged in a release. */
+/** One address of a site, whose replicas take the requests in turn: what is behind it is exchanged in a release. */
 async function site() {
-  let count = 0;
-  const here = { replicas: OLD };
-  const server = createServer((incoming, outgoing) => {
-    const to = new URL(here.replicas[(count += 1) % here.replicas.length]);
-    const { method, url } = incoming;
-    const headers = { ...incoming.headers, 'x-forwarded-proto': 'http' };
-    const passed = request({ host: to.hostname, port: to.port, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => passed.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  here.base = `http://127.0.0.1:${server.address().port}`;
+  let [count, replicas] = [0, OLD];
+  const here = await forwarding(() => replicas[(count += 1) % replicas.length], { 'x-forwarded-proto': 'http' });
   /** Exchanges the replicas: the connections to those before end. */
-  here.release = (replicas) => {
-    here.replicas = replicas;
-    server.closeAllConnections();
+  here.release = (next) => {
+    replicas = next;
+    here.server.closeAllConnections();
   };
-  here.end = () => { server.close(); server.closeAllConnections(); };
   return here;
 }
 
@@ -42,7 +26,6 @@ const script = (page) => page.evaluate(() => document.querySelector('script[type
 const look = (page) => page.evaluate(() => navigator.serviceWorker.getRegistration('/w').then((one) => one.update().then(() => undefined)));
 const updateBar = (page) => page.getByRole('status').filter({ hasText: 'version' });
 const take = (page) => updateBar(page).getByRole('button').click();
-const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 
 /** Notes the paths of all requests that the service worker hears of from now on: it reads the address of each. */
 async function watchWorker(context) {

@@ -65,12 +65,12 @@ export async function until(look, show = () => '', ms = 40_000) {
 export const hasParts = (page) => until(() => page.evaluate(async () => (await caches.keys()).length > 0
   && navigator.serviceWorker.controller !== null));
 
-/** An address behind which each request goes to the other replica than the one before. */
-export async function alternating() {
-  let count = 0;
+/** A server that passes each request on to the address that `target` returns, with `more` headers; its address, its end. */
+export async function forwarding(target, more = {}) {
   const server = createServer((incoming, outgoing) => {
-    const to = new URL([first, second][(count += 1) % 2]);
-    const { method, url, headers } = incoming;
+    const to = new URL(target());
+    const { method, url } = incoming;
+    const headers = { ...incoming.headers, ...more };
     const passed = request({ host: to.hostname, port: to.port, method, path: url, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       answer.pipe(outgoing);
@@ -80,5 +80,12 @@ export async function alternating() {
     incoming.pipe(passed);
   });
   await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  return { base: `http://127.0.0.1:${server.address().port}`, end: () => { server.close(); server.closeAllConnections(); } };
+  const end = () => { server.close(); server.closeAllConnections(); };
+  return { server, base: `http://127.0.0.1:${server.address().port}`, end };
+}
+
+/** An address behind which each request goes to the other replica than the one before. */
+export async function alternating() {
+  let count = 0;
+  return forwarding(() => [first, second][(count += 1) % 2]);
 }
