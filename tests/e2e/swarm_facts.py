@@ -214,6 +214,16 @@ def connect(
     )
 
 
+def serves(lab: Lab, node: str) -> bool:
+    """Return True if the node's proxy passes a connection on to the leader. HAProxy finds a leader
+    by its checks, so some seconds after the cluster is whole."""
+    try:
+        with connect(lab, node) as connection:
+            return bool(connection.execute("SELECT 1").fetchall())
+    except psycopg.OperationalError:
+        return False
+
+
 def fetch(client: Client, url: str) -> dict[str, Any]:
     """Status, headers and text of a GET from where the client stands."""
     program = (

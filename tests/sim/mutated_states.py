@@ -40,6 +40,13 @@ class Hasty(ClusterState):
         return None
 
 
+class Pushing(ClusterState):
+    """Restarts a member that has just come back."""
+
+    def why_returning(self, member: DesiredMember) -> str | None:
+        return None
+
+
 class Optimistic(ClusterState):
     """Takes every replica that answers for one that streams."""
 

@@ -17,16 +17,18 @@ import pytest
 
 from queenright.core.kinds.postgres_cluster.kind import POSTGRES_CLUSTER
 from queenright.core.kinds.ruleset import RULESET, Ruleset
+from tests.fakes import rewinds
 from tests.fakes.instances import Instance
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.history import Outcome, run
 from tests.sim.invariants import Invariants
-from tests.sim.mutations import ruleset_with
+from tests.sim.mutated_states import Pushing
+from tests.sim.mutations import ruleset_with, seeing
 from tests.sim.script import make_script
 from tests.sim.seeds import first_seed, histories_of
 from tests.sim.test_losses import judged
-from tests.support.builders import NODE_OF
+from tests.support.builders import FILE, NODE_OF, manifest
 
 Cut = Callable[[World, Instance], None]
 RUNS_ON = "runs on data that a rewind has left half done"
@@ -118,6 +120,62 @@ def test_a_rewind_that_is_broken_off_is_copied_anew(cut: Cut) -> None:
         assert (invariants.violations, world.patroni_model.lost) == ([], [])
 
     run_virtual(main)
+
+
+EDITED = manifest(stopGracePeriod="90s")
+"""Restarts each member."""
+GUARDS = {guard.__name__ for guard in RULESET.guards} - {"rewinds_are_not_broken_off"}
+
+
+async def edited_meanwhile(ruleset: Ruleset = RULESET) -> World:
+    """An edit that restarts each member is written while a former leader is rewound."""
+    world = World(seed=3)
+    world.start_operator(ruleset)
+    await world.until_whole()
+    await anyio.sleep(20)
+    former = world.leader()
+    assert former is not None
+    node = NODE_OF[former.name]
+    world.partition(node)
+    former.volume.location += 5000
+    await until(lambda: world.leader() not in (None, former))
+    await anyio.sleep(60)  # the other two are at rest when it returns
+    world.heal(node)
+    await until(lambda: rewound(world) is not None)
+    world.manifests.write(FILE, EDITED)
+    await anyio.sleep(300)
+    return world
+
+
+@pytest.fixture
+def long_rewinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a large database."""
+    monkeypatch.setattr(rewinds, "REWIND_S", 30.0)
+
+
+def broken_in(world: World) -> list[str]:
+    return [what for _, what in world.patroni_model.story if "is broken off" in what]
+
+
+@pytest.mark.usefixtures("long_rewinds")
+def test_an_edit_breaks_no_rewind_off() -> None:
+    async def main() -> None:
+        world = await edited_meanwhile()
+        assert broken_in(world) == []
+        assert world.is_whole()
+        found = {world.service(f"main_{name}").value.stop_grace_s for name in NODE_OF}
+        assert found == {90}, "all have the edit"
+
+    run_virtual(main)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("long_rewinds")
+def test_an_operator_that_waits_for_no_rewind_is_caught() -> None:
+    async def main() -> list[str]:
+        return broken_in(await edited_meanwhile(seeing(Pushing, guards=GUARDS)))
+
+    assert run_virtual(main)
 
 
 def with_postgresqls_own(world: World) -> None:

@@ -24,6 +24,7 @@ from queenright.core.observed import (
     cluster_of,
     down_key,
     hung_key,
+    joining_key,
     node_key,
     parameters_key,
     raft_key,
@@ -140,7 +141,12 @@ def silent_in(observed: Observed) -> tuple[str, ...]:
         *(f"{name}/" for name, found in observed.settings.items() if isinstance(found, Unknown)),
         *(raft_key(name) for name, found in observed.raft.items() if isinstance(found, Unknown)),
         # A container that its health check ends is silent between two starts, and no better then.
-        *(down_key(name) for name, found in observed.members.items() if isinstance(found, Unknown)),
+        *(
+            key(name)
+            for name, found in observed.members.items()
+            if isinstance(found, Unknown)
+            for key in (down_key, joining_key)
+        ),
     )
 
 
@@ -151,7 +157,7 @@ def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
         for name in clusters
         for beginning in (
             f"{name}/",
-            *(key(f"{name}_") for key in (raft_key, hung_key, down_key)),
+            *(key(f"{name}_") for key in (raft_key, hung_key, down_key, joining_key)),
             f"{LEADERLESS}{name}",
             f"{UNLOCKED}{name}",
         )
@@ -228,6 +234,21 @@ def down_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
                 yield down_key(name), True
 
 
+def joining_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the members that answer, have data, and do not stream from their cluster's leader, with
+    that leader and its timeline: under another one the way back begins again."""
+    leaders = {
+        cluster_of(name): (name, found.value.timeline)
+        for name, found in observed.members.items()
+        if isinstance(found, Known) and found.value.holds_lock
+    }
+    for name, reading in observed.members.items():
+        if isinstance(reading, Known) and reading.value.is_unserving:
+            leader = leaders.get(cluster_of(name))
+            if leader is not None:
+                yield joining_key(name), leader
+
+
 def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
     """Yield Patroni's settings that are plain text, as the operator's own are, and PostgreSQL's
     parameters."""
@@ -267,4 +288,12 @@ def unlocked_in(observed: Observed) -> Iterator[tuple[str, Hashable]]:
         yield f"{UNLOCKED}{cluster}", True
 
 
-WALKS = (settings_of, unapplied_of, voters_in, hung_members, down_members, unlocked_in)
+WALKS = (
+    settings_of,
+    unapplied_of,
+    voters_in,
+    hung_members,
+    down_members,
+    joining_members,
+    unlocked_in,
+)

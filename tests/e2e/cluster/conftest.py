@@ -24,6 +24,7 @@ from tests.e2e.swarm_facts import (
     is_whole,
     leader_node,
     quick_manifest,
+    serves,
 )
 from tests.lab.engine import EngineError
 from tests.lab.lab import Lab
@@ -103,6 +104,7 @@ def deployment(
     with operator:
         took = operator.wait_converged()
         eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0")
+        eventually(lambda: serves(lab, leader_node(lab)), "the proxy to pass on to the leader")
         yield Deployment(lab, operator, took)
 
 

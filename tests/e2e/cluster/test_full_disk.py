@@ -24,6 +24,7 @@ from tests.e2e.swarm_facts import (
     eventually,
     is_whole,
     leader_node,
+    serves,
 )
 from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
@@ -66,6 +67,7 @@ def deployment(
     with module_operator as operator:
         took = operator.wait_converged()
         eventually(lambda: is_whole(lab), "one leader and two streaming replicas with lag 0")
+        eventually(lambda: serves(lab, leader_node(lab)), "the proxy to pass on to the leader")
         yield Deployment(lab, operator, took)
     lab.reset()  # the disks go with the nodes' processes
     for name in SMALL:

@@ -20,7 +20,14 @@ from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
 from tests.e2e.cluster.conftest import switch_over, well_again
 from tests.e2e.cluster.deployment import Deployment
 from tests.e2e.cluster.repository import noted, rows
-from tests.e2e.swarm_facts import MEMBER_NODES, connect, eventually, leader_node, service
+from tests.e2e.swarm_facts import (
+    MEMBER_NODES,
+    connect,
+    eventually,
+    leader_node,
+    serves,
+    service,
+)
 from tests.e2e.writer import Writer, drop_table
 from tests.lab.lab import Lab
 from tests.support.object_store import SECRET_KEY
@@ -57,16 +64,8 @@ def restored_note(lab: Lab) -> dict[str, Any]:
 
 def through_the_proxy(lab: Lab) -> psycopg.Connection[tuple[Any, ...]]:
     """Connect to the leader, as soon as the proxy has seen it: it checks every other second."""
-    eventually(lambda: answers(lab), "the proxy to know the leader", 30)
+    eventually(lambda: serves(lab, MEMBER_NODES[0]), "the proxy to know the leader", 30)
     return connect(lab, MEMBER_NODES[0], 5000)
-
-
-def answers(lab: Lab) -> bool:
-    try:
-        with connect(lab, MEMBER_NODES[0], 5000) as connection:
-            return bool(connection.execute("SELECT 1").fetchall())
-    except psycopg.OperationalError:
-        return False
 
 
 def utc(moment: str) -> datetime:

@@ -16,6 +16,7 @@ from queenright.core.observed import (
     Unknown,
     down_key,
     hung_key,
+    joining_key,
     node_key,
     parameters_key,
     raft_key,
@@ -219,3 +220,22 @@ def test_a_member_whose_patroni_answers_now_and_then_is_down_all_the_time() -> N
     assert seen.note(late, 80.0)[key] == 79.0
     assert key not in seen.note(three_nodes(), 90.0)
     assert key not in seen.note(off, 91.0), "a node without power is no damage"
+
+
+def test_the_way_back_to_a_leader_begins_again_under_another_one() -> None:
+    """Patroni compares the data with the new leader's, and may rewind them now."""
+    seen, key = Sightings(), joining_key("main_member-2")
+    running = status("member-2", "member-1", replication_state="")
+    back = with_member(three_nodes(), "member-2", running)
+    assert seen.note(back, 0.0)[key] == 0.0
+    assert seen.note(back, 50.0)[key] == 50.0
+    nobody = with_member(three_nodes(leader="nobody"), "member-2", running)
+    assert key not in seen.note(nobody, 60.0)
+    assert seen.note(back, 70.0)[key] == 0.0
+    third = with_member(three_nodes(leader="member-3"), "member-2", running)
+    assert seen.note(third, 80.0)[key] == 0.0
+    silent = with_member(three_nodes(leader="member-3"), "member-2", Unknown("timed out"))
+    assert seen.note(silent, 90.0)[key] == 10.0, "its health check has ended its container"
+    assert seen.note(third, 100.0)[key] == 20.0
+    assert key not in seen.note(three_nodes(leader="member-3"), 110.0)
+    assert key not in seen.note(silent, 120.0)

@@ -52,6 +52,7 @@ __all__ = (
     "cluster_of",
     "down_key",
     "hung_key",
+    "joining_key",
     "node_key",
     "parameters_key",
     "parameters_of",
@@ -125,6 +126,12 @@ def down_key(service: str) -> str:
     return f"down/{service}"
 
 
+def joining_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of a member that answers, has data, and does not stream from
+    the leader that there is."""
+    return f"joins/{service}"
+
+
 @dataclass(frozen=True, slots=True)
 class ImageFound:
     """A reference that its registry has; ``digest`` like ``sha256:…``."""
@@ -166,7 +173,8 @@ class Observed:
     service or task by its id, a config's label by the config's id, a slash and its key, one of
     Patroni's settings by the cluster's name, a slash and its key, a Raft node that applies nothing
     though it is behind by ``raft_key``, the voters that a Raft node lists by ``voters_key``, a
-    member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, a
+    member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, one
+    that does not stream from the present leader by ``joining_key``, a
     cluster without a leader by ``LEADERLESS`` and its name, one whose members say so by
     ``UNLOCKED``, a node that swarm calls down by ``NODE_DOWN`` and its id, and each node as it is
     now by ``node_key``.

@@ -34,6 +34,9 @@ from queenright.core.kinds.postgres_cluster.losses.raft_log_guard import (
     raft_logs_are_lost,
     service_after,
 )
+from queenright.core.kinds.postgres_cluster.losses.returning_guard import (
+    rewinds_are_not_broken_off,
+)
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.kinds.postgres_cluster.raft_guards import (
     raft_is_applied,
@@ -239,6 +242,7 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     leader_is_safe,
     unknown_is_not_down,
     others_are_well,
+    rewinds_are_not_broken_off,
     quorum_is_certain,
     raft_is_applied,
     raft_log_is_spared,

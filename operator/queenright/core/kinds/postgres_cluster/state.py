@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.facts import ClusterFacts
+from queenright.core.kinds.postgres_cluster.losses.returning import why_returning
 from queenright.core.kinds.postgres_cluster.membership import unknown_members
 from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.raft_reset import is_stuck
 from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm
-from queenright.core.observed import raft_key
+from queenright.core.observed import joining_key, raft_key
 from queenright.core.observed.ages import age_of
 from queenright.core.planning.ages import certain_age
 from queenright.core.planning.service_context import SETTLES, UPDATE_LIMIT, is_under_way
@@ -121,8 +122,18 @@ class ClusterState(ClusterFacts):
         return (
             self.why_no_quorum(without=(member,))
             or self.why_changing(member)
+            or self.why_returning(member)
             or self.why_stray()
             or self.why_no_standby(without=(member,))
+        )
+
+    def why_returning(self, member: DesiredMember) -> str | None:
+        """Reason why a restart of this member may break its rewind off; None when there is none."""
+        status = self.status(member)
+        if status is None or self.leader is None:
+            return None
+        return why_returning(
+            member.name, status, age_of(self.seen_s_ago, joining_key(member.service.name))
         )
 
     def may_begin_again(self, member: DesiredMember) -> bool:

@@ -14,7 +14,7 @@ from queenright.core.actions import (
     UpdateService,
 )
 from queenright.core.kinds.ruleset import GUARDS, first_refusal
-from queenright.core.observed import Observed
+from queenright.core.observed import Observed, joining_key
 from queenright.core.planning.node_labels import relabelled_node
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import DELETION_POLICY_LABEL
@@ -133,9 +133,30 @@ def test_nobody_is_disrupted_while_another_is_not_well() -> None:
     assert text == "others-are-well"
 
 
-def test_the_one_that_is_not_well_may_itself_be_restarted() -> None:
+def test_the_one_that_is_not_well_may_itself_be_restarted_after_a_minute() -> None:
     failed = status("member-2", "member-1", state="start failed", replication_state="")
-    assert refusal(with_member(three_nodes(), "member-2", failed), update(REPLICA)) == ""
+    observed = with_member(three_nodes(), "member-2", failed)
+    for seen, guard in ((None, BREAKS_OFF), (59.0, BREAKS_OFF), (60.0, "")):
+        assert refusal(joining(observed, seen), update(REPLICA)) == guard
+
+
+def test_no_rewind_is_broken_off() -> None:
+    """A member that is rewound runs, starts or has stopped, by what its Patroni tells."""
+    for state in ("running", "starting", "stopped"):
+        found = status("member-2", "member-1", state=state, replication_state="")
+        observed = with_member(three_nodes(), "member-2", found)
+        assert refusal(observed, update(REPLICA)) == BREAKS_OFF
+    copying = status("member-2", "member-1", state="creating replica", replication_state="")
+    assert refusal(with_member(three_nodes(), "member-2", copying), update(REPLICA)) == ""
+
+
+BREAKS_OFF = "rewinds-are-not-broken-off"
+
+
+def joining(observed: Observed, seconds: float | None) -> Observed:
+    """The replica has not streamed from this leader for so long."""
+    seen = {} if seconds is None else {joining_key(REPLICA): seconds}
+    return dataclasses.replace(observed, seen_s_ago={**observed.seen_s_ago, **seen})
 
 
 def test_nobody_is_disrupted_while_patroni_is_paused() -> None:
@@ -200,6 +221,7 @@ def test_every_guard_is_in_force() -> None:
         "leader_is_safe",
         "unknown_is_not_down",
         "others_are_well",
+        "rewinds_are_not_broken_off",
         "quorum_is_certain",
         "raft_is_applied",
         "raft_log_is_spared",

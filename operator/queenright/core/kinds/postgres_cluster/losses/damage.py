@@ -13,12 +13,11 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.findings import cause_of_end, cause_of_tag
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import why_former_list
+from queenright.core.kinds.postgres_cluster.losses.returning import RECOVERS
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import MemberStatus, down_key
 from queenright.core.planning.plan import Hold
 
-RECOVERS = timedelta(seconds=60)
-"""The time in which Patroni starts PostgreSQL again, rewinds it, or says that it can't."""
 STARTS = timedelta(seconds=120)
 """The time after which a hold names a start: a recovery may take longer, and one without end does,
 of a PostgreSQL that each connection ends."""

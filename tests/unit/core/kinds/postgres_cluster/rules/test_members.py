@@ -7,13 +7,22 @@ import dataclasses
 import pytest
 
 from queenright.core.actions import AdjustService, UpdateService
-from queenright.core.observed import ImageFound, ImageMissing, Known, Observed, Unknown
+from queenright.core.observed import ImageFound, ImageMissing, Known, Observed, Unknown, joining_key
 from queenright.core.swarm.objects import (
     IMAGE_LABEL,
 )
 from tests.golden.messages import assert_words
-from tests.support.builders import MANIFEST, NOW, found_images, plan_for, summary, task, three_nodes
-from tests.support.changed import live, with_service, with_tasks
+from tests.support.builders import (
+    MANIFEST,
+    NOW,
+    found_images,
+    plan_for,
+    status,
+    summary,
+    task,
+    three_nodes,
+)
+from tests.support.changed import live, with_member, with_service, with_tasks
 
 REPLICA, LEADER, PROXY = "main_member-2", "main_member-1", "main_proxy"
 
@@ -43,6 +52,30 @@ class TestTooManyReplicas:
         action = plan.actions[0]
         assert isinstance(action, AdjustService)
         assert (action.service.replicas, action.disrupts) == (2, "")
+
+
+class TestAMemberThatComesBack:
+    """An edit is written while a member may be rewound."""
+
+    @pytest.mark.parametrize("state", ["running", "starting", "stopped", "start failed"])
+    def test_is_updated_after_the_time_that_a_rewind_takes(self, state: str) -> None:
+        found = status("member-2", "member-1", state=state, replication_state="")
+        observed = with_member(three_nodes(), "member-2", found)
+        changed = with_service(observed, REPLICA, hostname="x")
+        action, hold = f"update-service/{REPLICA}", f"update-service/{REPLICA} !{REPLICA}"
+        for seen, actions in (({}, []), ({joining_key(REPLICA): 59.0}, [])):
+            plan = plan_for(dataclasses.replace(changed, seen_s_ago=seen))
+            assert summary(plan)[0] == actions
+            (waits,) = (hold for hold in plan.holds if hold.key == action)
+            assert waits.recheck_at is not None
+            assert_words(waits)
+        plan = plan_for(dataclasses.replace(changed, seen_s_ago={joining_key(REPLICA): 60.0}))
+        assert hold in summary(plan)[0]
+
+    def test_is_not_put_off_without_a_change(self) -> None:
+        found = status("member-2", "member-1", state="stopped", replication_state="")
+        plan = plan_for(with_member(three_nodes(), "member-2", found))
+        assert [hold.key for hold in plan.holds] == ["cluster/main"]
 
 
 def doubled(service: str, node: str) -> Observed:
