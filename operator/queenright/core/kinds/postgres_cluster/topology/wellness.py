@@ -84,7 +84,7 @@ def why_not_restart(state: ClusterState, member: DesiredMember) -> str | None:
     is_there = state.swarm.service(member.service.name) is not None
     if is_there and state.status(member) is None:
         return f"{member.name} does not answer ({state.why_unknown(member)})"
-    return why_others_unwell(state, member)
+    return state.why_returning(member) or why_others_unwell(state, member)
 
 
 def why_others_unwell(state: ClusterState, member: DesiredMember) -> str | None:
