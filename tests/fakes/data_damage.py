@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.fakes.node_faults import NodeFaults
 from tests.fakes.volumes import Damage, Volume
 
+RAFT_ENDED = 81
+"""The member image's exit status where Raft could not write to a full disk."""
+
 
 class DataDamage(NodeFaults):
     """The part of a world that damages volumes."""
@@ -27,6 +30,18 @@ class DataDamage(NodeFaults):
                 instance.volume.damage = kind
                 instance.volume.is_broken = kind != "no-room"
                 self.kill_container(member)
+                return True
+        return False
+
+    def end_raft(self, member: str) -> bool:
+        """A member's disk is full while its Raft node stores a term: the node ends, and the process
+        with it, where its image has that. False where it has no Raft node."""
+        for instance in list(self.patroni_model.of_cluster("main")):
+            if instance.service == member and instance.has_joined:
+                if self.patroni_model.image_of(instance).ends_with_raft:
+                    self.orchestrator.fail(instance.task, RAFT_ENDED)
+                else:
+                    instance.raft_has_ended = True
                 return True
         return False
 

@@ -87,6 +87,9 @@ class FakePatroni:
         listens = self.model.raft_listens if of_raft else self.model.answers
         if instance is None or not listens(instance):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")
+        if of_raft and instance.raft_has_ended:  # its socket listens, and nobody reads from it
+            await asyncio.sleep(TIMEOUT_S)
+            return Unknown(f"http://{address}:{port} does not answer: timed out")
         listening = instance.listening
         if port != (listening.raft if of_raft else listening.rest_api):
             return Unknown(f"http://{address}:{port} does not answer: connection refused")

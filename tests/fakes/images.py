@@ -34,6 +34,8 @@ class ImageTraits:
     """True for images whose Patroni hears its partners before it leads for the first time."""
     tells_findings: bool = True
     """True for images whose entry point has Patroni tell what keeps PostgreSQL from starting."""
+    ends_with_raft: bool = True
+    """True for images whose process ends where its Raft node does."""
     syncs_raft_s: float = SYNC_S
     """The time after which what Raft has written lasts for certain."""
 
@@ -46,5 +48,6 @@ FIRST = ImageTraits(
     sets_former_logs_aside=False,
     hears_partners=False,
     tells_findings=False,
+    ends_with_raft=False,
     syncs_raft_s=WRITTEN_BACK_S,
 )

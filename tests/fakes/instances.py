@@ -64,6 +64,8 @@ class Instance:
     goal: Literal["primary", "replica"] = "replica"
     vote: RaftNode | None = None
     """Its Raft node, once it runs."""
+    raft_has_ended: bool = False
+    """True once the thread of its Raft node has ended beside a Patroni that goes on."""
     settings: dict[str, Any] = field(default_factory=dict)
     running: dict[str, str] = field(default_factory=dict)
     """The parameters with which PostgreSQL was started, of those that take a restart."""

@@ -100,7 +100,7 @@ class PatroniModel(Members):
     def _look(self, cluster: str, agreed: Consensus, members: list[Instance]) -> None:
         now_s, reach = self.now_s, self.orchestrator.reach
         up = [m for m in members if self._is_started(m)]
-        agreed.raft.look([self.vote_of(m) for m in up], reach, now_s)
+        agreed.raft.look([self.vote_of(m) for m in up if not m.raft_has_ended], reach, now_s)
         if agreed.raft.able:
             self.last_quorate_s[cluster] = now_s
             led = [m.volume for m in up if m.name in agreed.raft.able]

@@ -8,6 +8,10 @@ edits. The edit is written in the moment in which today's operator takes over.
 
 from __future__ import annotations
 
+import asyncio
+import random
+
+import anyio
 import pytest
 
 from queenright.core.swarm.objects import IMAGE_LABEL
@@ -40,15 +44,31 @@ DRAWN = ("3 to 4 to 3", "3 to 5 to 3", "3 to 1", "a move", "a move and back", "t
 SEEDS = range(first_seed(), first_seed() + histories_of(2, 16))
 
 
-def live(release: str, scene: str, told: Told, count: int, *, is_pushed: bool) -> World:
-    """Take the recorded cluster through a walk with so many faults."""
+async def full_disk(world: World, seed: int) -> None:
+    """A member's Raft node ends beside its Patroni, and a person starts it again; both before the
+    faults end."""
+    rng = random.Random(f"full disk {seed}")
+    await anyio.sleep(rng.uniform(0, 80))
+    name = rng.choice(["main_member-1", "main_member-2", "main_member-3"])
+    if world.end_raft(name):
+        await anyio.sleep(rng.uniform(10, 100))
+        world.kill_container(name)
+
+
+def live(
+    release: str, scene: str, told: Told, count: int, *, is_pushed: bool, fills: bool = False
+) -> World:
+    """Take the recorded cluster through a walk with so many faults; ``fills`` a disk, too."""
     recorded(release, scene)
     worlds: list[World] = []
 
     async def main() -> None:
         world = await begin(release, scene, told.seed, is_pushed=is_pushed)
         worlds.append(world)
+        filling = asyncio.ensure_future(full_disk(world, told.seed)) if fills else None
         await live_through(told, steps_of(told.seed, count), world=world)
+        if filling is not None:
+            await filling
 
     run_virtual(main)
     return worlds[0]
@@ -87,7 +107,8 @@ def test_the_first_edit_of_the_members_is_reached(
 def test_histories_of_its_first_edits_end_as_the_file_says(seed: int) -> None:
     release = "0.1.0" if seed // len(DRAWN) % 2 else "0.2.0"
     told = Told(seed, DRAWN[seed % len(DRAWN)])
-    live(release, "usual", told, faults(), is_pushed=bool(seed // 2 % 2))
+    is_pushed, fills = bool(seed // 2 % 2), bool(seed // 3 % 2)
+    live(release, "usual", told, faults(), is_pushed=is_pushed, fills=fills)
     assert told.found() == [], str(told)
 
 

@@ -25,6 +25,7 @@ from queenright.core.observed import (
     down_key,
     hung_key,
     joining_key,
+    mute_key,
     node_key,
     parameters_key,
     raft_key,
@@ -157,7 +158,7 @@ def keys_about(clusters: Iterable[str]) -> tuple[str, ...]:
         for name in clusters
         for beginning in (
             f"{name}/",
-            *(key(f"{name}_") for key in (raft_key, hung_key, down_key, joining_key)),
+            *(key(f"{name}_") for key in (raft_key, hung_key, down_key, joining_key, mute_key)),
             f"{LEADERLESS}{name}",
             f"{UNLOCKED}{name}",
         )
@@ -249,6 +250,13 @@ def joining_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
                 yield joining_key(name), leader
 
 
+def mute_members(observed: Observed) -> Iterator[tuple[str, Hashable]]:
+    """Yield the members whose Patroni answers, and whose Raft node does not."""
+    for name, reading in observed.members.items():
+        if isinstance(reading, Known) and isinstance(observed.raft.get(name), Unknown):
+            yield mute_key(name), True
+
+
 def settings_of(observed: Observed) -> Iterator[tuple[str, Hashable]]:
     """Yield Patroni's settings that are plain text, as the operator's own are, and PostgreSQL's
     parameters."""
@@ -295,5 +303,6 @@ WALKS = (
     hung_members,
     down_members,
     joining_members,
+    mute_members,
     unlocked_in,
 )

@@ -17,6 +17,7 @@ from queenright.core.observed import (
     down_key,
     hung_key,
     joining_key,
+    mute_key,
     node_key,
     parameters_key,
     raft_key,
@@ -239,3 +240,15 @@ def test_the_way_back_to_a_leader_begins_again_under_another_one() -> None:
     assert seen.note(third, 100.0)[key] == 20.0
     assert key not in seen.note(three_nodes(leader="member-3"), 110.0)
     assert key not in seen.note(silent, 120.0)
+
+
+def test_a_raft_node_that_is_silent_beside_a_patroni_that_answers_has_a_time() -> None:
+    seen, key = Sightings(), mute_key("main_member-2")
+    mute = with_raft(three_nodes(), "member-2", Unknown("timed out"))
+    assert key not in seen.note(three_nodes(), 0.0)
+    assert seen.note(mute, 10.0)[key] == 0.0
+    assert seen.note(mute, 70.0)[key] == 60.0
+    silent = with_member(mute, "member-2", Unknown("timed out"))
+    assert key not in seen.note(silent, 80.0), "its container may start again"
+    assert seen.note(mute, 90.0)[key] == 0.0
+    assert key not in seen.note(three_nodes(), 100.0)

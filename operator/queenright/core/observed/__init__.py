@@ -53,6 +53,7 @@ __all__ = (
     "down_key",
     "hung_key",
     "joining_key",
+    "mute_key",
     "node_key",
     "parameters_key",
     "parameters_of",
@@ -132,6 +133,12 @@ def joining_key(service: str) -> str:
     return f"joins/{service}"
 
 
+def mute_key(service: str) -> str:
+    """Return the key in ``seen_s_ago`` of a member whose Patroni answers, and whose Raft node does
+    not."""
+    return f"mute/{service}"
+
+
 @dataclass(frozen=True, slots=True)
 class ImageFound:
     """A reference that its registry has; ``digest`` like ``sha256:…``."""
@@ -174,7 +181,8 @@ class Observed:
     Patroni's settings by the cluster's name, a slash and its key, a Raft node that applies nothing
     though it is behind by ``raft_key``, the voters that a Raft node lists by ``voters_key``, a
     member without data by ``hung_key``, one that neither leads nor streams by ``down_key``, one
-    that does not stream from the present leader by ``joining_key``, a
+    that does not stream from the present leader by ``joining_key``, one whose Patroni answers and
+    whose Raft node does not by ``mute_key``, a
     cluster without a leader by ``LEADERLESS`` and its name, one whose members say so by
     ``UNLOCKED``, a node that swarm calls down by ``NODE_DOWN`` and its id, and each node as it is
     now by ``node_key``.

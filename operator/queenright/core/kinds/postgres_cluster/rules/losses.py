@@ -1,8 +1,8 @@
 """Rule for members that have lost something: a hold for each that does not come up by itself.
 
-``losses.damage`` and ``losses.lone_raft`` find the words. What can be repaired without a choice is
-repaired by others: by the member image (Raft's files), Patroni (an empty data directory, a rewind),
-``rules.raft`` and ``topology`` (a copy that was interrupted).
+``losses.damage``, ``losses.lone_raft`` and ``losses.silent_raft`` find the words. What can be
+repaired without a choice is repaired by others: by the member image (Raft's files), Patroni (an
+empty data directory, a rewind), ``rules.raft`` and ``topology`` (a copy that was interrupted).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from queenright.core.kinds.postgres_cluster.losses.lone_raft import (
     lone_raft_holds,
     lost_quorum_holds,
 )
+from queenright.core.kinds.postgres_cluster.losses.silent_raft import silent_raft_holds
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.planning.plan import Hold
 
@@ -23,4 +24,5 @@ def plan_losses(state: ClusterState) -> Iterator[AnyAction | Hold]:
     if state.is_deployed and state.is_bootstrapped:
         yield from damage_holds(state)
         yield from lone_raft_holds(state)
+        yield from silent_raft_holds(state)
         yield from lost_quorum_holds(state)
