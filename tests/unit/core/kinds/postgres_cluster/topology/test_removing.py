@@ -313,11 +313,12 @@ def test_a_dead_member_goes_while_another_one_is_dead() -> None:
     assert refusal(plan, observed) is None
 
 
+@pytest.mark.parametrize("state", ["ready", "down"])
 @pytest.mark.parametrize("other", [2, 4])
-def test_of_two_silent_members_neither_goes_while_one_may_be_alive(other: int) -> None:
-    """Swarm calls its node ready, and the others' Raft nodes reach it."""
+def test_of_two_silent_members_neither_goes_while_one_may_be_alive(other: int, state: str) -> None:
+    """The others' Raft nodes reach it, whatever the swarm's managers hear of its node."""
     observed = with_dead(five(), 2, 4)
-    observed = with_node(observed, f"node{other + 1}", state="ready")
+    observed = with_node(observed, f"node{other + 1}", state=state)
     dead = ({2, 4} - {other}).pop()
     nodes = raft_nodes(range(1, 6), down=[dead])
     nodes[f"main_member-{other}"] = Unknown("timed out")
