@@ -48,6 +48,20 @@ async function ragged() {
   const kept = await storedOf(other.page, pages.edited);
   holds('a page whose saved text is not exactly the written one is stored with that', kept.node.edit === null && kept.base.seq > 0
     && kept.base.doc.content.length > kept.node.doc.content.length);
+  await page.keyboard.type('of this moment');
+  await page.locator('[data-saving=saved]').waitFor();
+  const third = await newPage();
+  await signIn(third.page, second, bob);
+  await read(third.page, second, pages.edited);
+  const newest = await storedOf(third.page, pages.edited);
+  await third.context.setOffline(true);
+  await third.page.reload();
+  await third.page.locator('.prose', { hasText: 'of this moment' }).waitFor({ timeout: 5000 }).catch(() => undefined);
+  holds('it is read offline with what no version has yet', !JSON.stringify(newest.node.doc).includes('of this moment')
+    && (await third.page.locator('.prose').innerText()).includes('of this moment'));
+  await third.context.close();
+  for (let n = 0; n < 'of this moment'.length; n += 1) await page.keyboard.press('Backspace');
+  await page.locator('[data-saving=saved]').waitFor();
   await other.context.setOffline(true);
   await write(other.page, 'in the empty line');
   await text(page).click();

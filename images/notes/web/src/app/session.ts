@@ -4,7 +4,7 @@ import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed
 import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
-import { storedStart } from "../sync/offline";
+import { shownOf, storedStart } from "../sync/offline";
 import { go, route } from "./router";
 import { pageOf } from "./routes";
 import {
@@ -86,7 +86,7 @@ async function fromStore(user: string): Promise<void> {
   }
   // The first drawing has the text: without this the page would be read after it.
   if (found.page && page === pageOf(route.value) && !opened.value?.node) {
-    opened.value = { id: page, node: found.page.node, storedAt: found.page.readAt };
+    opened.value = { id: page, node: shownOf(found.page), storedAt: found.page.readAt };
   }
 }
 

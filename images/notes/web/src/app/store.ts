@@ -14,6 +14,7 @@ import {
   readAll,
   removePage,
   removeTree,
+  shownOf,
   storedPage,
   storedPages,
   storedSpaces,
@@ -195,7 +196,7 @@ export async function openPage(id: string): Promise<void> {
   if (opened.value?.id !== id) opened.value = { id };
   const stored = opened.value?.node ? undefined : await storedPage(id, user);
   if (stop.aborted || !isSame()) return;
-  if (stored) opened.value = { id, node: stored.node, storedAt: stored.readAt };
+  if (stored) opened.value = { id, node: shownOf(stored), storedAt: stored.readAt };
   try {
     const show = (node: PageNode): void => {
       opened.value = { id, node };

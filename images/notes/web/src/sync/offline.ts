@@ -86,12 +86,12 @@ export async function keepBase(node: PageNode, user: string): Promise<void> {
   // Without an answer about that the server is an older one: nobody edits what it has not told of.
   if (node.edit === undefined || !needsBase(node)) return;
   const path = `/api/v1/nodes/${node.id}/live`;
-  const { seq, id, title, doc } = await load<LiveView>(path, () => undefined);
+  const { seq, id, title, doc, version } = await load<LiveView>(path, () => undefined);
   await writeFor(user, async (work) => {
     const pages = work.objectStore("pages");
     const found = await pages.get(node.id);
     if (found?.user !== user || !needsBase(found.node)) return;
-    const base = { seq, id, title, doc };
+    const base = { seq, id, title, doc, version };
     const bytes = found.bytes - sizeOf(found.base) + sizeOf(base);
     await pages.put({ ...found, base, bytes });
   });
@@ -119,6 +119,14 @@ export const mayBeWritten = (node: PageNode): boolean => mayWrite(node.role) && 
 export function baseOf({ node, base }: Pick<StoredPage, "node" | "base">): PageBase | undefined {
   if (!mayBeWritten(node)) return undefined;
   return node.edit ? { ...node.edit, title: node.title, doc: node.doc } : base;
+}
+
+/** A stored page as it is read: after the edits since its last version, as far as they are known. */
+export function shownOf({ node, base }: StoredPage): PageNode {
+  // A version that was saved later has more than the base.
+  if (base?.version === undefined || base.version < node.version) return node;
+  const { seq, id, title, doc } = base;
+  return { ...node, title, doc, edit: { seq, id } };
 }
 
 export async function removePage(id: string): Promise<void> {

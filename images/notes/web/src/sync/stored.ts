@@ -20,6 +20,8 @@ export interface PageBase {
   id: string;
   title: string;
   doc: Doc;
+  /** The version that was saved last when it was read; an older release has stored none. */
+  version?: number;
 }
 
 export interface StoredTree {
