@@ -41,7 +41,9 @@ class TopologyJudge:
     quorate_without_s: dict[str, float] = field(default_factory=dict)
     """The last look at which the voters were a living majority without each of them."""
     voteless_s: dict[str, float] = field(default_factory=dict)
-    """The last look at which each node that runs had no vote: one that starts asks for one."""
+    """The last look at which each node had no vote: one that starts asks for one."""
+    addresses: set[str] = field(default_factory=set)
+    """Those of all nodes that have run."""
     forked: bool = False
     volumes: dict[tuple[str, str], int] = field(default_factory=dict)
     """The timeline of each volume that had data."""
@@ -73,9 +75,10 @@ class TopologyJudge:
         if not self.forked and (found := raft.two_quorums()):
             self.forked = True
             self.violated(f"two Raft configurations can each elect: {' and '.join(found)}")
-        for node in raft.running.values():
-            if not self.is_voter(node.address):
-                self.voteless_s[node.address] = now_s
+        self.addresses.update([node.address for node in raft.running.values()])
+        for address in self.addresses:
+            if not self.is_voter(address):
+                self.voteless_s[address] = now_s
         leader = raft.running.get(raft.leader)
         for key, volume in self.world.patroni_model.volumes.items():
             if not volume.is_empty:
@@ -207,10 +210,14 @@ class TopologyJudge:
         able = [raft.running[name] for name in raft.able if raft.running[name].address != voter]
         return any(voter in node.listed for node in able) if able else raft.is_listed(voter)
 
+    def votes_since_look(self, voter: str) -> bool:
+        """Return True for a voter that had a vote in every moment since the operator looked."""
+        return self.is_voter(voter) and self.voteless_s.get(voter, -1.0) < self.looked_at_s
+
     def judge_departure(self, service: Service) -> Iterator[str]:
         name, model = service.name.removeprefix("main_"), self.world.patroni_model
         voter = service.environment["RAFT_SELF"]
-        if self.is_voter(voter) and self.voteless_s.get(voter, -1.0) < self.looked_at_s:
+        if self.votes_since_look(voter):
             yield f"the service of {name} is removed before its vote"
         leader = model.leader("main")
         if leader is not None and leader.name == name:
@@ -231,7 +238,7 @@ class TopologyJudge:
             voter = voters[name]
             if self.world.store.service_named(f"main_{name}") is not None:
                 yield f"the place of {name} is cut while its service is there"
-            if self.is_voter(voter):
+            if self.votes_since_look(voter):
                 yield f"the place of {name} is cut while it votes"
 
     def judge_volumes(self, after: Sequence[DeployedMember]) -> Iterator[str]:
