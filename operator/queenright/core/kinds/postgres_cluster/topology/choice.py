@@ -21,6 +21,7 @@ from queenright.core.kinds.postgres_cluster.topology.replacing import decide_rep
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_dead,
     is_newcomer,
+    is_reached,
     is_silent,
     noted_voteless,
     raft_address,
@@ -105,6 +106,8 @@ def why_not_go(state: ClusterState, name: str) -> str | None:
         return None
     if state.desired.replacement.note_of(name) is not None and not silent:
         return "it answers again, and stays"
+    if may_answer and member is not None and is_reached(state, member):
+        return "it does not answer, and another member's Raft node reaches it"
     if may_answer and member is not None and not is_dead(state, member):
         return f"it does not answer, and neither is {member.node} down nor its Raft node cut off"
     return why_not_here(state, move.to)

@@ -209,15 +209,26 @@ def still_ending(state: ClusterState, member: DesiredMember) -> str:
 
 def is_dead(state: ClusterState, member: DesiredMember) -> bool:
     """Return True for a silent member whose node the swarm calls down, or has no more, or that
-    none of the other Raft nodes reaches of which most answer: one lost answer is no death. One that
-    another Raft node reaches is alive, whatever the swarm's managers hear of its node."""
+    none of the other Raft nodes reaches of which most answer: one lost answer is no death."""
+    if is_reached(state, member):
+        return False
     node, own = state.swarm.node(member.node), raft_address(state, member)
     peers = [state.raft_of(peer) for peer in others(state, {own})]
     found = [status for status in peers if status is not None]
-    if any(own in status.voters and own not in status.unreachable for status in found):
-        return False
-    is_cut_off = 2 * len(found) > len(peers) and bool(found)
+    is_cut_off = bool(found) and 2 * len(found) > len(peers)
     return node is None or node.state == "down" or is_cut_off
+
+
+def is_reached(state: ClusterState, member: DesiredMember) -> bool:
+    """Return True for a member that another one's Raft node reaches: it is alive, whatever the
+    swarm's managers hear of its node."""
+    own = raft_address(state, member)
+    found = (state.raft_of(peer) for peer in others(state, {own}))
+    return any(
+        own in status.voters and own not in status.unreachable
+        for status in found
+        if status is not None
+    )
 
 
 def dead_members(state: ClusterState) -> tuple[DesiredMember, ...]:

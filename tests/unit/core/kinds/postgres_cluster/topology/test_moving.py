@@ -29,9 +29,11 @@ from tests.support.moving_worlds import (
 from tests.support.topology_worlds import (
     after,
     deployed,
+    raft_nodes,
     refusal,
     text_of,
     voter,
+    with_raft_nodes,
 )
 
 
@@ -83,12 +85,23 @@ def noted(observed: Observed) -> str:
     return found.value.labels[MEMBERS_LABEL]
 
 
-def test_one_lost_answer_is_no_death() -> None:
-    """The other Raft nodes reach the member, and its node is ready: its vote stays."""
+@pytest.mark.parametrize("state", ["ready", "down"])
+def test_a_member_that_another_one_reaches_is_not_dead(state: str) -> None:
+    """Whatever the swarm's managers hear of its node: its vote stays."""
     observed = with_member(deployed(1, 2, 3), "member-3", Unknown("timed out"))
     observed = dataclasses.replace(
         observed, raft={**observed.raft, "main_member-3": Unknown("timed out")}
     )
+    plan = plan_for(with_node(observed, "node4", state=state), MOVED)
+    assert not any(isinstance(action, RaftRemove | NoteMembers) for action in plan.actions)
+    assert "another member's Raft node reaches it" in reason(plan, "membership/main_member-3")
+
+
+def test_one_lost_answer_is_no_death() -> None:
+    """One of the others does not answer: the only word against it is no majority's."""
+    observed = with_raft_nodes(deployed(1, 2, 3), raft_nodes([1, 2, 3], down=[2, 3]))
+    for name in ("member-2", "member-3"):
+        observed = with_member(observed, name, Unknown("timed out"))
     plan = plan_for(observed, MOVED)
     assert not any(isinstance(action, RaftRemove | NoteMembers) for action in plan.actions)
     assert "it does not answer, and neither is node4 down" in reason(
