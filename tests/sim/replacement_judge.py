@@ -1,8 +1,8 @@
 """Judges the replacements that the operator begins by itself, by the true state of the model.
 
 Invariants: the file asks for them, the member's node has been down by swarm's word for all of the
-time, nobody else is being replaced (but for one whose place is cut already), all others are well,
-and nobody is on the spare node.
+time and no other member reaches it, nobody else is being replaced (but for one whose place is cut
+already), all others are well, and nobody is on the spare node.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class ReplacementJudge:
     down_before: dict[str, tuple[float, float]] = field(default_factory=dict)
     """From when until when a node was down that is not any more."""
     ready_s: dict[str, float] = field(default_factory=dict)
+    able_since_s: dict[str, float] = field(default_factory=dict)
+    """Since when each member's Raft node has been one of the quorum."""
     begun: list[Replaced] = field(default_factory=list)
     """All replacements that have begun."""
 
@@ -49,6 +51,8 @@ class ReplacementJudge:
                 self.down_before[node.name] = since_s, self.world.now_s
             if node.is_ready:
                 self.ready_s[node.name] = self.world.now_s
+        able = self.world.patroni_model.consensus("main").raft.able
+        self.able_since_s = {n: self.able_since_s.get(n, self.world.now_s) for n in able}
         self.world.orchestrator.after(LOOKS_EVERY_S, self._look_and_again)
 
     def check(self, kind: str, what: object) -> Callable[[], None]:
@@ -103,6 +107,8 @@ class ReplacementJudge:
             since_s = min(since_s, was_s)
         if self.world.now_s - since_s < after_s - LOOKS_EVERY_S:
             yield f"{name} is replaced, and {node} is not known to be down for {after_s:.0f} s"
+        if self.able_since_s.get(name, self.world.now_s) < looked_at_s:
+            yield f"{name} is replaced, and others reach its Raft node"
         for other in Deployed(self.world):
             service = f"main_{other}"
             if other != name and not self.world.patroni_model.was_well_since(service, looked_at_s):

@@ -112,6 +112,22 @@ def test_a_node_that_comes_and_goes_is_not_replaced() -> None:
     played(act)
 
 
+def test_a_member_that_the_others_reach_is_not_replaced() -> None:
+    """The managers and its node do not hear each other, and swarm calls the node down."""
+
+    async def act(scene: Scene) -> None:
+        world = scene.world
+        world.cut("node1", "node4")
+        await anyio.sleep(3 * REPLACES_S)
+        assert world.store.nodes["id-node4"].state == "down"
+        assert scene.replacements.begun == []
+        world.heal("node4")
+        await scene.until(world.is_whole)
+        assert scene.home("member-3") == "node4"
+
+    played(act)
+
+
 def test_unknown_is_not_down() -> None:
     """The managers lost their leader, and do not hear the node since."""
 

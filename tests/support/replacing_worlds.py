@@ -39,6 +39,12 @@ def dead(seen_s: float = 1800.0, state: str = "down") -> Observed:
     return dataclasses.replace(observed, seen_s_ago=seen)
 
 
+def reached(seen_s: float = 1800.0) -> Observed:
+    """The managers do not hear the third member's node for so long, and the other members do."""
+    nodes = {**raft_nodes([1, 2, 3]), "main_member-3": Unknown("timed out")}
+    return with_raft_nodes(dead(seen_s), nodes)
+
+
 def labels_of(observed: Observed) -> dict[str, str]:
     (found,) = (c for c in swarm_of(observed).configs if c.value.name == "main_cluster")
     return dict(found.value.labels)

@@ -1,7 +1,8 @@
 """The loss test: browsers write while replicas, database, network, tabs and sign-ins fail.
 
 `python -m tests.judges.loss [ROUNDS] [SEED] [WORLDS]` runs so many rounds (500) and prints what
-each did. The rounds are shared among worlds beside each other (1), each with its own seed.
+each did. The rounds are shared among worlds beside each other (1). A world lasts `_LIFE` rounds,
+each with its own seed: what people have made slows every later round down.
 `loss.mjs` is the people and their browsers; this is the world they live in, which fails on request.
 """
 
@@ -13,6 +14,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +30,7 @@ from tests.replica import ADMIN, PASSWORD, Client, Replica
 from tests.workspace import grant, space
 
 _SUM = re.compile(r"seed \d+: (\d+) rounds, (\d+) words accepted, (\d+) lost")
+_LIFE = 50
 _ENV = {"ORIGIN": "", "PROTOCOL_HEADER": "x-forwarded-proto"}
 
 
@@ -146,16 +149,21 @@ def run(*, rounds: int, seconds: float, seed: int) -> tuple[int, str]:
     return code, "".join(lines)
 
 
+def lives(share: int) -> Iterator[int]:
+    """Yields how many rounds each world of a share lasts."""
+    for done in range(0, share, _LIFE):
+        yield min(_LIFE, share - done)
+
+
 def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
     """Runs worlds beside each other; returns the number of those that failed, and the sum."""
-    started = list[subprocess.Popen[str]]()
+    started, is_over = list[subprocess.Popen[str]](), threading.Event()
 
-    def one(at: int) -> tuple[int, int, int, int]:
-        share = rounds // worlds + (at < rounds % worlds)
-        line = [sys.executable, "-W", "ignore", "-m", "tests.judges.loss", str(share)]
+    def live(at: int, rounds: int, seed: int) -> tuple[int, int, int, int]:
+        line = [sys.executable, "-W", "ignore", "-m", "tests.judges.loss", str(rounds), str(seed)]
         sums = (0, 0, 0)
         with subprocess.Popen(
-            [*line, str(seed + at)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as running:
             started.append(running)
             for printed in running.stdout or ():
@@ -164,13 +172,23 @@ def run_beside(*, rounds: int, seed: int, worlds: int) -> tuple[int, str]:
                     sums = (int(told[1]), int(told[2]), int(told[3]))
         return (running.returncode != 0, *sums)
 
+    def one(at: int) -> list[tuple[int, int, int, int]]:
+        share = rounds // worlds + (at < rounds % worlds)
+        return [
+            live(at, life, seed + at + worlds * n)
+            for n, life in enumerate(lives(share))
+            if not is_over.is_set()
+        ]
+
     with ThreadPoolExecutor(worlds) as pool:
         try:
-            failed, done, words, lost = map(sum, zip(*pool.map(one, range(worlds)), strict=True))
+            found = [lived for share in pool.map(one, range(worlds)) for lived in share]
         finally:
+            is_over.set()
             for running in started:
                 running.terminate()
-    return failed, f"{worlds} worlds: {done} rounds, {words} words accepted, {lost} lost"
+    failed, done, words, lost = map(sum, zip(*found, strict=True))
+    return failed, f"{len(found)} worlds: {done} rounds, {words} words accepted, {lost} lost"
 
 
 def main() -> int:
@@ -180,7 +198,7 @@ def main() -> int:
     worlds = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     print(f"seed {seed}, {os.cpu_count()} cores", flush=True)
     begun = time.monotonic()
-    if worlds > 1:
+    if worlds > 1 or rounds > _LIFE:
         code, said = run_beside(rounds=rounds, seed=seed, worlds=worlds)
         print(said)
     else:

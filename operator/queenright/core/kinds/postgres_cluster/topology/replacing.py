@@ -26,6 +26,7 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
     encode_replaced,
 )
 from queenright.core.kinds.postgres_cluster.topology.settled import (
+    is_reached,
     is_silent,
     raft_address,
     seatless,
@@ -180,6 +181,8 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
         return f"{member.node} is set to {node.availability}: somebody works on it"
     if member.node in state.maintained:
         return f"{member.node} is in maintenance"
+    if is_reached(state, member):
+        return f"another member's Raft node reaches {member.name}: it is alive"
     if unknown_voters(state):
         return "a voter that is no member is removed first"
     apart = seatless(state) | {raft_address(state, member)}

@@ -15,6 +15,7 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     holds_lock,
     is_silent,
     raft_of,
+    raft_self,
     seatless,
 )
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
@@ -94,6 +95,7 @@ def why_alive(place: DeployedMember, plan: Plan, observed: Observed, swarm: Swar
     own = f"{plan.cluster}_{place.name}"
     known = [raft for peer in peers(plan, observed) if (raft := raft_of(peer, observed))]
     leads, spared = 0, seatless(known)
+    voter = next((raft_self(p.value) for p in peers(plan, observed) if p.value.name == own), "")
     for peer in peers(plan, observed):
         if peer.value.name == own:
             if not is_silent(peer, observed):
@@ -104,5 +106,7 @@ def why_alive(place: DeployedMember, plan: Plan, observed: Observed, swarm: Swar
             return f"{peer.value.name} is not known to be well"
         if raft is None or (not raft.has_quorum and raft.address not in spared):
             return f"the Raft node of {peer.value.name} is not known to have a quorum"
+        if voter in raft.voters and voter not in raft.unreachable:
+            return f"the Raft node of {peer.value.name} reaches {own}"
         leads += holds_lock(peer, observed)
     return "" if leads == 1 else "no single other member is known to lead"

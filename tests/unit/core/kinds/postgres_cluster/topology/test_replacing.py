@@ -21,6 +21,7 @@ from tests.support.replacing_worlds import (
     dead,
     labels_of,
     noted,
+    reached,
     with_another_cluster,
 )
 from tests.support.topology_worlds import (
@@ -103,6 +104,15 @@ def test_a_member_that_answers_is_not_dead() -> None:
     assert notes_in(plan_for(alive, TEXT)) is None
     plan = plan_for(noted(alive, MINE), TEXT)
     assert notes_in(plan) == ()
+    assert not any(isinstance(action, NoteMembers | RaftRemove) for action in plan.actions)
+
+
+def test_a_member_that_others_reach_is_not_dead() -> None:
+    """The managers hear neither its node nor itself; it may stream, and lead Raft."""
+    plan = plan_for(reached(), TEXT)
+    assert notes_in(plan) is None
+    assert "another member's Raft node reaches member-3: it is alive" in told(plan)
+    plan = plan_for(noted(reached(), MINE), TEXT)
     assert not any(isinstance(action, NoteMembers | RaftRemove) for action in plan.actions)
 
 

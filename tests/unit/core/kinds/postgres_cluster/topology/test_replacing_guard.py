@@ -18,7 +18,14 @@ from queenright.core.observed import Observed, Unknown
 from queenright.core.planning.plan import Plan
 from tests.support.builders import status, swarm_of
 from tests.support.changed import with_member
-from tests.support.replacing_worlds import MINE, dead, labels_of, noted, with_another_cluster
+from tests.support.replacing_worlds import (
+    MINE,
+    dead,
+    labels_of,
+    noted,
+    reached,
+    with_another_cluster,
+)
 from tests.support.topology_worlds import (
     deployed,
     raft_nodes,
@@ -43,6 +50,7 @@ def bad(observed: Observed, *notes: Replaced) -> Plan:
         (with_member(dead(), "member-3", status("member-3", "member-1")), [MINE], "answers"),
         (with_member(dead(), "member-2", Unknown("")), [MINE], "is not known to be well"),
         (with_raft_nodes(dead(), raft_nodes([1, 2, 3], down=[2, 3])), [MINE], "to have a quorum"),
+        (reached(), [MINE], "reaches main_member-3"),
         (dead(), [MINE, Replaced("member-2", "node3", "node6")], "more than one"),
         (noted(dead(), Replaced("member-2", "node3", "node6")), [MINE], "more than one"),
         (dead(), [Replaced("member-3", "node4", "node3")], "has a member"),
