@@ -144,6 +144,8 @@ class FakePatroni:
         listed = vote.listed if vote is not None else instance.partner_addresses
         partners = frozenset(listed - {instance.raft_address})
         reachable = frozenset(addresses[n] for n in near if n in addresses and n != instance.name)
+        if vote is not None:
+            reachable |= vote.half_open
         leads, applied = raft.leader == instance.name, instance.applied
         if instance.volume.knows_raft and instance.volume.raft != "stuck":
             applied = max(applied, 2)  # of its own log, which it applies before it hears anybody

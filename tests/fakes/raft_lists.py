@@ -68,6 +68,8 @@ class RaftNode:
     can_apply: bool = True
     syncs_s: float = SYNC_S
     voters: set[str] | None = None
+    half_open: set[str] = field(default_factory=set)
+    """The addresses of nodes that went silent, and with which it calls itself connected still."""
 
     @property
     def listed(self) -> set[str]:

@@ -47,6 +47,7 @@ class RaftModel:
 
     def look(self, nodes: Sequence[RaftNode], reach: Reachability, now_s: float) -> None:
         self.now_s = now_s
+        before, known = self.peers, self.running
         running = [node for node in nodes if reach.runs(node.node_id)]
         self.running = {node.name: node for node in running}
         asked = [
@@ -61,6 +62,7 @@ class RaftModel:
         if asked:
             self.see_links(running, reach)
         self._keep_or_elect(now_s)
+        self._keep_half_open(before, known, reach)
         self.replicate()
         able = (
             frozenset(name for name in self.quorate if self.leader in self.peers[name]) - self.stuck
@@ -94,6 +96,27 @@ class RaftModel:
         self.quorate = frozenset(
             [node.name for node in running if len(self.peers[node.name]) * 2 > len(node.listed)]
         )
+
+    def _keep_half_open(
+        self, before: dict[str, frozenset[str]], known: dict[str, RaftNode], reach: Reachability
+    ) -> None:
+        """Have followers keep connections that nobody closed. pysyncobj looks at a connection's age
+        only when it sends, as a leader or a candidate does, and sets no keepalive on those that it
+        was called on: by nodes with a greater address (pysyncobj 0.3.17, `tcp_server.py`)."""
+        for name, node in self.running.items():
+            near = self.peers[name]
+            if name == self.leader or not self.leader:
+                node.half_open.clear()
+                continue
+            for other in before.get(name, near) - near:
+                lost = known.get(other)
+                is_silent = lost is not None and not (
+                    reach.runs(lost.node_id) and reach.linked(node.node_id, lost.node_id)
+                )
+                if lost is not None and is_silent and lost.address > node.address:
+                    node.half_open.add(lost.address)
+            if node.half_open:
+                node.half_open -= {self.running[other].address for other in near}
 
     @property
     def expires(self) -> bool:

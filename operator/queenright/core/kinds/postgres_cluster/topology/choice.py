@@ -107,7 +107,7 @@ def why_not_go(state: ClusterState, name: str) -> str | None:
     if state.desired.replacement.note_of(name) is not None and not silent:
         return "it answers again, and stays"
     if may_answer and member is not None and is_reached(state, member):
-        return "it does not answer, and another member's Raft node reaches it"
+        return "it does not answer, and Raft's leader reaches it"
     if may_answer and member is not None and not is_dead(state, member):
         return f"it does not answer, and neither is {member.node} down nor its Raft node cut off"
     return why_not_here(state, move.to)

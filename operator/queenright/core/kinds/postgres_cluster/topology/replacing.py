@@ -182,7 +182,7 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
     if member.node in state.maintained:
         return f"{member.node} is in maintenance"
     if is_reached(state, member):
-        return f"another member's Raft node reaches {member.name}: it is alive"
+        return f"Raft's leader reaches {member.name}: it is alive"
     if unknown_voters(state):
         return "a voter that is no member is removed first"
     apart = seatless(state) | {raft_address(state, member)}

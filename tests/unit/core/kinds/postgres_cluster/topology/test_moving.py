@@ -94,7 +94,7 @@ def test_a_member_that_another_one_reaches_is_not_dead(state: str) -> None:
     )
     plan = plan_for(with_node(observed, "node4", state=state), MOVED)
     assert not any(isinstance(action, RaftRemove | NoteMembers) for action in plan.actions)
-    assert "another member's Raft node reaches it" in reason(plan, "membership/main_member-3")
+    assert "Raft's leader reaches it" in reason(plan, "membership/main_member-3")
 
 
 def test_one_lost_answer_is_no_death() -> None:

@@ -111,7 +111,7 @@ def test_a_member_that_others_reach_is_not_dead() -> None:
     """The managers hear neither its node nor itself; it may stream, and lead Raft."""
     plan = plan_for(reached(), TEXT)
     assert notes_in(plan) is None
-    assert "another member's Raft node reaches member-3: it is alive" in told(plan)
+    assert "Raft's leader reaches member-3: it is alive" in told(plan)
     plan = plan_for(noted(reached(), MINE), TEXT)
     assert not any(isinstance(action, NoteMembers | RaftRemove) for action in plan.actions)
 
