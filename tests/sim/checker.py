@@ -66,6 +66,8 @@ def judge_failover(subject: Subject, verb: Verb, looked_at_s: float) -> Iterator
         yield f"a failover is forced {idle_s:.0f} s after a member led"
     if model.last_quorate_s.get(subject.cluster, -1.0) < looked_at_s:
         yield "a failover is forced without a quorum"
+    if again_s > looked_at_s:
+        return  # what the new leader has written since was not to be seen
     ends = {
         i.name: (i.volume.timeline, i.volume.location) for i in model.of_cluster(subject.cluster)
     }

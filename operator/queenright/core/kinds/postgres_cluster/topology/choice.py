@@ -52,13 +52,13 @@ def next_change(state: ClusterState) -> Change | None:
     is about to be started, while the change is not acknowledged (``why_not_fewer``), and in the
     pass that changes a note by which a member is replaced: what is to come is of the former one."""
     wanted = state.desired.topology
+    if {*decide_replacement(state).notes} != {*state.desired.replacement.noted}:
+        return None
     begun = [stage_of(state, m) for m in state.desired.members if m.name in wanted.leaving]
     for stage in ("service", "place"):
         for change in begun:
             if change.stage == stage:
                 return change
-    if {*decide_replacement(state).notes} != {*state.desired.replacement.noted}:
-        return None
     refused = why_not_fewer(state) is not None
     begun = [change for change in begun if why_not_go(state, change.member.name) is None]
     begun.sort(key=lambda change: departure_rank(state, change.member))

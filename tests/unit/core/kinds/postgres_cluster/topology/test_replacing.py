@@ -259,6 +259,16 @@ def test_a_note_that_is_taken_back_takes_no_vote_with_it() -> None:
     assert not any(isinstance(action, RaftRemove) for action in plan.actions)
 
 
+def test_a_note_that_is_taken_back_takes_no_service_with_it() -> None:
+    """The vote has gone already. The member is the file's again: at its next start it joins."""
+    observed, note = through(dead(), TEXT, LabelConfig)
+    observed, vote = through(after(observed, note), TEXT, RaftRemove)
+    observed, _ = through(after(observed, vote), TEXT, RemoveService)
+    plan = plan_for(observed, text_of(1, 2, 3))
+    assert notes_in(plan) == ()
+    assert not any(isinstance(action, RemoveService | NoteMembers) for action in plan.actions)
+
+
 def test_an_edit_goes_before_the_time() -> None:
     """Its line names a third node: that one is taken, not a spare."""
     edited = TEXT.replace("member-3, node: node4", "member-3, node: node7")
