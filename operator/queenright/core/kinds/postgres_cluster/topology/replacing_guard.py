@@ -106,8 +106,7 @@ def why_alive(place: DeployedMember, plan: Plan, observed: Observed, swarm: Swar
             return f"{peer.value.name} is not known to be well"
         if raft is None or (not raft.has_quorum and raft.address not in spared):
             return f"the Raft node of {peer.value.name} is not known to have a quorum"
-        hears = raft.state == "leader" and raft.has_quorum
-        if hears and voter in raft.voters and voter not in raft.unreachable:
+        if raft.hears(voter):
             return f"the Raft node of {peer.value.name} reaches {own}"
         leads += holds_lock(peer, observed)
     return "" if leads == 1 else "no single other member is known to lead"

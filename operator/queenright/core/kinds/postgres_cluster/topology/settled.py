@@ -220,18 +220,11 @@ def is_dead(state: ClusterState, member: DesiredMember) -> bool:
 
 
 def is_reached(state: ClusterState, member: DesiredMember) -> bool:
-    """Return True for a member that Raft's leader reaches: it is alive, whatever the swarm's
-    managers hear of its node. A follower's word is none: it sends nothing to the others, and goes
-    on to call a connection a connection whose other end has lost its power."""
+    """Return True for a member that leads Raft by another node's word, or that Raft's leader
+    reaches: it is alive, whatever the swarm's managers hear of its node."""
     own = raft_address(state, member)
     found = (state.raft_of(peer) for peer in others(state, {own}))
-    return any(status is not None and reaches(status, own) for status in found)
-
-
-def reaches(status: RaftStatus, voter: str) -> bool:
-    """Return True for a Raft node that leads with a quorum, and is connected with a voter."""
-    leads = status.state == "leader" and status.has_quorum
-    return leads and voter in status.voters and voter not in status.unreachable
+    return any(status is not None and status.hears(own) for status in found)
 
 
 def dead_members(state: ClusterState) -> tuple[DesiredMember, ...]:
