@@ -102,7 +102,8 @@ class RaftModel:
     ) -> None:
         """Have followers keep connections that nobody closed. pysyncobj looks at a connection's age
         only when it sends, as a leader or a candidate does, and sets no keepalive on those that it
-        was called on: by nodes with a greater address (pysyncobj 0.3.17, `tcp_server.py`)."""
+        was called on: by nodes with a greater address (pysyncobj 0.3.17, `tcp_server.py`). The
+        kernel of a frozen node answers a keepalive."""
         for name, node in self.running.items():
             near = self.peers[name]
             if name == self.leader or not self.leader:
@@ -113,7 +114,9 @@ class RaftModel:
                 is_silent = lost is not None and not (
                     reach.runs(lost.node_id) and reach.linked(node.node_id, lost.node_id)
                 )
-                if lost is not None and is_silent and lost.address > node.address:
+                if lost is None or not is_silent:
+                    continue
+                if lost.address > node.address or lost.node_id in reach.frozen:
                     node.half_open.add(lost.address)
             if node.half_open:
                 node.half_open -= {self.running[other].address for other in near}
