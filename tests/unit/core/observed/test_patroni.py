@@ -1,4 +1,4 @@
-"""What a Raft node's status says of the others."""
+"""A Raft node's word about the others, by its status."""
 
 from __future__ import annotations
 
