@@ -215,7 +215,7 @@ def is_dead(state: ClusterState, member: DesiredMember) -> bool:
     node, own = state.swarm.node(member.node), raft_address(state, member)
     peers = [state.raft_of(peer) for peer in others(state, {own})]
     found = [status for status in peers if status is not None]
-    is_cut_off = bool(found) and 2 * len(found) > len(peers)
+    is_cut_off = 2 * len(found) > len(peers) and all(own in s.unreachable for s in found)
     return node is None or node.state == "down" or is_cut_off
 
 
