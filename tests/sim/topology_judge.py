@@ -261,10 +261,12 @@ class TopologyJudge:
 
     def is_to_go(self, service: str, arrival: str) -> bool:
         """Return True for a member that the arrival stands for, or that the file, which has the
-        arrival, has no more: nothing rests on it but its vote, which is settled."""
+        arrival, has no more, or elsewhere (one that was replaced, and whose node is back): nothing
+        rests on it but its vote, which is settled."""
         name = service.removeprefix("main_")
         lines = lines_at(self.world, self.world.last_good_text)
-        return arrival.startswith(f"{name}-moved") or (arrival in lines and name not in lines)
+        goes = name not in lines or lines[name][1] != noted_voters(self.world).get(name)
+        return arrival.startswith(f"{name}-moved") or (arrival in lines and goes)
 
     def others(self, name: str) -> Iterator[str]:
         """Yield the services of the other members."""
