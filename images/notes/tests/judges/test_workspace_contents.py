@@ -14,7 +14,10 @@ pytestmark = pytest.mark.judge
 SCENARIOS = 22
 FILL = "\n\nWords that say what was decided, and why.\n\n" * 12
 #: Headings with the names of the workspace's own parts, one twice, one that is no Latin.
-HEADINGS = ("Plan", "Title", "Main", "Contents", "Beside", "Linked", "Plan", "Über uns", "Topbar", "Beside title")
+HEADINGS = (
+    *("Plan", "Title", "Main", "Contents", "Beside", "Linked", "Plan"),
+    *("Über uns", "Topbar", "Beside title"),
+)
 LONG = FILL + "".join(f"# {heading}{FILL}" for heading in HEADINGS)
 
 

@@ -12,7 +12,13 @@ from typing import Any
 from queenright.core.observed.archiving import Archiving
 from queenright.core.observed.base_copies import BaseCopy
 from queenright.core.observed.known import Known, Live, NotAsked, Unknown
-from queenright.core.observed.patroni import MemberStatus, RaftLoss, RaftStatus, TimelineEnd
+from queenright.core.observed.patroni import (
+    MemberStatus,
+    RaftLoss,
+    RaftStatus,
+    TimelineEnd,
+    raft_hears,
+)
 from queenright.core.observed.readiness import Readiness
 from queenright.core.observed.swarm import SwarmState
 from queenright.core.observed.swarm_objects import (
@@ -57,6 +63,7 @@ __all__ = (
     "node_key",
     "parameters_key",
     "parameters_of",
+    "raft_hears",
     "raft_key",
     "seen_parameters",
     "voters_key",

@@ -194,10 +194,11 @@ class RaftStatus:
         """The nodes that it lists, itself among them."""
         return self.reachable | self.unreachable | {self.address}
 
-    def hears(self, voter: str) -> bool:
-        """Return True if it hears this voter at present: it is led by it, or leads it. What a
-        follower says of another one counts for nothing: they send each other nothing, and
-        pysyncobj still calls itself connected with a node that has lost its power."""
-        if not self.has_quorum:
-            return False
-        return self.leader == voter or (self.state == "leader" and voter in self.reachable)
+
+def raft_hears(status: RaftStatus, voter: str) -> bool:
+    """Return True if a Raft node hears this voter at present: it is led by it, or leads it. What a
+    follower says of another one counts for nothing: they send each other nothing, and pysyncobj
+    still calls itself connected with a node that has lost its power."""
+    if not status.has_quorum:
+        return False
+    return status.leader == voter or (status.state == "leader" and voter in status.reachable)

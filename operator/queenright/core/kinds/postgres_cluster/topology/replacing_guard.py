@@ -23,7 +23,7 @@ from queenright.core.kinds.postgres_cluster.topology.replaced import (
     Replaced,
     decode_replaced,
 )
-from queenright.core.observed import NODE_DOWN, Known, Observed, SwarmState
+from queenright.core.observed import NODE_DOWN, Known, Observed, SwarmState, raft_hears
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import MEMBERS_LABEL
@@ -106,7 +106,7 @@ def why_alive(place: DeployedMember, plan: Plan, observed: Observed, swarm: Swar
             return f"{peer.value.name} is not known to be well"
         if raft is None or (not raft.has_quorum and raft.address not in spared):
             return f"the Raft node of {peer.value.name} is not known to have a quorum"
-        if raft.hears(voter):
+        if raft_hears(raft, voter):
             return f"the Raft node of {peer.value.name} reaches {own}"
         leads += holds_lock(peer, observed)
     return "" if leads == 1 else "no single other member is known to lead"

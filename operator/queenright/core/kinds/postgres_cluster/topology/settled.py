@@ -13,7 +13,7 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.places import decode_names
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.observed import RaftStatus, voters_key
+from queenright.core.observed import RaftStatus, raft_hears, voters_key
 from queenright.core.planning.service_context import answered_once
 from queenright.core.swarm.label_values import read_json
 from queenright.core.swarm.objects import PARTNERS_VARIABLE, VOTELESS_LABEL
@@ -224,7 +224,7 @@ def is_reached(state: ClusterState, member: DesiredMember) -> bool:
     reaches: it is alive, whatever the swarm's managers hear of its node."""
     own = raft_address(state, member)
     found = (state.raft_of(peer) for peer in others(state, {own}))
-    return any(status is not None and status.hears(own) for status in found)
+    return any(status is not None and raft_hears(status, own) for status in found)
 
 
 def dead_members(state: ClusterState) -> tuple[DesiredMember, ...]:
