@@ -6,7 +6,6 @@ as nobody closes the connection, so its word counts for nothing.
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import time
 from collections.abc import Callable
@@ -15,8 +14,8 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from queenright.adapters.patroni.raft_status import raft_status
-from queenright.core.observed import Known, RaftStatus, raft_hears
+from queenright.core.observed import RaftStatus, raft_hears
+from tests.contract.raft_statuses import Statuses, of_real_nodes, of_the_model
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.support.builders import NODE_OF
@@ -35,9 +34,9 @@ class Story:
     follower: RaftStatus
 
 
-def told(frozen: str, statuses: list[RaftStatus]) -> Story:
-    (leader,) = (status for status in statuses if status.state == "leader")
-    (follower,) = (status for status in statuses if status.state == "follower")
+def told(frozen: str, statuses: Statuses) -> Story:
+    (leader,) = (status for status in statuses.values() if status.state == "leader")
+    (follower,) = (status for status in statuses.values() if status.state == "follower")
     return Story(frozen, leader, follower)
 
 
@@ -54,13 +53,8 @@ def on_the_model() -> Story:
         )
         world.freeze(NODE_OF[frozen.name])
         await anyio.sleep(LASTS_S)
-        found = []
-        for one in members.values():
-            if one is not frozen:
-                reading = await world.patroni.raft(one.address, 5010)
-                assert isinstance(reading, Known), reading
-                found.append(reading.value)
-        return told(frozen.raft_address, found)
+        others = [one for one in members.values() if one is not frozen]
+        return told(frozen.raft_address, await of_the_model(world, others))
 
     return run_virtual(main)
 
@@ -71,26 +65,23 @@ def is_listed(nodes: RaftNodes, own: str) -> bool:
 
 
 def on_real_nodes() -> Story:
-    def read(address: str) -> RaftStatus:
-        host, _, port = address.rpartition(":")
-        reading = asyncio.run(raft_status(host, int(port), 5.0))
-        assert isinstance(reading, Known), reading
-        return reading.value
+    def leads(address: str) -> bool:
+        return of_real_nodes([address])[address].state == "leader"
 
     with raft_nodes() as nodes:
         # The node with the greater address calls. A leader would call again, and the kernel of a
         # process that is stopped takes the call.
         frozen = max(nodes.addresses)
-        if read(frozen).state == "leader":
+        others = [one for one in nodes.addresses if one != frozen]
+        if leads(frozen):
             nodes.kill(frozen)
-            others = [one for one in nodes.addresses if one != frozen]
-            nodes.until(lambda: any(read(o).state == "leader" for o in others), "another leader")
+            nodes.until(lambda: any(map(leads, others)), "another leader")
             nodes.start(frozen)
             nodes.until(lambda: is_listed(nodes, frozen), "the node to take part")
         nodes.processes[frozen].send_signal(signal.SIGSTOP)
         try:
             time.sleep(LASTS_S)
-            return told(frozen, [read(one) for one in nodes.addresses if one != frozen])
+            return told(frozen, of_real_nodes(others))
         finally:
             nodes.processes[frozen].send_signal(signal.SIGCONT)
 

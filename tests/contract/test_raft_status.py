@@ -5,20 +5,16 @@ A node that can't apply its log says that it has quorum, is listed by others, an
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
 import pytest
 
-from queenright.adapters.patroni.raft_status import raft_status
-from queenright.core.observed import Known, RaftStatus
+from tests.contract.raft_statuses import Statuses, of_real_nodes, of_the_model
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.support.raft_nodes import RaftNodes, raft_nodes
-
-Statuses = dict[str, RaftStatus]
 
 
 @dataclass(frozen=True)
@@ -40,12 +36,7 @@ def on_the_model() -> Story:
         await operator.stop()
 
         async def read() -> Statuses:
-            found = {}
-            for instance in world.patroni_model.of_cluster("main"):
-                reading = await world.patroni.raft(instance.address, 5010)
-                assert isinstance(reading, Known), reading
-                found[instance.raft_address] = reading.value
-            return found
+            return await of_the_model(world, world.patroni_model.of_cluster("main"))
 
         well = await read()
         leader = world.leader()
@@ -62,13 +53,7 @@ def on_the_model() -> Story:
 
 def on_real_nodes() -> Story:
     def read(nodes: RaftNodes) -> Statuses:
-        found = {}
-        for address in nodes.addresses:
-            host, _, port = address.rpartition(":")
-            reading = asyncio.run(raft_status(host, int(port), 5.0))
-            assert isinstance(reading, Known), reading
-            found[address] = reading.value
-        return found
+        return of_real_nodes(nodes.addresses)
 
     with raft_nodes() as nodes:
         own, files = nodes.addresses[2], nodes.files(nodes.addresses[2])

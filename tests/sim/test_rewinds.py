@@ -76,6 +76,16 @@ async def until(wanted: Callable[[], bool]) -> None:
     raise TimeoutError
 
 
+async def leader_at_rest(world: World, ruleset: Ruleset) -> Instance:
+    """Have a cluster made by this operator, and return its leader."""
+    world.start_operator(ruleset)
+    await world.until_whole()
+    await anyio.sleep(20)
+    leader = world.leader()
+    assert leader is not None
+    return leader
+
+
 async def broken_off(
     cut: Cut, ruleset: Ruleset = RULESET, tamper: Callable[[World], None] | None = None
 ) -> tuple[World, Invariants]:
@@ -85,11 +95,7 @@ async def broken_off(
     if tamper is not None:
         tamper(world)
     invariants = judged(world)
-    world.start_operator(ruleset)
-    await world.until_whole()
-    await anyio.sleep(20)
-    former = world.leader()
-    assert former is not None
+    former = await leader_at_rest(world, ruleset)
     node = NODE_OF[former.name]
     world.power_cut(node)
     # What it wrote in its last moments reached nobody.
@@ -113,7 +119,7 @@ async def broken_off(
 def test_a_rewind_that_is_broken_off_is_copied_anew(cut: Cut) -> None:
     async def main() -> None:
         world, invariants = await broken_off(cut)
-        assert any("is broken off" in what for _, what in world.patroni_model.story)
+        assert broken_in(world)
         await world.until_whole()
         assert [what for _, what in world.patroni.verbs].count("reinitialize") == 1
         assert not any(volume.is_torn for volume in world.patroni_model.volumes.values())
@@ -130,11 +136,7 @@ GUARDS = {guard.__name__ for guard in RULESET.guards} - {"rewinds_are_not_broken
 async def edited_meanwhile(ruleset: Ruleset = RULESET) -> World:
     """An edit that restarts each member is written while a former leader is rewound."""
     world = World(seed=3)
-    world.start_operator(ruleset)
-    await world.until_whole()
-    await anyio.sleep(20)
-    former = world.leader()
-    assert former is not None
+    former = await leader_at_rest(world, ruleset)
     node = NODE_OF[former.name]
     world.partition(node)
     former.volume.location += 5000
