@@ -244,12 +244,19 @@ async def _store(
         await _refuse(conn, draft)
     if log and log["is_early"] and waits:
         raise _EarlyError
-    body, seq, made = draft.body, state.seq + 1, uuid4()
+    answer = Accepted(state.seq + 1, uuid4())
     if log is None:
         await saving.snapshot(conn, draft.node_id, 0, row["title"], state.doc.decode())
     if found is not None:
         where = record.Where(row["space_id"], draft.node_id, draft.author)
         await record.page_mentions(conn, where, found)
+    await _write(conn, draft, answer, version=row["version"], base=first)
+    return _Stored(answer, is_new=True)
+
+
+async def _write(conn: Conn, draft: _Draft, answer: Accepted, *, version: int, base: UUID) -> None:
+    """Writes the edit and the log's new end; a log begins on the page's stored version."""
+    body = draft.body
     async with conn.pipeline():
         await conn.execute(
             "INSERT INTO page_logs"
@@ -260,10 +267,10 @@ async def _store(
             " turn_until = CASE WHEN page_logs.turn_of <> %(client)s THEN page_logs.turn_until END",
             {
                 "node": draft.node_id,
-                "seq": seq,
-                "id": made,
-                "version": row["version"],
-                "base": first,
+                "seq": answer.seq,
+                "id": answer.id,
+                "version": version,
+                "base": base,
                 "client": body.client,
             },
         )
@@ -272,8 +279,8 @@ async def _store(
             " VALUES (%s, %s, %s, %s, %s, %s, %s::json, %s, %s)",
             (
                 draft.node_id,
-                seq,
-                made,
+                answer.seq,
+                answer.id,
                 body.client,
                 body.n,
                 draft.author,
@@ -282,4 +289,3 @@ async def _store(
                 draft.digest,
             ),
         )
-    return _Stored(Accepted(seq, made), is_new=True)
