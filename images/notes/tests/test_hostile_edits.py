@@ -142,7 +142,11 @@ def test_numbers_that_are_no_positions_are_refused(stage: Stage, name: str, stat
         (b'{"steps":[{"stepType":"replace","from":', 400),
         (b"\xff\xfe", 400),
         (b"[]", 422),
-        (b'{"steps":["' + b"x" * 2_000_000 + b'"]}', 413),
+        (b'{"steps":["' + b"x" * 2_000_000 + b'"]}', 422),
+        (b'{"steps":"' + b"x" * 2_000_000 + b'"}', 422),
+        (b'{"steps":' + b"[" * 2_000_000, 422),
+        (b'{"steps":[' + b"[]," * 5_000_000 + b"[]]}", 422),
+        (b" " * 2_000_000 + b"{", 422),
         (b" " * 17_000_000, 413),
     ],
 )

@@ -110,11 +110,6 @@ INAPPLICABLE = {
     "more than 40 levels": replacing(0, 0, nested(41)),
     "an attribute of the document": {"stepType": "docAttr", "attr": "x", "value": 1},
     "an attribute of no node": {"stepType": "attr", "pos": 0, "attr": "src", "value": "/x"},
-    "two footnotes with a label": replacing(
-        5,
-        5,
-        *[{"type": "footnote", "attrs": {"label": n}, "content": [paragraph("x")]} for n in "aA"],
-    ),
     "a gap outside of the range": {
         "stepType": "replaceAround", "from": 2, "to": 3, "gapFrom": 0, "gapTo": 5, "insert": 0,
     },

@@ -2,7 +2,8 @@
 import { EditorState } from "prosemirror-state";
 import { addressFor } from "../src/doc/address";
 import type { Doc } from "../src/doc/types";
-import { inPlace } from "../src/editor/pasted";
+import { relabelled } from "../src/editor/pasted";
+import { inPlace } from "../src/editor/pasted_blocks";
 import { docOf, nodeFrom } from "../src/editor/schema";
 import { parse } from "../src/markdown/parse";
 
@@ -12,7 +13,8 @@ export function pasted(text: string): Doc | undefined {
   const lines = text.trim() ? plain : ({ type: "doc", content: [{ type: "paragraph" }] } as Doc);
   const state = EditorState.create({ doc: nodeFrom(lines) });
   const found = parse(text, addressFor, 10_000);
-  const tr = found && inPlace(state, 1, state.doc.content.size - 1, found);
+  const tr =
+    found && inPlace(state, { from: 1, to: state.doc.content.size - 1 }, found, relabelled);
   tr?.doc.check();
   return tr && docOf(tr.doc);
 }

@@ -36,6 +36,7 @@ class _Normaliser:
         self.nodes = 0
         self.characters = 0
         self.labels = dict[str, str]()
+        self.repeats = dict[str, int]()
         self.blocks_by_type: dict[str, Callable[[Json, str, int], list[Json]]] = {
             "paragraph": self._paragraph,
             "heading": self._heading,
@@ -55,15 +56,17 @@ class _Normaliser:
             raise SchemaError("doc", "a document is an object of the type doc")
         content = self._content(node, "doc")
         notes = [(n, child) for n, child in enumerate(content) if _is_note(child)]
+        named = list[str]()
         for at, note in notes:
             here = f"doc.content[{at}]"
             self._type(note, here)
-            name = label(attributes(note, here).get("label"), here)
-            if name.casefold() in self.labels:
-                raise SchemaError(here, "two footnotes have the same label")
-            self.labels[name.casefold()] = name
+            named.append(self._free(label(attributes(note, here).get("label"), here)))
+            self.labels[named[-1].casefold()] = named[-1]
         blocks = self.blocks([n for n in content if not _is_note(n)], "doc", 1)
-        footnotes = [self._note(note, f"doc.content[{at}]") for at, note in notes]
+        footnotes = [
+            self._note(note, f"doc.content[{at}]", name)
+            for (at, note), name in zip(notes, named, strict=True)
+        ]
         _end(blocks if footnotes else [])
         return {"type": "doc", "content": [*(blocks or empty()["content"]), *footnotes]}
 
@@ -142,8 +145,16 @@ class _Normaliser:
         blocks = self.blocks(self._content(node, path), path, depth + 1)
         return [{"type": "blockquote", "content": blocks or [{"type": "paragraph"}]}]
 
-    def _note(self, node: Json, path: str) -> Json:
-        name = attributes(node, path)["label"]
+    def _free(self, name: str) -> str:
+        """A footnote's label, or one like it if another footnote has it already."""
+        made, begin = name, name[:50]
+        number = self.repeats.get(begin.casefold(), 2)
+        while made.casefold() in self.labels:
+            made, number = f"{begin}-{number}", number + 1
+        self.repeats[begin.casefold()] = number
+        return made
+
+    def _note(self, node: Json, path: str, name: str) -> Json:
         blocks = self._with_paragraph(self._content(node, path), path, 1)
         return {"type": "footnote", "attrs": {"label": name}, "content": blocks}
 

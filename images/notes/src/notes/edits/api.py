@@ -19,7 +19,7 @@ from notes.edits.live import HERE_NODES, State, in_thread_if, is_long, size_of
 from notes.edits.missed import Edits, since
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
-from notes.http.routing import Table
+from notes.http.routing import DOCUMENT_LIMIT_BYTES, Table
 from notes.notifications import mentions, record
 from notes.pages import access
 from notes.pages.content import EditNumber, Title
@@ -43,7 +43,10 @@ class LiveView(msgspec.Struct, frozen=True):
 
 
 class EditIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Steps of one editor (`client`), its `n`th edit, based on the edit `base_seq`."""
+    """Steps of one editor (`client`), its `n`th edit, based on the edit `base_seq`.
+
+    The steps of a large body are checked JSON, read only after its sender's role is known.
+    """
 
     client: UUID
     n: EditNumber
@@ -112,7 +115,7 @@ async def list_edits(call: Call, id: UUID, query: EditsQuery) -> Edits:
     return await call.app.db.run(work)
 
 
-@table("POST", "/api/v1/nodes/{id}/edits", scope="write")
+@table("POST", "/api/v1/nodes/{id}/edits", scope="write", body_bytes=DOCUMENT_LIMIT_BYTES)
 async def post_edit(call: Call, id: UUID, body: EditIn) -> Accepted:
     """Store an edit; a 409 with the edits that it is behind, a 410 if they are gone.
 

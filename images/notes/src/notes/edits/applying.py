@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from notes.doc.attributes import SchemaError
 from notes.http.problems import Problem
 from notes.steps.mark_steps import MarkSetStep
@@ -12,8 +14,10 @@ from notes.steps.step_json import MAX_STEPS, apply_all, step_from
 MAX_WORK = 1_000_000
 
 
-def applied(doc: Node, given: list[Any]) -> Node:
-    """The document after the steps of a request. Raises a 422."""
+def applied(doc: Node, given: list[Any] | msgspec.Raw) -> Node:
+    """The document after the steps of a request; many are still JSON. Raises a 422."""
+    if isinstance(given, msgspec.Raw):
+        given = msgspec.json.decode(given)
     try:
         steps = [step_from(one, f"steps[{at}]") for at, one in enumerate(given)]
         count = sum(len(step.steps) if isinstance(step, MarkSetStep) else 1 for step in steps)

@@ -22,7 +22,7 @@ from notes.http.viewer import Scope
 
 Handler = Callable[..., Awaitable[Any]]
 JSON_LIMIT_BYTES = 1024 * 1024  # decoding takes the event loop a few milliseconds
-# A larger body with a document is decoded by a worker.
+# A larger body with a document, or with the steps that make one, is checked by a worker first.
 DOCUMENT_LIMIT_BYTES = 16 * 1024 * 1024
 MAX_PARAMETERS = 50
 _encode = msgspec.json.Encoder().encode
@@ -213,6 +213,9 @@ async def _json(call: Call, operation: Operation) -> Any:
             raise Problem(413, f"A JSON body may have at most {limit} bytes here.")
     if len(content) <= JSON_LIMIT_BYTES:
         return _decoded(operation, bytes(content))
+    if "steps" in operation.body.__struct_fields__:
+        rest, steps = await call.app.documents.split_steps(call.account, bytes(content))
+        return msgspec.structs.replace(_decoded(operation, rest), steps=msgspec.Raw(steps))
     rest, doc = await call.app.documents.split_body(call.account, bytes(content))
     return msgspec.structs.replace(_decoded(operation, rest), doc=msgspec.Raw(doc))
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from notes.doc.attributes import SchemaError
-from notes.doc.schema import normalise
+from notes.doc.schema import MAX_NODES, normalise
 from notes.steps.model import Node, StepError
 from notes.steps.reading import document
-from notes.steps.step_json import apply_all, step_from
+from notes.steps.step_json import MAX_STEPS, apply_all, step_from
+from notes.steps.steps import ReplaceAroundStep, ReplaceStep
 
 
 def parse(content: bytes) -> Node:
@@ -24,6 +25,31 @@ def applied(doc: Node, steps: bytes) -> Node:
     """The document after the steps of a stored edit."""
     given = msgspec.json.decode(steps)
     return apply_all(doc, [step_from(one, f"steps[{at}]") for at, one in enumerate(given)])
+
+
+def check_steps(steps: bytes) -> None:
+    """Checks that each of many steps can be read, without a document. Raises `SchemaError`.
+
+    Together they may have as many nodes as a page, so that there is room to apply them.
+    """
+    try:
+        given = msgspec.json.decode(steps)
+    except RecursionError:
+        raise SchemaError("steps", "has too many levels") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SchemaError("steps", f"is not JSON ({error})") from None
+    if not isinstance(given, list) or len(given) > MAX_STEPS:
+        raise SchemaError("steps", f"this is a list of at most {MAX_STEPS} steps")
+    nodes = 0
+    for at, one in enumerate(given):
+        try:
+            step = step_from(one, f"steps[{at}]")
+        except StepError as error:
+            raise SchemaError(f"steps[{at}]", str(error)) from None
+        if isinstance(step, ReplaceStep | ReplaceAroundStep):
+            nodes += sum(node.nodes for node in step.part.content)
+        if nodes > MAX_NODES:
+            raise SchemaError(f"steps[{at}]", f"more than {MAX_NODES} nodes")
 
 
 def replayed(doc: bytes, edits: Sequence[bytes]) -> bytes:

@@ -138,6 +138,11 @@ class Documents:
             raise Problem(400, f"The body is not JSON: {error.message}", field="body") from None
         return found
 
+    async def split_steps(self, account: str, body: bytes) -> tuple[bytes, bytes]:
+        """Splits the JSON of an edit into the rest and its steps. Raises a 422 for bad steps."""
+        found: tuple[bytes, bytes] = await self._run(account, "split_steps", body=body)
+        return found
+
     async def read_form(self, account: str, body: bytes) -> dict[str, str]:
         """The fields of a form. Raises a 400 for a damaged one."""
         try:

@@ -155,14 +155,30 @@ def _plain(text: bytes) -> bytes:
 
 def split_body(body: bytes) -> tuple[bytes, bytes]:
     """Splits a request's JSON into the rest and the field `doc`. Raises `SchemaError`."""
+    return _split(body, "doc")
+
+
+def _split(body: bytes, name: str) -> tuple[bytes, bytes]:
     try:
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except RecursionError:
         raise SchemaError("body", "has too many levels") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SchemaError("body", str(error)) from None
-    doc = bytes(fields.pop("doc", b""))
-    return msgspec.json.encode(fields), doc
+    found = bytes(fields.pop(name, b""))
+    return msgspec.json.encode(fields), found
+
+
+def split_steps(body: bytes) -> tuple[bytes, bytes]:
+    """Splits the JSON of an edit into the rest and its steps, which it checks one by one.
+
+    Raises `SchemaError`. Together they have no more nodes than a page may have.
+    """
+    from notes.steps.stored import check_steps
+
+    rest, steps = _split(body, "steps")
+    check_steps(steps or b"[]")
+    return rest, steps or b"[]"
 
 
 def _decoded(doc: bytes) -> Any:
@@ -239,6 +255,7 @@ TASKS: Mapping[str, Task] = {
         Task("compare_exact", compare_exact, list[differ.Piece], 10, 25, lambda old, new: False),
         Task("excerpts", excerpts, list[list[list[Fragment]]], 5, 15, _is_small_search),
         Task("split_body", split_body, tuple[bytes, bytes], 5, 15, lambda body: False),
+        Task("split_steps", split_steps, tuple[bytes, bytes], 10, 25, lambda body: False),
         Task("read_form", read_form, dict[str, str], 5, 15, lambda body: len(body) <= 16_384),
     )
 }

@@ -221,6 +221,11 @@ export function Editing({ node, from, done }: Given) {
           <button type="button" onClick={() => session.start()}>
             {w.retry}
           </button>
+          {session.isOne && (
+            <button type="button" onClick={() => session.leaveOut()}>
+              {w.leaveOut}
+            </button>
+          )}
         </p>
       )}
       {view && session && weigh(session.state.doc).foreign > 0 && (

@@ -208,7 +208,9 @@ export abstract class Followed<Around extends Outside> {
   private edit(edit: Edit): boolean {
     const { seq, id, title } = edit;
     if (seq <= this.seq) return true;
-    if (this.sending && edit.client === this.client && edit.n === this.sending.batch.n) {
+    // Each writer of a page reads the others' ids, and could send under one of them.
+    const isOwn = edit.client === this.client && edit.author_id === this.user;
+    if (this.sending && isOwn && edit.n === this.sending.batch.n) {
       // The log tells it sooner than the answer to the request.
       this.took(seq, id);
       return true;
@@ -218,7 +220,6 @@ export abstract class Followed<Around extends Outside> {
     try {
       steps = (edit.steps ?? []).map((json) => Step.fromJSON(schema, json));
       const inverted = this.receive(steps, seq, edit.author_id);
-      const isOwn = edit.client === this.client;
       this.remember({ ...{ seq, id, isOwn, title }, steps: paired(steps, inverted) });
     } catch {
       return false;
@@ -231,12 +232,13 @@ export abstract class Followed<Around extends Outside> {
   }
 
   /** Applies steps below the unsent ones; returns what takes them back. */
-  private receive(
+  protected receive(
     steps: readonly Step[],
     seq: number,
     author: string | null = null,
     past: readonly Undone[] = [],
     isLoss = false,
+    refused = 0,
   ): Step[] {
     const { tr, inverted, lost, awaited } = receive(
       this.now(),
@@ -244,6 +246,7 @@ export abstract class Followed<Around extends Outside> {
       { seq, author },
       past,
       isLoss,
+      refused,
     );
     if (lost.length) this.doubt(tr, lost);
     const maps = [

@@ -28,7 +28,12 @@ export function outside(isSame: () => boolean): SessionOutside {
     async send(page, client, batch) {
       // The edits of one person are never sent under another one's name.
       if (!isSame() || isWaiting(page)) throw new UnreachableError(page);
-      return request("POST", `/api/v1/nodes/${page}/edits`, { body: { client, ...batch } });
+      try {
+        return await request("POST", `/api/v1/nodes/${page}/edits`, { body: { client, ...batch } });
+      } catch (error) {
+        // The end of a sign-in tells nothing about a batch: the draft keeps it as it is.
+        throw isSame() ? error : new UnreachableError(page);
+      }
     },
     since: (page, seq, id) =>
       load<Edits>(`/api/v1/nodes/${page}/edits?since=${seq}&id=${id}`, () => undefined),

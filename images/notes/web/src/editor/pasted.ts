@@ -3,24 +3,15 @@
  * Backspace, or undo, makes it the text again.
  */
 import { closeHistory, undo } from "prosemirror-history";
-import { Fragment, type Node, type ResolvedPos, Slice } from "prosemirror-model";
-import {
-  type EditorState,
-  Plugin,
-  PluginKey,
-  Selection,
-  type Transaction,
-} from "prosemirror-state";
+import { Fragment, type Node, Slice } from "prosemirror-model";
+import { Plugin, PluginKey } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { addressFor } from "../doc/address";
-import type { Doc, DocNode } from "../doc/types";
 import type { PastedWords } from "../words/pasted_en";
-import { nodeFrom } from "./schema";
 
 /** The most that a page holds, and the most that is read as Markdown. */
 const MOST = 2_000_000;
 const MOST_READ = 500_000;
-const MAX_DEPTH = 40;
 
 /** Signs that hardly occur in a text that is not Markdown. */
 const SIGNS = [
@@ -58,80 +49,30 @@ const key = new PluginKey<Pasted | undefined>("pasted");
 const between = (doc: Node, from: number, to: number): string =>
   doc.textBetween(from, to, "\n", "\ufffc");
 
-const depthOf = (node: Node): number => {
-  let most = 0;
-  node.forEach((child) => {
-    most = Math.max(most, depthOf(child));
-  });
-  return node.isTextblock ? 0 : most + 1;
-};
+const fold = (node: Node): string => String(node.attrs.label).toLowerCase();
 
-const isInside = ($at: ResolvedPos, ...names: string[]): boolean =>
-  Array.from({ length: $at.depth + 1 }, (_, depth) => $at.node(depth).type.name).some((name) =>
-    names.includes(name),
-  );
-
-/** The labels of a document's footnotes. */
-function labelsOf(doc: Node): Set<string> {
-  const found = new Set<string>();
-  doc.forEach((node) => {
-    if (node.type.name === "footnote") found.add(String(node.attrs.label).toLowerCase());
-  });
-  return found;
-}
-
-/** The document with labels that are not taken. */
-function relabelled(doc: Doc, taken: ReadonlySet<string>): Doc {
-  const names = new Map<string, string>();
-  const used = new Set(taken);
-  for (const { type, attrs } of doc.content) {
-    const label = String(attrs?.label);
-    if (type !== "footnote") continue;
+/** A pasted content whose footnotes have labels that the document has not. */
+export function relabelled(content: Fragment, doc: Node): Fragment {
+  const [taken, names] = [new Set<string>(), new Map<string, string>()];
+  doc.forEach((node) => node.type.name === "footnote" && taken.add(fold(node)));
+  content.forEach((node) => {
+    const label = String(node.attrs.label);
     let made = label;
-    for (let n = 2; used.has(made.toLowerCase()); n += 1) made = `${label.slice(0, 50)}-${n}`;
-    used.add(made.toLowerCase());
-    names.set(label, made);
-  }
-  const rename = (node: DocNode): DocNode => {
-    const label = names.get(String(node.attrs?.label));
-    return {
-      ...node,
-      ...(label === undefined ? {} : { attrs: { ...node.attrs, label } }),
-      ...(node.content ? { content: node.content.map(rename) } : {}),
-    };
+    if (node.type.name !== "footnote" || !taken.has(fold(node))) return;
+    for (let n = 2; taken.has(made.toLowerCase()); n += 1) made = `${label.slice(0, 50)}-${n}`;
+    taken.add(made.toLowerCase());
+    names.set(fold(node), made);
+  });
+  const rename = (part: Fragment): Fragment => {
+    const made: Node[] = [];
+    part.forEach((node) => {
+      const label = node.attrs.label && names.get(fold(node));
+      const inner = rename(node.content);
+      made.push(label ? node.type.create({ label }, inner, node.marks) : node.copy(inner));
+    });
+    return Fragment.from(made);
   };
-  return rename(doc) as Doc;
-}
-
-/** Puts the blocks of a document in place of the text between two places; undefined where they do not fit. */
-export function inPlace(
-  state: EditorState,
-  from: number,
-  to: number,
-  given: Doc,
-): Transaction | undefined {
-  const $from = state.doc.resolve(from);
-  const doc = nodeFrom(relabelled(given, labelsOf(state.doc)));
-  const [blocks, notes]: [Node[], Node[]] = [[], []];
-  doc.forEach((node) => (node.type.name === "footnote" ? notes : blocks).push(node));
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  if (!first || !last || $from.depth + depthOf(doc) > MAX_DEPTH) return undefined;
-  const isLine = blocks.length === 1 && first.type.name === "paragraph";
-  if (!isLine && isInside($from, "tableCell", "tableHeader")) return undefined;
-  if (isInside($from, "codeBlock", "htmlBlock")) return undefined;
-  const content = Fragment.from(blocks);
-  const open = Slice.maxOpen(content, false);
-  const continues = /List$/.test(first.type.name) && isInside($from, "listItem", "taskItem");
-  const slice = new Slice(
-    content,
-    first.type.name === "paragraph" ? 1 : continues ? open.openStart : 0,
-    last.type.name === "paragraph" ? 1 : continues && blocks.length === 1 ? open.openEnd : 0,
-  );
-  const { tr } = state;
-  tr.replaceRange(from, to, slice);
-  const end = tr.mapping.map(to);
-  if (notes.length) tr.insert(tr.doc.content.size, notes);
-  return tr.setSelection(Selection.near(tr.doc.resolve(end), -1));
+  return names.size ? rename(content) : content;
 }
 
 /** What the plugin has of the workspace: its words, and who says a sentence to everybody. */
@@ -142,13 +83,16 @@ interface Around {
 
 /** Makes blocks of what was pasted, if nobody has changed it since. */
 async function convert(view: EditorView, { words, say }: Around): Promise<void> {
-  const { en, parse } = await import("../markdown/pasted");
+  const [{ en, parse }, { inPlace }] = await Promise.all([
+    import("../markdown/pasted"),
+    import("./pasted_blocks"),
+  ]);
   const said = await words(en);
   const pasted = key.getState(view.state);
   if (view.isDestroyed || view.composing || !pasted || pasted.isMade) return;
   const { from, to, text, plain } = pasted;
   const found = between(view.state.doc, from, to) === plain ? parse(text, addressFor) : undefined;
-  const tr = found && inPlace(view.state, from, to, found);
+  const tr = found && inPlace(view.state, { from, to }, found, relabelled);
   if (!tr) {
     view.dispatch(view.state.tr.setMeta(key, "none"));
     return;
@@ -192,6 +136,11 @@ export function pastes(around: Around): Plugin {
       },
     }),
     props: {
+      transformPasted(slice, view) {
+        const { content, openStart, openEnd } = slice;
+        if (view.dragging?.move) return slice;
+        return new Slice(relabelled(content, view.state.doc), openStart, openEnd);
+      },
       handleDOMEvents: {
         keydown(_view, event) {
           isShifted = event.shiftKey || event.key === "Shift";

@@ -12,13 +12,19 @@ import type { Doc, DocNode } from "../doc/types";
 interface Look extends Partial<NodeSpec> {}
 type Attrs = Record<string, string | number | boolean | null>;
 
-const levelOf = (dom: HTMLElement): Attrs => ({
-  level: Number(dom.dataset.level ?? dom.tagName.slice(1)),
+/** The most that the server takes: characters of an attribute, and the first number of a list. */
+const [MOST_TEXT, MOST_START] = [10_000, 999_999_999];
+
+const levelOf = ({ dataset: { level = "" }, tagName }: HTMLElement): Attrs => ({
+  // Pages of others use the same name for numbers such as 2.1.
+  level: Number(/^[1-6]$/.test(level) ? level : tagName.slice(1)),
 });
-const own = (dom: HTMLElement, name: string): Attrs | false => {
-  const found = dom.dataset[name];
-  return found === undefined ? false : { [name]: found };
+const own = (dom: HTMLElement, name: string, isSound: RegExp): Attrs | false => {
+  const found = dom.dataset[name] ?? "";
+  return isSound.test(found) ? { [name]: found } : false;
 };
+const labelOf = (dom: HTMLElement): Attrs | false =>
+  own(dom, "label", /^[^\s\p{C}[\]\\|`]{1,60}$/u);
 const aligned = (dom: HTMLElement): Attrs => ({
   align: ["left", "center", "right"].find((one) => dom.classList.contains(one)) ?? null,
 });
@@ -28,7 +34,10 @@ const cell = (tag: string): Look => ({
   toDOM: (node) => [tag, node.attrs.align ? { class: node.attrs.align } : {}, 0],
 });
 const title = (text: string | null | undefined): string | null =>
-  text?.replace(/\p{Cc}+/gu, " ").trim() || null;
+  text
+    ?.slice(0, MOST_TEXT)
+    .replace(/[\p{Cc}\p{Cs}]+/gu, " ")
+    .trim() || null;
 
 /** The attributes of a pasted picture; false for one that the server would refuse. */
 function imageOf(dom: HTMLElement): Attrs | false {
@@ -67,7 +76,10 @@ const LOOKS: Record<string, Look> = {
       {
         tag: "ol",
         getAttrs: (dom) => ({
-          start: Math.max(0, Number.parseInt(dom.getAttribute("start") ?? "1", 10) || 0),
+          start: Math.min(
+            Math.max(0, Number.parseInt(dom.getAttribute("start") ?? "1", 10) || 0),
+            MOST_START,
+          ),
         }),
       },
     ],
@@ -106,7 +118,7 @@ const LOOKS: Record<string, Look> = {
       {
         tag: "pre",
         preserveWhitespace: "full",
-        getAttrs: (dom) => ({ language: dom.dataset.language || null }),
+        getAttrs: (dom) => ({ language: title(dom.dataset.language) }),
       },
     ],
     toDOM: (node) => [
@@ -133,7 +145,7 @@ const LOOKS: Record<string, Look> = {
   footnote: {
     defining: true,
     isolating: true,
-    parseDOM: [{ tag: "div.footnote[data-label]", getAttrs: (dom) => own(dom, "label") }],
+    parseDOM: [{ tag: "div.footnote[data-label]", getAttrs: labelOf }],
     toDOM: ({ attrs: { label } }) => [
       "div",
       { class: "footnote", "data-label": label, "data-number": numberOf(label) },
@@ -154,11 +166,17 @@ const LOOKS: Record<string, Look> = {
     toDOM: imageDOM,
   },
   htmlInline: {
-    parseDOM: [{ tag: "code[data-html]", priority: 60, getAttrs: (dom) => own(dom, "html") }],
+    parseDOM: [
+      {
+        tag: "code[data-html]",
+        priority: 60,
+        getAttrs: (dom) => own(dom, "html", /^[^]{1,10000}$/),
+      },
+    ],
     toDOM: (node) => ["code", { "data-html": node.attrs.html }, node.attrs.html],
   },
   footnoteReference: {
-    parseDOM: [{ tag: "sup[data-label]", priority: 60, getAttrs: (dom) => own(dom, "label") }],
+    parseDOM: [{ tag: "sup[data-label]", priority: 60, getAttrs: labelOf }],
     toDOM: ({ attrs: { label } }) => ["sup", { "data-label": label }, `[${numberOf(label)}]`],
   },
 };

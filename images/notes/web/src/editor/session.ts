@@ -49,6 +49,8 @@ export class Session extends Followed<SessionOutside> {
   saving: Saving = "saved";
   /** The reason of a refusal, in the server's words. */
   reason = "";
+  /** True if the server refuses one change, which can be left out. */
+  isOne = false;
   /** Called after each transaction, by what draws the document. */
   show: ((tr: Transaction) => void) | undefined;
   /** Takes in what the browser has done and not yet told: a click, a key. */
@@ -146,6 +148,15 @@ export class Session extends Followed<SessionOutside> {
 
   stop(): void {
     this.#isStopped = true;
+  }
+
+  /** Takes back the change that the server refuses: it becomes a doubtful place, and the rest is sent. */
+  leaveOut(): void {
+    if (!this.isOne) return;
+    this.isOne = false;
+    this.receive([], this.seq, null, [], false, batch(this.state, 1).count);
+    void this.keep();
+    this.start();
   }
 
   /**
@@ -264,11 +275,13 @@ export class Session extends Followed<SessionOutside> {
       return false;
     }
     this.sending = null;
-    if (error.status === 422 && this.#most > 1 && sending.batch.steps.length > 1) {
-      // A large page takes few steps at once.
-      this.#most = Math.max(1, Math.floor(sending.batch.steps.length / 2));
+    const { length } = sending.batch.steps;
+    if ([413, 422].includes(error.status) && length > 1) {
+      // A large page takes few steps at once, and a request few large ones.
+      this.#most = Math.floor(length / 2);
       return true;
     }
+    this.isOne = error.status === 422 && length === 1;
     await this.lose(error);
     this.#say("refused", error.message);
     return true;

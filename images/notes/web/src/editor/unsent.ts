@@ -120,8 +120,9 @@ export interface Undone extends Unsent {
  * Applies steps that the server accepted from others, as edit `seq`, below the unsent ones.
  *
  * `past` are steps that the server had accepted and has lost: they are taken back, and those of one's own are
- * unsent again. With `isLoss` the steps are the difference to a document without edits that are lost, too. A step that would delete what others wrote meanwhile is not done. Throws if the
- * steps don't apply.
+ * unsent again. With `isLoss` the steps are the difference to a document without edits that are lost, too. The first
+ * `refused` unsent steps are taken back for good. A step that would delete what others wrote meanwhile is not done.
+ * Throws if the steps don't apply.
  */
 export function receive(
   state: EditorState,
@@ -129,6 +130,7 @@ export function receive(
   { seq, author }: { seq: number; author: string | null },
   past: readonly Undone[] = [],
   isLoss = false,
+  refused = 0,
 ): Received {
   const own: Undone[] = [...past, ...unsentOf(state).map((one) => ({ ...one, isOwn: true }))];
   const { tr } = state;
@@ -149,7 +151,9 @@ export function receive(
   for (const [index, { step, isOwn }] of own.entries()) {
     const mapping = tr.mapping.slice(from);
     from -= 1;
-    if (!isOwn) continue;
+    const isRefused = index >= past.length && index < past.length + refused;
+    if (isRefused && step instanceof ReplaceStep && step.slice.size) lost.push(index);
+    if (!isOwn || isRefused) continue;
     const doc = tr.doc;
     const mapped = stillThere(step, step.map(mapping));
     const isTaking = mapped instanceof ReplaceStep && takes(doc, mapped, theirs);

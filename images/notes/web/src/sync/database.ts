@@ -2,7 +2,8 @@
  * The store of this browser for offline reading (IndexedDB).
  *
  * Invariant: each stored page, tree and picture names its user, and only the user who is signed in,
- * or was when the network went away, is shown them. Nothing is stored for a user who has signed out.
+ * or was when the network went away, is shown them. Nothing is stored for a user who has signed out, but for what they
+ * had typed before, where the rest stays, too: hidden until they sign in again.
  */
 import {
   type DBSchema,
@@ -122,16 +123,18 @@ export type Writing = IDBPTransaction<Schema, typeof WRITTEN, "readwrite">;
 /**
  * Writes in one transaction, and only if the user is still signed in: false if not.
  *
- * What was read before a sign-out may arrive after it, in this tab or in another one.
+ * What was read before a sign-out may arrive after it, in this tab or in another one. With `mayBeHidden` it is written
+ * also while what is stored for the user is hidden; not after it was cleared, or somebody else has signed in.
  */
 export async function writeFor(
   user: string,
   act: (work: Writing) => Promise<unknown>,
+  mayBeHidden = false,
 ): Promise<boolean> {
   const work = await beginWriting(...WRITTEN);
   if (!work || isAnother(user)) return false;
   const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
-  const isStill = found?.isActive === true && found.me.id === user;
+  const isStill = found?.me.id === user && (found.isActive || mayBeHidden);
   if (isStill) await act(work);
   await work.done;
   return isStill;

@@ -4,9 +4,10 @@
  * Invariant: a draft is deleted only after the server has accepted all its edits, by a sign-out that
  * deletes everything, or by its user. Each one belongs to the tab that holds the lock of its name.
  */
-import { beginWriting, database, writeFor } from "./database";
+import { beginWriting, database, writeFor, type Writing } from "./database";
 import { forgetUpload, keptUploads } from "./kept_files";
 import { forgetRequest, keptRequests } from "./kept_requests";
+import { whileHeld } from "./leases";
 import type { Draft, Remembered, StoredDoubt, StoredDraft, StoredEdit } from "./stored";
 
 export { take, takeStored } from "./leases";
@@ -31,13 +32,20 @@ export const REMEMBERED_MS = 24 * 3_600_000;
 export const overAt = (fresh: readonly StoredEdit[], before: number | undefined): number =>
   before === undefined || fresh.some((edit) => edit.isOwn) ? Date.now() : before;
 
-/** Stores the state of a session; false if its user is not signed in any more. */
-export async function keepDraft(keeping: Keeping): Promise<boolean> {
+/**
+ * Stores the state of a session; false if its user is not signed in any more, and what is stored for them was cleared.
+ *
+ * What was typed may wait for a slow write, or in another tab, while the sign-in ends: it is stored all the same.
+ */
+export const keepDraft = (keeping: Keeping): Promise<boolean> =>
+  whileHeld(keeping.draft.client, keepNow(keeping));
+
+async function keepNow(keeping: Keeping): Promise<boolean> {
   const { isSent, cut, oldest, fresh, doubts } = keeping;
   const { doc, ...draft } = keeping.draft;
   const { client, base } = draft;
   noteUnsent();
-  const isKept = await writeFor(draft.user, async (work) => {
+  const act = async (work: Writing): Promise<void> => {
     const [drafts, remembered] = [work.objectStore("drafts"), work.objectStore("remembered")];
     const [accepted, bases] = [work.objectStore("accepted"), work.objectStore("bases")];
     const isRemembered = oldest !== undefined || draft.awaited !== undefined;
@@ -61,7 +69,8 @@ export async function keepDraft(keeping: Keeping): Promise<boolean> {
     for (const one of doubts) writes.push(work.objectStore("doubts").put(one));
     await Promise.all(writes);
     if (!isStored && !(await remembered.count(client))) await bases.delete(basesOf(client));
-  });
+  };
+  const isKept = await writeFor(draft.user, act, true);
   // What was accepted may go after a sign-out, too; with a doubtful place, the draft is all that is stored of it.
   if (!isKept && isSent && !doubts.length) await removeDraft(client);
   return isKept;

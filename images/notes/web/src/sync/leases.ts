@@ -18,9 +18,37 @@ const asking = new Set<string>();
 let renewing: ReturnType<typeof setInterval> | undefined;
 let channel: BroadcastChannel | undefined;
 
+/** What is being stored of the drafts of this tab. */
+const storing = new Map<string, Promise<unknown>>();
+
+/** Stores a part of a draft: until that is done, and what waits for it, the draft is not given to others. */
+export async function whileHeld<T>(client: string, work: Promise<T>): Promise<T> {
+  storing.set(client, work);
+  try {
+    return await work;
+  } finally {
+    if (storing.get(client) === work) storing.delete(client);
+  }
+}
+
+async function whenStored(client: string): Promise<void> {
+  for (let work = storing.get(client); work; work = storing.get(client)) {
+    await work.catch(() => undefined);
+    // What has waited for this write begins at once.
+    await new Promise((done) => setTimeout(done));
+  }
+}
+
 /** Takes a draft or an upload for this tab until the returned function is called; undefined if another has it. */
-export function take(client: string): Promise<(() => void) | undefined> {
-  const name = `notes-draft-${client}`;
+export async function take(client: string): Promise<(() => void) | undefined> {
+  const release = await takeName(`notes-draft-${client}`);
+  // A session that has ended may still have something to store: who reads the draft then has that, too.
+  return (
+    release && (() => (storing.has(client) ? void whenStored(client).then(release) : release()))
+  );
+}
+
+function takeName(name: string): Promise<(() => void) | undefined> {
   if (!navigator.locks) return lease(name);
   return new Promise((taken) => {
     void navigator.locks.request(name, { ifAvailable: true }, (lock) => {

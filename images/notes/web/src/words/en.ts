@@ -169,6 +169,7 @@ export const en = {
   offlineNobody: "You are offline",
   offlineNobodyText: "Nobody is signed in on this device, so there is nothing to show.",
   retry: "Try again",
+  leaveOut: "Leave this change out",
   importPages: "Import pages",
   jobs: "Your jobs",
   notFound: "This page does not exist",

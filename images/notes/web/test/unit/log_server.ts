@@ -57,8 +57,10 @@ export class Server {
     this.docs.length = after + 1;
     this.edits.length = after;
   }
-  post(client: string, batch: Batch): { seq: number; id: string } {
-    const before = this.edits.find((one) => one.client === client && one.n === batch.n);
+  post(client: string, batch: Batch, author = "u"): { seq: number; id: string } {
+    const before = this.edits.find(
+      (one) => one.author_id === author && one.client === client && one.n === batch.n,
+    );
     if (before) {
       assert.deepEqual(before.steps, batch.steps, "a number is used for one batch only");
       return before;
@@ -74,7 +76,7 @@ export class Server {
     this.docs.push(this.doc);
     const id = `e${(Server.made += 1)}`;
     const { n, steps, title = null } = batch;
-    this.edits.push({ seq: this.seq + 1, id, client, n, steps, title, author_id: null, at: "" });
+    this.edits.push({ seq: this.seq + 1, id, client, n, steps, title, author_id: author, at: "" });
     return { seq: this.seq, id };
   }
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorState } from "prosemirror-state";
 import type { Doc, DocNode } from "../../src/doc/types";
-import { inPlace, looksLikeMarkdown } from "../../src/editor/pasted";
+import { looksLikeMarkdown, relabelled } from "../../src/editor/pasted";
+import { inPlace } from "../../src/editor/pasted_blocks";
 import { docOf, nodeFrom } from "../../src/editor/schema";
 import { addressFor } from "../../src/doc/address";
 import { parse as read } from "../../src/markdown/parse";
@@ -29,7 +30,12 @@ function over(content: DocNode[], markdown: string): Doc | undefined {
   doc.descendants((node, pos) => {
     if (node.isText && node.text?.includes("@")) at = pos + node.text.indexOf("@");
   });
-  const tr = inPlace(EditorState.create({ doc }), at, at + 1, parse(markdown) as Doc);
+  const tr = inPlace(
+    EditorState.create({ doc }),
+    { from: at, to: at + 1 },
+    parse(markdown) as Doc,
+    relabelled,
+  );
   tr?.doc.check();
   return tr && docOf(tr.doc);
 }

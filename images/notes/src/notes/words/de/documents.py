@@ -105,7 +105,6 @@ MESSAGES: Final = {
         "eine Zeile enthält nur tableCell und tableHeader"
     ),
     "a table with too many cells": "eine Tabelle mit zu vielen Zellen",
-    "two footnotes have the same label": "zwei Fußnoten haben denselben Namen",
     "more than %s levels": "mehr als %s Ebenen",
     "more than %s nodes": "mehr als %s Knoten",
     "more than %s characters": "mehr als %s Zeichen",
@@ -118,6 +117,7 @@ MESSAGES: Final = {
     ),
     "position %s is outside of the document": "die Stelle %s liegt außerhalb des Dokuments",
     "this is a position in the slice": "das ist eine Stelle im Ausschnitt",
+    "this is a list of at most %s steps": "hier steht eine Liste von höchstens %s Schritten",
     "this is a list of at most %s mark steps": (
         "das ist eine Liste von höchstens %s Schritten für Auszeichnungen"
     ),

@@ -15,7 +15,7 @@ import { hasLost } from "../../app/comments";
 import { makeId } from "../../app/presence";
 import { userId } from "../../app/store";
 import { plainText } from "../../doc/text";
-import type { Doc, DocNode } from "../../doc/types";
+import type { Doc } from "../../doc/types";
 import { ending } from "../../editor/given_up";
 import { isDamaged, writtenIn } from "../../editor/damaged";
 import { docOf, nodeFrom, schema } from "../../editor/schema";
@@ -32,6 +32,8 @@ import {
   whole,
 } from "../../sync/drafts";
 import type { Draft } from "../../sync/stored";
+import { withPlaces } from "./content";
+import { keyOf } from "./key";
 import { lostWords, ready } from "./words";
 
 /** A text, and the sessions whose words are in it. */
@@ -72,8 +74,10 @@ async function storedDraft(client: string): Promise<Draft | undefined> {
 async function contentOf(draft: Draft): Promise<Doc> {
   const made = isDamaged(draft) ? writtenIn(draft.steps) : after(draft);
   const doubts = (await doubtsOf(draft.user)).filter((one) => one.page === draft.page);
-  const more = doubts.flatMap((one) => one.mine) as DocNode[];
-  return { ...made, content: [...made.content, ...more] };
+  return withPlaces(
+    made,
+    doubts.map((one) => one.mine),
+  );
 }
 
 /** True if the words of a text are all in a newer one of the same page. */
@@ -171,19 +175,12 @@ export async function saveAsNew(one: Text, space: string): Promise<string> {
   }
   // By the key, a second try after a lost answer finds the page that the first one made of this very text.
   const doc = await contentOf(draft);
-  const body = { title: one.title, doc, key: await keyOf(one, doc) };
+  const key = await keyOf(JSON.stringify([one.client, one.title, doc]));
+  const body = { title: one.title, doc, key };
   const made = await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
   await follow(made, one);
   await leave(one, draft);
   return made.id;
-}
-
-/** The key of a text as it is now, in the form of an id. */
-async function keyOf({ client, title }: Text, doc: Doc): Promise<string> {
-  const content = new TextEncoder().encode(JSON.stringify([client, title, doc]));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).slice(0, 16);
-  const hex = [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /** Gives a text up. */

@@ -172,6 +172,7 @@ export const words: Words = {
   offlineNobody: "Sie sind offline",
   offlineNobodyText: "Auf diesem Gerät ist niemand angemeldet, daher gibt es nichts zu zeigen.",
   retry: "Erneut versuchen",
+  leaveOut: "Diese Änderung weglassen",
   importPages: "Seiten importieren",
   jobs: "Ihre Aufträge",
   notFound: "Diese Seite gibt es nicht",
