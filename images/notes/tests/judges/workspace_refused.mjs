@@ -1,5 +1,5 @@
 // Pastes what is large or odd, and has a change refused; prints a line for each scenario that holds: what is pasted is saved, and
-// one change that the server refuses holds up nothing else.
+// one change that the server refuses holds up nothing else. A newer version of the application takes the store over.
 // Arguments: the addresses of two replicas; people, a token and ids as JSON.
 import { accessible, ada, api, docOf, first, holds, isSaved, judge, opened, pages, textOf, until } from './workspace_tools.mjs';
 
@@ -81,4 +81,27 @@ async function one() {
   await context.close();
 }
 
-await judge(large, odd, one);
+async function newer() {
+  const id = await make('Newer', [line('one')]);
+  const { context, page, text } = await opened(first, ada, id, MAY);
+  await page.route('**/edits', (route) => route.abort());
+  await atEnd(page, text);
+  await page.keyboard.type(' unsent');
+  await page.evaluate(() => { window.isSame = true; });
+  const other = await context.newPage();
+  await other.goto(`${first}/api/v1/openapi.json`);
+  // As a tab with the next version of the application opens the store.
+  const drafts = await other.evaluate(() => new Promise((done, fail) => {
+    const opening = indexedDB.open('notes', 1_000);
+    opening.onerror = () => fail(opening.error);
+    opening.onsuccess = () => {
+      const all = opening.result.transaction('drafts').objectStore('drafts').getAll();
+      all.onsuccess = () => done(all.result.flatMap((draft) => draft.steps).map((step) => step.slice.content[0].text).join(''));
+    };
+  }));
+  holds('what was typed is in the store for the newer version', drafts.includes('unsent'));
+  holds('a tab that can store nothing more begins anew', await until(() => page.evaluate(() => !window.isSame).catch(() => false), () => page.url()));
+  await context.close();
+}
+
+await judge(large, odd, one, newer);

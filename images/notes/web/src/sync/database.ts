@@ -76,9 +76,11 @@ export function database(): Promise<Database | undefined> {
       db.createObjectStore("values", { keyPath: "name" });
     },
     blocking(_current, _blocked, event) {
-      // Another tab has a newer version of the application.
+      // Another tab has a newer version of the application. This one could send on, and store nothing of that: who
+      // continued its draft would send again what was accepted since.
       (event.target as IDBDatabase).close();
       opening = undefined;
+      globalThis.location?.reload?.();
     },
     terminated() {
       opening = undefined;
