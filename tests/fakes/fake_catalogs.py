@@ -228,9 +228,9 @@ class ModelledServers:
     async def primary(self, server: Server) -> Instance:
         """Return the member at the address, if it is a primary that takes the password."""
         store, reach = self.model.orchestrator.store, self.model.orchestrator.reach
-        node_id = next((n.id for n in store.nodes.values() if n.address == server.host), None)
+        node = store.node_at(server.host)
         where = f"{server.host}:{server.port}"
-        if node_id is None or not reach.hears(node_id):
+        if node is None or not reach.hears(node.id):
             await anyio.sleep(TIMEOUT_S)
             raise UnavailableError(f"{where} does not answer in {TIMEOUT_S:g} s")
         await anyio.sleep(ANSWER_S)

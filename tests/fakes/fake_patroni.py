@@ -72,13 +72,9 @@ class FakePatroni:
     async def ask(self, address: str, port: int, *, of_raft: bool = False) -> Instance | Unknown:
         """The member that hears a question on this port, after the time that takes."""
         store, reach = self.model.orchestrator.store, self.model.orchestrator.reach
-        node_id = None
-        for node in store.nodes.values():
-            if node.address == address:
-                node_id = node.id
-                break
+        node = store.node_at(address)
         lost = self.deaf and self.rng.random() < self.deaf
-        if lost or node_id is None or not reach.hears(node_id):
+        if lost or node is None or not reach.hears(node.id):
             await asyncio.sleep(TIMEOUT_S)
             return Unknown(f"http://{address}:{port} does not answer: timed out")
         slow = self.faults.slow and self.rng.random() < self.faults.slow

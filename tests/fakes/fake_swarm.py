@@ -132,6 +132,8 @@ class FakeSwarm:
             if now.engine != state.engine:  # it answers 503 then, not with empty lists
                 raise UnavailableError(f"the engine's swarm is {now.engine.swarm_state} now")
             found[kind] = getattr(now, kind)
+            if kind == "nodes":
+                found["former_nodes"] = now.former_nodes
             await asyncio.sleep(self.rng.uniform(0, 0.05))
         return replace(state, **found)  # type: ignore[arg-type]
 

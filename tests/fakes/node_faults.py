@@ -65,6 +65,26 @@ class NodeFaults:
             self.reach.unpowered.discard(node_id)
             self._back(node_id)
 
+    def rename_node(self, name: str, other: str) -> None:
+        """The machine starts anew under another hostname: its id, labels and volumes are as
+        before."""
+        self.power_cut(name)
+        self.store.set_node(self.store.node_named(name).id, name=other)
+        self.power_on(other)
+
+    def rejoin_node(self, name: str) -> None:
+        """The machine leaves the swarm, which ends its containers, and joins again: it has another
+        id, no labels, and the volumes of before. The swarm goes on listing the former id."""
+        node = self.store.node_named(name)
+        self.reach.unpowered.add(node.id)
+        self.orchestrator.power_lost(node.id)
+        self.store.set_node(node.id, state="down")
+        former, joined = self.store.add_again(name)
+        volumes = self.patroni_model.volumes
+        for (node_id, source), volume in list(volumes.items()):
+            if node_id == former.id:
+                volumes[joined.id, source] = volume
+
     def partition(self, name: str) -> None:
         """The node hears nobody."""
         self._part(self.reach.unreachable, self.store.node_named(name).id)

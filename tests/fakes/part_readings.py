@@ -48,6 +48,8 @@ class PartReadings:
         """Return what a reading shows of this state of the swarm."""
         if owners is not None and self.last is not None and listens:
             kept = {kind: getattr(self.last, kind) for kind in KEPT if kind not in told}
+            if "nodes" in kept:
+                kept["former_nodes"] = self.last.former_nodes
             state = with_part(self.last, replace(state, **kept), owners)
         self.last = state
         return state

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 from queenright.core.observed import NEVER, Engine, Live, LiveService, Node, SwarmState
+from queenright.core.observed.node_names import by_name
 from queenright.core.swarm.objects import (
     HOST_NETWORK,
     Config,
@@ -63,9 +64,11 @@ class SwarmStore:
         """A consistent copy."""
         if self.engine.swarm_state != "active" or not self.engine.is_manager:
             return SwarmState(self.engine)
+        nodes, former_nodes = by_name(self.nodes.values())
         return SwarmState(
             engine=self.engine,
-            nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
+            nodes=nodes,
+            former_nodes=former_nodes,
             services=tuple(self.services.values()),
             tasks=tuple(task.snapshot() for task in self.tasks.values()),
             networks=tuple(self.networks.values()),
@@ -80,7 +83,25 @@ class SwarmStore:
         self.nodes[made.id] = dataclasses.replace(made, role=role)
 
     def node_named(self, name: str) -> Node:
-        return self.nodes[f"id-{name}"]
+        """Return the node that has this name now."""
+        found, _ = by_name(node for node in self.nodes.values() if node.name == name)
+        assert found, f"there is no node {name}"
+        return found[0]
+
+    def node_at(self, address: str) -> Node | None:
+        """Return the machine with this address: of one that has joined again, its last entry."""
+        there = (node for node in reversed(self.nodes.values()) if node.address == address)
+        return next(there, None)
+
+    def add_again(self, name: str) -> tuple[Node, Node]:
+        """Add a node that has left under another id; return its entries, the former one first."""
+        former, index = self.node_named(name), self.next_index()
+        made = dataclasses.replace(
+            former, id=f"id-{name}-{index}", state="ready", labels={}, version=index
+        )
+        self.nodes[made.id] = made
+        self.tell("node", name, "create")
+        return former, made
 
     def set_node(self, node_id: str, **fields: object) -> None:
         node = dataclasses.replace(self.nodes[node_id], version=self.next_index(), **fields)  # type: ignore[arg-type]

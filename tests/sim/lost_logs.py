@@ -12,6 +12,13 @@ from tests.fakes.world import World
 from tests.sim.faults import WORKERS
 from tests.sim.invariants import Invariants
 from tests.sim.test_kills import Killer
+from tests.sim.topology_world import (
+    Deployed,
+    noted_places,
+    subject_of,
+    topology_world,
+    write_members,
+)
 from tests.support.builders import FILE, NODE_OF, manifest
 
 Damage = Callable[[World, str], tuple[str, ...]]
@@ -57,6 +64,41 @@ def all_but_the_last(_world: World, former: str) -> tuple[str, ...]:
     return tuple(name for name in NODE_OF if name != last)
 
 
+def begun(edits: tuple[str, ...]) -> tuple[World, Invariants]:
+    """Return the world, with its judge; one with further nodes for edits of the members."""
+    if not edits:
+        world = World()
+        return world, Invariants(world)
+    world = topology_world(0)
+    return world, Invariants(world, judged=subject_of(world))
+
+
+async def noted(world: World, edits: tuple[str, ...]) -> None:
+    """Make the first edit, and wait for the fourth member's place; nothing without one."""
+    for text in edits[:1]:
+        await anyio.sleep(60)
+        write_members(world, text)
+        for _ in range(10_000):
+            if "member-4" in noted_places(world):
+                break
+            await anyio.sleep(0.01)
+        assert {"member-4"} == {*noted_places(world)} - {*Deployed(world)}
+
+
+def tear_logs(world: World, names: tuple[str, ...]) -> None:
+    for name in names:
+        for (_, source), volume in world.patroni_model.volumes.items():
+            if source.startswith(f"main_{name}"):
+                volume.raft = "torn"
+
+
+async def edited_again(world: World, edits: tuple[str, ...]) -> None:
+    """Make the further edits, when the members are back and wait."""
+    for text in edits[1:]:
+        await anyio.sleep(100)
+        write_members(world, text)
+
+
 async def logs_lost(
     ruleset: Ruleset = RULESET,
     damage: Damage = everybody,
@@ -70,16 +112,17 @@ async def logs_lost(
     hears: bool = True,
     killer: Killer | None = None,
     kill_at: int = 0,
+    edits: tuple[str, ...] = (),
 ) -> After:
     """All nodes lose power, and the members their Raft logs. ``away`` does not come back: it is a
     member, or "former" for the leader. ``stale``: a former leader has more WAL on an older
     timeline, which it wrote behind a partition. ``killer`` ends the operator at its boundary
     number ``kill_at`` from when the power is back. PostgreSQL of the last leader takes
     ``recovery_s`` longer than usual to start, and the one that is asked last has older data.
-    ``fences`` and ``hears`` are of the images."""
-    world = World()
+    ``fences`` and ``hears`` are of the images. Of ``edits`` the first is a file with a fourth
+    member, whose place is noted when the power is lost, and its service not made."""
+    world, invariants = begun(edits)
     world.patroni_model.waits_for_logs = waits
-    invariants = Invariants(world)
     if recovery_s:  # no health check ends the container meanwhile
         check = {"whileStarting": "healthy"}
         world.manifests.write(FILE, manifest(healthCheck=check))
@@ -102,6 +145,7 @@ async def logs_lost(
         world.patroni_model.slow.add(f"main_{last}")
         world.patroni_model.recovery_s[former] = recovery_s
         await anyio.sleep(20)
+    await noted(world, edits)
     world.patroni_model.fences_joiners = fences
     world.patroni_model.hears_partners = hears
     for node in WORKERS:
@@ -109,14 +153,11 @@ async def logs_lost(
     if stale:
         world.heal(NODE_OF[old.name])
     await anyio.sleep(10)
-    for name in damage(world, former):
-        for (_, source), volume in world.patroni_model.volumes.items():
-            if source.startswith(f"main_{name}"):
-                volume.raft = "torn"
-    missing = former if away == "former" else away
-    for node in WORKERS:
-        if node != NODE_OF.get(missing):
-            world.power_on(node)
+    tear_logs(world, damage(world, former))
+    missing = NODE_OF.get(former if away == "former" else away)
+    for node in (node for node in WORKERS if node != missing):
+        world.power_on(node)
+    await edited_again(world, edits)
     if killer is not None:
         killer.at = kill_at
         world.swarm.boundary = killer

@@ -70,11 +70,11 @@ class ReplacementJudge:
         return count
 
     def fresh(self, config: Config) -> Iterator[Replaced]:
-        """Yield the notes that send a member to a node where it is not."""
+        """Yield the notes that send a member to a node where it is not, and its line neither."""
         homes = {place.name: place.node for place in places_of(self.world)}
         known = notes_of(self.world)
         for note in decode_replaced(config.labels.get(REPLACED_LABEL, "")):
-            if note not in known and homes.get(note.member) != note.node:
+            if note not in known and note.node not in {homes.get(note.member), note.written}:
                 yield note
 
     def judge(self, config: Config) -> Iterator[str]:

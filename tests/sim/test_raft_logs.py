@@ -10,9 +10,18 @@ from queenright.core.kinds.postgres_cluster.rules.raft_log import plan_raft_log
 from tests.fakes.virtual_loop import run_virtual
 from tests.sim.faults import WORKERS
 from tests.sim.invariants import Invariants
-from tests.sim.lost_logs import After, after, all_but_the_last, all_but_the_leader, logs_lost
+from tests.sim.lost_logs import (
+    After,
+    Damage,
+    after,
+    all_but_the_last,
+    all_but_the_leader,
+    everybody,
+    logs_lost,
+)
 from tests.sim.mutations import ruleset_with
 from tests.sim.test_kills import Killer
+from tests.sim.topology_world import first_of
 from tests.support.builders import NODE_OF
 
 
@@ -163,6 +172,26 @@ def test_an_operator_killed_at_any_boundary_goes_on_where_it_was() -> None:
         places.append(killer.place)
     asked = {place for place in places if place.startswith("update-service/main_member")}
     assert len(asked) == 4, places  # before and after each
+
+
+@pytest.mark.parametrize(
+    ("damage", "edits"),
+    [
+        pytest.param(everybody, (first_of(4),), id="all logs"),
+        pytest.param(all_but_the_leader, (first_of(4),), id="two", marks=pytest.mark.slow),
+        pytest.param(
+            everybody, (first_of(4), first_of(3)), id="taken back", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_member_that_has_not_begun_is_not_waited_for(
+    damage: Damage, edits: tuple[str, ...]
+) -> None:
+    """Its place is noted, and it has neither a service nor a vote."""
+    end = run_virtual(lambda: logs_lost(damage=damage, edits=edits, size_s=600))
+    assert end.found == []
+    assert end.is_whole, end.hold
+    assert end.leader == end.former
 
 
 class KillerAtWrites(Killer):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
+from tests.fakes.files import Refused
 from tests.fakes.running_operator import Operator
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
@@ -18,6 +19,7 @@ from tests.sim.topology_world import (
     ASKED,
     REPLACES_S,
     Deployed,
+    noted_places,
     notes_of,
     text_of,
     topology_world,
@@ -221,3 +223,65 @@ def test_of_two_dead_members_one_is_removed_and_the_other_replaced() -> None:
         assert {*Deployed(world)} == {*THREE}
 
     played(act, text_of(*THREE, "member-4", "member-5"))
+
+
+@pytest.mark.parametrize(
+    ("spares", "more"),
+    [
+        pytest.param("node7", "node7, node8", id="a spare node for one"),
+        pytest.param("node7", "node7, node8, node6", id="for both"),
+        pytest.param(
+            "node7, node8, node6", "node7, node8, node6", id="begun", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_second_one_dies_when_the_first_ones_place_is_free(spares: str, more: str) -> None:
+    """The first one's spare node fails, too, and the file names others."""
+    four = (*THREE, "member-4")
+
+    def asked(nodes: str) -> str:
+        return text_of(*four, more=f"  replaceAfter: {REPLACES_S}s\n  spareNodes: [{nodes}]\n")
+
+    async def act(scene: Scene) -> None:
+        world = scene.world
+        world.power_cut("node4")
+        await scene.until(lambda: "raft-remove" in [what for _, what in world.patroni.verbs])
+        world.power_cut("node5")
+        if ", " in spares:
+            await scene.until(lambda: len(notes_of(world)) == 2)
+        world.store.set_node("id-node7", availability="drain")
+        await anyio.sleep(2 * REPLACES_S)
+        write_members(world, asked(more))
+        await scene.until(lambda: scene.home("member-4") not in {"", "node5"})
+        if more.count(",") == 1:
+            world.store.set_node("id-node7", availability="active")
+        await scene.until(world.is_whole)
+        refused = [record.refusal for record in world.audit.records if isinstance(record, Refused)]
+        assert refused == []
+
+    played(act, asked(spares))
+
+
+def test_a_replaced_member_that_returns_to_its_node_has_its_data() -> None:
+    """It was moved there, so its volumes bear its stand-in's name; the spare node fails when its
+    place is free, and its own node is back."""
+    more = f"  replaceAfter: {REPLACES_S}s\n  spareNodes: [node7]\n"
+
+    async def act(scene: Scene) -> None:
+        world = scene.world
+        write_members(world, text_of(*THREE, at={"member-3": "node5"}, more=more))
+        await scene.until(lambda: world.is_whole() and scene.home("member-3") == "node5")
+        await anyio.sleep(70)
+        verbs = world.patroni.verbs
+        before = len(verbs)
+        world.power_cut("node5")
+        await scene.until(lambda: "raft-remove" in [what for _, what in verbs[before:]])
+        world.store.set_node("id-node7", availability="drain")
+        await scene.until(lambda: "member-3" not in noted_places(world))
+        world.power_on("node5")
+        await scene.until(world.is_whole)
+        assert scene.home("member-3") == "node5"
+        assert notes_of(world) == ()
+        scene.judge.at_rest()
+
+    played(act, text_of(*THREE, more=more))

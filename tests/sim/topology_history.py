@@ -60,6 +60,8 @@ CAUGHT_S = 400.0
 File = int | tuple[tuple[str, str], ...] | str
 """The file's members: the first so many, or each one's node by its name; or the whole text."""
 REPLACING = text_of(*NEEDED, more=ASKED)
+RENUMBERED = "node5, address: 10.77.0.99"
+"""A node that has another address from this line on."""
 WALKS: dict[str, tuple[File, ...]] = {
     "3 to 5": (3, 5),
     "5 to 3": (5, 3),
@@ -73,6 +75,11 @@ WALKS: dict[str, tuple[File, ...]] = {
     "another name": (3, renamed("member-3", "db-3"), 3),
     "moves beside 5 to 3": (5, moved("member-2", "node5")),
     "replaceAfter": (REPLACING, REPLACING),
+    "the primary moves": (
+        3,
+        text_of(*NEEDED, at={"member-2": "node5"}, more="  primary: member-2\n"),
+    ),
+    "another address": (3, moved("member-2", "node5"), moved("member-2", RENUMBERED)),
 }
 """The members of the files of a history, in their order."""
 DELAYS_S = (0.3, 2.0, 9.0, 20.0, 45.0, 90.0)
@@ -187,7 +194,10 @@ async def live_through(
     await operators.calm()
     calm(world)
     last = text_for(files[-1], base)
-    if not {*members_in(world.manifests.files[FILE])} >= {*members_in(last)} & {*NEEDED}:
+    present = world.manifests.files[FILE]
+    # A member that somebody has put on a node whose address then changes needs another line.
+    is_unreachable = "address:" in last and present != last
+    if is_unreachable or not {*members_in(present)} >= {*members_in(last)} & {*NEEDED}:
         write_members(world, last)
     began_s = world.now_s
     await settle(world, told, ruleset, settles_s)

@@ -23,7 +23,13 @@ from tests.fakes.raft_model import RaftModel
 from tests.fakes.verbs import Verb
 from tests.fakes.world import World
 from tests.sim.invariants import SLACK_S
-from tests.sim.topology_world import lines_at, noted_places, noted_voters, places_of
+from tests.sim.topology_world import (
+    lines_at,
+    lines_in,
+    noted_places,
+    noted_voters,
+    places_of,
+)
 
 LOOKS_EVERY_S = 1.0
 SETTLES_S = 15.0
@@ -47,6 +53,8 @@ class TopologyJudge:
     forked: bool = False
     volumes: dict[tuple[str, str], int] = field(default_factory=dict)
     """The timeline of each volume that had data."""
+    cut: dict[str, DeployedMember] = field(default_factory=dict)
+    """The last place of each member that is without one, and in whose line its node still is."""
 
     def __post_init__(self) -> None:
         self.world.swarm.before_write.append(self.check)
@@ -79,6 +87,8 @@ class TopologyJudge:
         for address in self.addresses:
             if not self.is_voter(address):
                 self.voteless_s[address] = now_s
+        lines = lines_in(self.world.last_good_text)
+        self.cut = {n: p for n, p in self.cut.items() if n in lines and lines[n][0] == p.node}
         leader = raft.running.get(raft.leader)
         for key, volume in self.world.patroni_model.volumes.items():
             if not volume.is_empty:
@@ -105,9 +115,14 @@ class TopologyJudge:
         """Judges a write by the world before it; it counts only if swarm takes it."""
         found = list(self.judge(kind, what))
 
+        noted = {place.name: place for place in places_of(self.world)}
+
         def count() -> None:
             for text in found:
                 self.violated(text)
+            left = {*noted_places(self.world)}
+            self.cut |= {name: place for name, place in noted.items() if name not in left}
+            self.cut = {name: place for name, place in self.cut.items() if name not in left}
 
         return count
 
@@ -242,15 +257,21 @@ class TopologyJudge:
                 yield f"the place of {name} is cut while it votes"
 
     def judge_volumes(self, after: Sequence[DeployedMember]) -> Iterator[str]:
-        """A place that gets another name keeps its data, which are on its node."""
+        """A place that gets another name or address, or comes back, keeps its data, which are on
+        its node."""
         before, kept = places_of(self.world), {place.name for place in after}
+        had = {**self.cut, **{place.name: place for place in before}}
+        for place in after:
+            own = had.get(place.name, place)
+            if own.node == place.node and volumes_of(own) != volumes_of(place):
+                yield f"{place.name} is on {place.node} again, and loses its volumes"
         former = {(place.node, place.address): place for place in before if place.name not in kept}
         known = {place.name for place in before}
         for place in after:
             old = former.get((place.node, place.address))
             if place.name in known or old is None:
                 continue
-            if (place.volumes or f"main_{place.name}") != (old.volumes or f"main_{old.name}"):
+            if volumes_of(place) != volumes_of(old):
                 yield f"{old.name} is named {place.name}, and loses its volumes"
 
     def judge_age(self, step: str) -> Iterator[str]:
@@ -291,6 +312,10 @@ class TopologyJudge:
             if volume is None or (volume.is_empty and timeline):
                 self.violated(f"the data in volume {key} is gone")
         self.violations += [f"at rest: {text}" for text in self.world.patroni_model.lost]
+
+
+def volumes_of(place: DeployedMember) -> str:
+    return place.volumes or f"main_{place.name}"
 
 
 def is_member(service: Service) -> bool:

@@ -56,25 +56,30 @@ def first_of(count: int, base: str = MANIFEST) -> str:
     return text_of(*(name for name in PLACES if int(name[-1]) <= count), base=base)
 
 
-def lines_in(text: str, lan: str = "10.77.0") -> dict[str, tuple[str, str]]:
-    """Return the node and the Raft address of each member of a file, by name."""
+def lines_in(
+    text: str, addresses: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, tuple[str, str]]:
+    """Return the node and the Raft address of each member of a file, by name. ``addresses`` are
+    those of the nodes that do not have their usual one."""
     found = re.findall(
         r"- \{name: ([a-z0-9-]+), node: ([a-z0-9]+)(?:, address: ([0-9.]+))?"
         r"(?:, failoverPriority: [0-9]+)?\}",
         text,
     )
     return {
-        name: (node, voter_at(address or address_of(node, lan))) for name, node, address in found
+        name: (node, voter_at(address or addresses.get(node) or address_of(node)))
+        for name, node, address in found
     }
 
 
 def lines_at(world: World, text: str) -> dict[str, tuple[str, str]]:
     """Return the lines of a file, with the nodes of members that the operator has sent elsewhere
     by itself; that each was right is for ``replacement_judge``."""
-    found = lines_in(text, world.lan)
+    addresses = {node.name: node.address for node in world.store.nodes.values()}
+    found = lines_in(text, addresses)
     for note in notes_of(world):
         if note.member in found and found[note.member][0] == note.written:
-            found[note.member] = (note.node, voter_at(address_of(note.node, world.lan)))
+            found[note.member] = (note.node, voter_at(addresses[note.node]))
     return found
 
 
@@ -130,7 +135,11 @@ def with_topology(world: World) -> World:
 
 
 def write_members(world: World, text: str) -> None:
-    """Edit the file."""
+    """Edit the file; a node in whose line there is an address has that one from now on."""
+    for name, address in re.findall(r"node: ([a-z0-9]+), address: ([0-9.]+)", text):
+        node = world.store.node_named(name)
+        if node.address != address:
+            world.store.set_node(node.id, address=address)
     world.manifests.write(FILE, text)
     world.size = len(members_in(text))
 

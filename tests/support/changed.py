@@ -78,7 +78,7 @@ def without(observed: Observed, *names: str) -> Observed:
     )
 
 
-def with_node(observed: Observed, name: str, **fields: Any) -> Observed:
+def with_node(observed: Observed, name: str, /, **fields: Any) -> Observed:
     changed = tuple(
         dataclasses.replace(node, **fields) if node.name == name else node
         for node in swarm_of(observed).nodes

@@ -143,7 +143,7 @@ def versions(document: Document, swarm: SwarmState) -> object:
         return name.startswith(prefixes) or bool(owners & names)
 
     return (
-        frozenset((node.id, node.version) for node in swarm.nodes),
+        frozenset((node.id, node.version) for node in (*swarm.nodes, *swarm.former_nodes)),
         frozenset((live.id, live.version) for live in swarm.secrets),
         frozenset(
             (live.id, live.version)

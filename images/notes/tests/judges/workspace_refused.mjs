@@ -100,7 +100,7 @@ async function newer() {
     };
   }));
   holds('what was typed is in the store for the newer version', drafts.includes('unsent'));
-  holds('a tab that can store nothing more begins anew', await until(() => page.evaluate(() => !window.isSame).catch(() => false), () => page.url()));
+  holds('a tab that can store nothing more begins again', await until(() => page.evaluate(() => !window.isSame).catch(() => false), () => page.url()));
   await context.close();
 }
 

@@ -1,11 +1,11 @@
-"""The engine that is asked, and the swarm's nodes by name."""
+"""The engine that is asked, and changes of a node's labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from queenright.core.actions import LabelNode
-from queenright.core.observed import Engine, Node
+from queenright.core.observed import Engine
 from queenright.ports.swarm import ConflictError
 
 Json = dict[str, Any]
@@ -19,20 +19,6 @@ def decode_engine(info: Json) -> Engine:
         is_manager=bool(swarm.get("ControlAvailable")),
         error=swarm.get("Error", ""),
     )
-
-
-def one_node_a_name(nodes: Any) -> tuple[Node, ...]:
-    """Return one node per name: swarm keeps a node that left and came back twice under one
-    hostname; the ready one, or else the newest, counts."""
-    chosen: dict[str, Node] = {}
-    for node in nodes:
-        present = chosen.get(node.name)
-        if present is None or (node.state == "ready", node.version) > (
-            present.state == "ready",
-            present.version,
-        ):
-            chosen[node.name] = node
-    return tuple(sorted(chosen.values(), key=lambda node: node.name))
 
 
 def relabelled_spec(raw: Json, action: LabelNode) -> Json:

@@ -26,9 +26,9 @@ from queenright.adapters.docker.lists import (
     is_task_of,
     targets_of,
 )
-from queenright.adapters.docker.nodes import one_node_a_name
 from queenright.core.kinds.registry import owner_labels
 from queenright.core.observed import Engine, Live, LiveService, SwarmState, Unreadable
+from queenright.core.observed.node_names import by_name
 from queenright.core.observed.part_reading import has_owner, with_part
 from queenright.core.planning.lease import LEASE_CONFIG
 from queenright.ports.swarm import ConflictError, RejectedError, SwarmError
@@ -37,6 +37,8 @@ T = TypeVar("T")
 Filters = Mapping[str, Sequence[str]]
 KEPT = ("nodes", "networks", "secrets")
 """Lists that a reading of a part takes from the last one, unless they may have changed."""
+FROM_KEPT = (*KEPT, "former_nodes")
+"""The fields that they fill."""
 
 
 class Ask(Protocol):
@@ -104,7 +106,7 @@ class Observing:
         if last is None or not self._listeners or any(u.owner in owners for u in last.unreadable):
             return await self.whole(engine)
         changed, self._changed = self._changed, set()
-        kept = {kind: getattr(last, kind) for kind in KEPT}
+        kept = {name: getattr(last, name) for name in FROM_KEPT}
         names = {"name": [f"{owner}_" for owner in sorted(owners)]}
         try:
             kept |= await self._kept(changed, odd)
@@ -132,7 +134,7 @@ class Observing:
             match kind:
                 case "nodes":
                     nodes = await self._list(kind, decode.decode_node, always, None)
-                    found[kind] = one_node_a_name(nodes)
+                    found["nodes"], found["former_nodes"] = by_name(nodes)
                 case "secrets":
                     found[kind] = await self._list(kind, decode.decode_secret, is_labelled, odd)
                 case "networks":

@@ -14,6 +14,7 @@ from queenright.core.observed.swarm import ORDERS, SwarmState
 
 TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "nodes": ("_nodes_by_name", "_nodes_by_id"),
+    "former_nodes": ("_former_nodes_by_id",),
     "services": ("_services_by_name",),
     "tasks": ("_tasks_by_service",),
     "networks": ("_networks_by_name",),
@@ -30,6 +31,7 @@ INDEXES: Final[Mapping[str, tuple[str, ...]]] = {
         "_nodes_by_address",
         "_node_places",
     ),
+    "former_nodes": (),
     "services": (
         "_services_by_id",
         "_services_by_label",

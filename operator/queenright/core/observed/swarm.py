@@ -22,6 +22,7 @@ NO_LISTS: Final[Mapping[str, tuple[Any, ...]]] = {}
 
 ORDERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "nodes": attrgetter("name", "id"),
+    "former_nodes": attrgetter("name", "id"),
     "services": attrgetter("value.name"),
     "tasks": attrgetter("id"),
     "networks": attrgetter("value.name", "id"),
@@ -37,6 +38,7 @@ class SwarmState:
 
     engine: Engine
     nodes: tuple[Node, ...] = ()
+    """One for each name."""
     services: tuple[LiveService, ...] = ()
     tasks: tuple[Task, ...] = ()
     networks: tuple[Live[Network], ...] = ()
@@ -44,6 +46,8 @@ class SwarmState:
     configs: tuple[Live[Config], ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     """Objects that exist but are not in the lists; the operator does nothing for their owners."""
+    former_nodes: tuple[Node, ...] = ()
+    """The nodes whose names others of the list have (see ``node_names``)."""
     is_in_order: bool = field(default=False, init=False, repr=False, compare=False)
     """True if the lists are sorted by name; a changed copy has to be sorted anew."""
 
@@ -87,6 +91,10 @@ class SwarmState:
         return {node.id: node for node in reversed(self.nodes)}
 
     @cached_property
+    def _former_nodes_by_id(self) -> dict[str, Node]:
+        return {node.id: node for node in reversed(self.former_nodes)}
+
+    @cached_property
     def _services_by_name(self) -> dict[str, LiveService]:
         return {live.value.name: live for live in reversed(self.services)}
 
@@ -113,7 +121,8 @@ class SwarmState:
         return self._nodes_by_name.get(name)
 
     def node_by_id(self, node_id: str) -> Node | None:
-        return self._nodes_by_id.get(node_id)
+        """Return the node of this id, also one whose name another has by now."""
+        return self._nodes_by_id.get(node_id) or self._former_nodes_by_id.get(node_id)
 
     def service(self, name: str) -> LiveService | None:
         return self._services_by_name.get(name)
@@ -151,14 +160,24 @@ class SwarmState:
 
     def sole_task(self, service_id: str) -> Task | None:
         """Return the service's one task that runs for certain; None if there are others: one that
-        starts, or one that is being stopped on a node that swarm can reach."""
-        heard = [
+        starts, or one that is being stopped on a node that swarm can reach, or that may be another
+        machine than the one that has its name by now."""
+        counted = [
             task
             for task in self.tasks_of(service_id)
-            if (task.is_alive and task.node_id) or (self.may_run(task) and self.is_heard(task))
+            if (task.is_alive and task.node_id)
+            or (self.may_run(task) and (self.is_heard(task) or self.is_namesake(task.node_id)))
         ]
-        is_alone = [task.state for task in heard] == ["running"]
-        return heard[0] if is_alone and self.runs(heard[0]) else None
+        is_alone = [task.state for task in counted] == ["running"]
+        return counted[0] if is_alone and self.runs(counted[0]) else None
+
+    def is_namesake(self, node_id: str) -> bool:
+        """Return True for a former node that has not the address of the node that has its name:
+        that one's being here is no sign that this machine is gone. Where it has, only one of the
+        two can be at the address, and swarm hears the other."""
+        former = self._former_nodes_by_id.get(node_id)
+        present = self.node(former.name) if former is not None else None
+        return former is not None and (present is None or present.address != former.address)
 
     def is_heard(self, task: Task) -> bool:
         """Return True unless swarm knows a reason why the task's node can't be reached."""

@@ -35,18 +35,25 @@ def service(name: str, owner: str) -> Json:
     return named(name, owner, TaskTemplate=template, Mode={"Replicated": {"Replicas": 1}})
 
 
-def task(service_name: str, state: str = "running") -> Json:
+def task(service_name: str, state: str = "running", **more: Any) -> Json:
     status = {"Timestamp": "2026-01-02T03:04:05Z", "State": state}
     return {
         **head(f"task-{service_name}"),
         "ServiceID": f"id-{service_name}",
         "Status": status,
         "DesiredState": "running",
+        **more,
     }
 
 
+def node(node_id: str, state: str = "ready", address: str = "10.0.0.1", version: int = 7) -> Json:
+    """A node of the hostname node1."""
+    status = {"State": state, "Addr": address}
+    return {**head(node_id, version), "Description": {"Hostname": "node1"}, "Status": status}
+
+
 LISTS: dict[str, list[Json]] = {
-    "nodes": [{**head("n1"), "Description": {"Hostname": "node1"}, "Status": {"State": "ready"}}],
+    "nodes": [node("n1")],
     "services": [service("a_web", "a"), service("b_web", "b")],
     "tasks": [task("a_web"), task("b_web")],
     "networks": [
@@ -288,3 +295,41 @@ async def test_a_whole_reading_that_is_ended_leaves_what_it_has_read() -> None:
         state = await swarm.observe({"a"})
         assert engine.asked() == PART
         assert [node.state for node in state.nodes] == ["down"]
+
+
+def rejoined(address: str = "10.0.0.1") -> Engine:
+    """The node left and joined again: its former task is listed until somebody removes the former
+    node, which had this address."""
+    engine = Engine()
+    engine.lists["nodes"] = [node("former", "down", address, 9), node("n1")]
+    former = task("a_web", NodeID="id-former", DesiredState="shutdown") | head("task-former")
+    engine.lists["tasks"] = [former, task("a_web", NodeID="id-n1"), task("b_web", NodeID="id-n1")]
+    return engine
+
+
+@pytest.mark.parametrize("owners", [None, {"a"}])
+async def test_a_node_that_joined_again_is_found_under_both_ids(owners: set[str] | None) -> None:
+    async with rejoined().swarm() as swarm:
+        state = await swarm.observe(owners)
+        sole, former = state.sole_task("id-a_web"), state.node_by_id("id-former")
+        assert sole is not None
+        assert sole.node_id == "id-n1"
+        assert former is not None
+        assert former.state == "down"
+        assert [found.id for found in state.nodes] == ["id-n1"]
+        assert len([*state.possible_tasks("id-a_web")]) == 2, "swarm has not heard of its end"
+
+
+async def test_a_former_node_with_another_address_may_be_another_machine() -> None:
+    """It may be alive, and only unheard; its task may be the one that answers."""
+    async with rejoined("10.0.0.2").swarm() as swarm:
+        assert (await swarm.observe()).sole_task("id-a_web") is None
+
+
+async def test_a_former_node_that_is_removed_is_read_no_more() -> None:
+    engine = rejoined()
+    async with engine.swarm() as swarm:
+        assert (await swarm.observe()).former_nodes
+        engine.lists["nodes"] = [node("n1")]
+        swarm._observing.heard("node former remove")
+        assert (await swarm.observe({"a"})).former_nodes == ()

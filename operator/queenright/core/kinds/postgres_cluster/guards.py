@@ -43,6 +43,7 @@ from queenright.core.kinds.postgres_cluster.raft_guards import (
     raft_log_is_spared,
     reset_of,
 )
+from queenright.core.kinds.postgres_cluster.renamed_nodes_guard import renamed_nodes_keep_members
 from queenright.core.kinds.postgres_cluster.replication.guard import commits_are_confirmed
 from queenright.core.kinds.postgres_cluster.switchover.failover_guard import failover_loses_nothing
 from queenright.core.kinds.postgres_cluster.switchover.guards import (
@@ -255,6 +256,7 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     one_member_changes,
     votes_change_safely,
     places_cover_what_runs,
+    renamed_nodes_keep_members,
     only_the_dead_are_replaced,
     only_empty_members_copy,
     pauses_are_respected,

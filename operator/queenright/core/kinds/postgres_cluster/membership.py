@@ -21,6 +21,7 @@ from queenright.core.kinds.postgres_cluster.places import (
     numbered,
     numbers_of,
 )
+from queenright.core.kinds.postgres_cluster.renamed_nodes import with_present_names
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.kinds.postgres_cluster.schema.members import Member
 from queenright.core.manifest.remembered import MOST_TEXTS
@@ -52,7 +53,7 @@ def _members_in(swarm: SwarmState, cluster: PostgresCluster) -> tuple[DeployedMe
     noted = BOOTSTRAPPED_LABEL in annotations or RESTORED_LABEL in annotations
     started = noted or any(map(swarm.service, names))
     if recorded and started:
-        return recorded
+        return with_present_names(recorded, cluster, swarm)
     found = {}
     for live in swarm.index.services_labelled(CLUSTER_LABEL, scope):
         labels = live.value.labels

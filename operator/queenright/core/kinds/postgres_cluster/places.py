@@ -45,18 +45,32 @@ def numbers_of(places: Sequence[DeployedMember]) -> tuple[int, ...]:
 
 
 def with_place(
-    places: Sequence[DeployedMember], name: str, node: str, address: str, scope: str
+    places: Sequence[DeployedMember],
+    name: str,
+    node: str,
+    address: str,
+    scope: str,
+    *,
+    former: str = "",
 ) -> tuple[DeployedMember, ...]:
-    """Return the places with one more, which gets the lowest free number. After a restore in place
-    its volumes are of the others' generation: those of its bare name may have the former data, and
-    Raft's former log."""
+    """Return the places with one more, which gets the lowest free number. Its volumes are the
+    ``former`` ones that it had on this node, if these are not the usual ones. After a restore in
+    place they are of the others' generation: those before may have the former data, and Raft's
+    former log."""
     taken = {*numbers_of(places)}
     number = next(n for n in range(1, len(taken) + 2) if n not in taken)
     found = dict(zip(numbers_of(places), places, strict=True))
-    stamps = (GENERATION.search(place.volumes) for place in places)
-    stamp = next((found[0] for found in stamps if found is not None), "")
+    stamp = next(filter(None, (generation_of(place.volumes) for place in places)), "")
     volumes = f"{scope}_{name}{stamp}" if stamp else ""
+    if former and generation_of(former) == stamp:
+        volumes = former
     return numbered({**found, number: DeployedMember(name, node, address, volumes=volumes)})
+
+
+def generation_of(volumes: str) -> str:
+    """Return the end of volumes' name that a restore in place gave; empty for the first ones."""
+    found = GENERATION.search(volumes)
+    return found[0] if found is not None else ""
 
 
 def without_place(places: Sequence[DeployedMember], name: str) -> tuple[DeployedMember, ...]:
@@ -76,6 +90,15 @@ def renamed_place(
         return replace(place, name=other, volumes="" if volumes == f"{scope}_{other}" else volumes)
 
     return tuple(renamed(place) if place.name == name else place for place in places)
+
+
+def readdressed_place(
+    places: Sequence[DeployedMember], name: str, address: str
+) -> tuple[DeployedMember, ...]:
+    """Return the places with one at another address, with its node, number and volumes."""
+    return tuple(
+        replace(place, address=address) if place.name == name else place for place in places
+    )
 
 
 def numbered(found: Mapping[int, DeployedMember]) -> tuple[DeployedMember, ...]:

@@ -26,6 +26,7 @@ IN_USE, TO_KEEP = "configs in use", "configs to keep"
 LISTS = (
     "engine",
     "nodes",
+    "former_nodes",
     "services",
     "tasks",
     "networks",

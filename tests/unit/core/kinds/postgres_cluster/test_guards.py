@@ -234,6 +234,7 @@ def test_every_guard_is_in_force() -> None:
         "one_member_changes",
         "votes_change_safely",
         "places_cover_what_runs",
+        "renamed_nodes_keep_members",
         "only_the_dead_are_replaced",
         "only_empty_members_copy",
         "pauses_are_respected",

@@ -1,8 +1,9 @@
 """Rule for the node labels that place the replicas and the edge.
 
 Invariant: a label is removed from a node only when no service of ours is placed by it any more, or
-while every replica serves: removing it stops the task that it placed. One that another document
-uses by now is that document's.
+while every replica serves: removing it stops the task that it placed. It stays while the swarm has
+no node of a name for which the file wants that label: it may be this one, renamed. One that another
+document uses by now is that document's.
 """
 
 from __future__ import annotations
@@ -25,8 +26,34 @@ def plan_nodes(state: AppState) -> Iterator[AnyAction | Hold]:
             why = f"the file places tasks on {node.name} by these labels"
             yield relabelled_node(node, missing, why)
         for key in sorted(state.label_keys & node.labels.keys() - labels.keys()):
-            if (node.name, key) not in state.claimed:
+            if (node.name, key) in state.claimed:
+                continue
+            if lost := name_without_node(state, node, key):
+                yield renamed_node_hold(node, key, lost)
+            else:
                 yield from take_away(state, node, key)
+
+
+def name_without_node(state: AppState, node: Node, key: str) -> str | None:
+    """Return a name for which the file wants the node's label, and that no node has."""
+    return next(
+        (
+            item.node
+            for item in state.desired.node_labels
+            if item.labels.get(key) == node.labels[key] and state.swarm.node(item.node) is None
+        ),
+        None,
+    )
+
+
+def renamed_node_hold(node: Node, key: str, lost: str) -> Hold:
+    return Hold(
+        f"label-node/{node.name}",
+        f"node {node.name}: label {key} stays (the file places tasks by it on {lost}, and no node "
+        f"has that name); if {lost} is called {node.name} now, write {node.name} where the file "
+        f"says {lost}",
+        wants_attention=True,
+    )
 
 
 def take_away(state: AppState, node: Node, key: str) -> Iterator[AnyAction | Hold]:

@@ -14,6 +14,7 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.raft_reset import STUCK
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
 from queenright.core.observed import RaftStatus, voters_key
 from queenright.core.observed.ages import age_of
 from queenright.core.planning.plan import Hold
@@ -58,7 +59,7 @@ def why_former_list(state: ClusterState, member: DesiredMember) -> str | None:
 
 def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
     """Yield a hold where no Raft node that answers has a quorum for long: nobody can lead."""
-    members = state.desired.members
+    members = counted_members(state)
     found = [(m, status) for m in members if (status := state.raft_of(m)) is not None]
     silent = [member for member in members if state.raft_of(member) is None]
     is_lost = bool(found) and not any(status.has_quorum for _, status in found)

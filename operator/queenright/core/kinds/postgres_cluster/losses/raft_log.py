@@ -5,11 +5,12 @@ Where the logs that are left are no majority, nobody can elect, whatever anybody
 member with the newest data is asked to begin a log anew, then the others, one a pass, fenced so
 that only that one leads. Decides from what each member says of itself. Invariant: a member that is
 unknown may have a log, and newer data, so nothing is done while there is one: a node that came late
-with the old log would meet the new one.
+with the old log would meet the new one. One without a service and a vote, by the note, has none.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -17,9 +18,14 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import lasts
 from queenright.core.kinds.postgres_cluster.raft_reset import ANEW, FENCE, JOIN, Anew
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.settled import partners
+from queenright.core.kinds.postgres_cluster.topology.settled import (
+    counted_members,
+    partners,
+    still_ending,
+)
 from queenright.core.observed import RaftLoss
-from queenright.core.swarm.label_values import read_whole
+from queenright.core.swarm.label_values import read_json, read_whole
+from queenright.core.swarm.objects import PARTNERS_VARIABLE
 
 End = tuple[int, int]
 """A timeline and a WAL position."""
@@ -41,7 +47,7 @@ class Logs:
 
 def logs_of(state: ClusterState) -> Logs:
     found = Logs()
-    for member in state.desired.members:
+    for member in counted_members(state):
         status, raft = state.status(member), state.raft_of(member)
         live = state.swarm.service(member.service.name)
         if status is not None and (loss := status.raft_loss) is not None:
@@ -62,7 +68,7 @@ def logs_of(state: ClusterState) -> Logs:
 def next_request(state: ClusterState, logs: Logs) -> tuple[DesiredMember, Anew] | str:
     """The member to ask next, and what; or the reason why nobody may be asked now. ``logs`` has at
     least one that is lost."""
-    many = len(state.desired.members)
+    many = len(counted_members(state))
     if logs.quorate or 2 * len(logs.kept) > many:
         return "the other Raft nodes are a majority: they spare its log within a minute"
     if obstacles := "; ".join((*unsettled(state, logs), *differences(logs))):
@@ -102,17 +108,17 @@ def is_fenced(state: ClusterState, member: DesiredMember) -> bool:
 
 def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
     """Reasons to look again later, or to leave it to a person: what is seen is not certain."""
-    for member in state.desired.members:
+    members = counted_members(state)
+    for member in members:
         # one that has begun is unhealthy, and so its update not at its end, until others have
         is_out = member.name in logs.unknown or member.name in logs.begun
         if not is_out and (why := state.why_changing(member)):
             yield why
     if stray := state.why_stray():
         yield stray
-    if state.desired.topology.leaving:
-        yield "members are leaving"
-    wanted = frozenset(own_node(state, member) for member in state.desired.members)
-    for member in state.desired.members:
+    yield from why_members_change(state)
+    wanted = frozenset(own_node(state, member) for member in members)
+    for member in members:
         # One that waits gets its partners with the request: a leader has former ones until then.
         listed = {own_node(state, member), *partners(state, member)}
         if member.name not in logs.lost and listed != wanted:
@@ -123,6 +129,30 @@ def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
             yield f"the Raft node of {member.name} may yet find the others"
         elif raft.voters != wanted:
             yield f"the Raft node of {member.name} lists other voters than the members"
+
+
+def why_members_change(state: ClusterState) -> Iterator[str]:
+    """Reasons why it is not certain who the members are: one that counts leaves, and nobody can
+    remove it, or the container of one that does not count may run."""
+    topology, members = state.desired.topology, counted_members(state)
+    leaving = sorted(member.name for member in members if member.name in topology.leaving)
+    if leaving and (noted := [name for name in leaving if state.desired.replacement.note_of(name)]):
+        yield f"{', '.join(noted)} is being replaced: bring its former node back"
+    elif leaving:
+        known = {*leaving, *topology.standing}
+        places = ", ".join(f"{p.name} on {p.node}" for p in topology.places if p.name in known)
+        yield f"members are leaving: write the lines of {places} again until somebody leads"
+    for member in state.desired.members:
+        if member not in members and (node := still_ending(state, member)):
+            yield f"a task of a removed service may still run on {node}"
+
+
+def present_partners(state: ClusterState, member: DesiredMember) -> str:
+    """Return the partners with which a member begins a log anew: those that are to be its own,
+    without members that do not run."""
+    wanted = read_json(member.service.environment.get(PARTNERS_VARIABLE, ""))
+    known = {own_node(state, other) for other in counted_members(state)}
+    return json.dumps([node for node in wanted if node in known] if wanted else [])
 
 
 def own_node(state: ClusterState, member: DesiredMember) -> str:

@@ -12,13 +12,18 @@ import json
 from dataclasses import dataclass, field
 
 from queenright.core.kinds.postgres_cluster.annotations import noted_labels
-from queenright.core.kinds.postgres_cluster.places import decode_places
+from queenright.core.kinds.postgres_cluster.places import decode_names, decode_places
 from queenright.core.kinds.postgres_cluster.raft_reset import FENCE, JOIN, Anew
-from queenright.core.kinds.postgres_cluster.topology.guard_readings import raft_self
+from queenright.core.kinds.postgres_cluster.topology.guard_readings import raft_self, why_occupied
 from queenright.core.observed import Known, LiveService, Observed, RaftLoss, RaftStatus
 from queenright.core.planning.disruption import peers, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
-from queenright.core.swarm.objects import MEMBERS_LABEL, RAFT_RESET_VARIABLE, Service
+from queenright.core.swarm.objects import (
+    MEMBERS_LABEL,
+    RAFT_RESET_VARIABLE,
+    VOTELESS_LABEL,
+    Service,
+)
 
 
 def raft_logs_are_lost(plan: Plan, observed: Observed) -> Refusal | None:
@@ -102,17 +107,24 @@ def why_not(service: Service, live: LiveService, plan: Plan, observed: Observed)
 
 def why_not_one_configuration(service: Service, seen: Seen, plan: Plan, observed: Observed) -> str:
     """Reason why two sets of Raft nodes might elect; empty if this member and all whose Raft nodes
-    run name the members' nodes, no other ones, and all noted places are among them. Those that wait
-    start nothing before they are asked in their turn."""
+    run name the members' nodes, no other ones, and all noted places are among them, but for those
+    without a vote and a service. Those that wait start nothing before they are asked in turn."""
     own_nodes = {raft_self(each) for each in seen.services.values()}
     after = {**{name: seen.services[name] for name in seen.nodes}, service.name: service}
     if any({raft_self(each), *partners_in(each)} != own_nodes for each in after.values()):
         return "the members' services do not name the members' Raft nodes alone"
     swarm = swarm_of(observed)
     labels = noted_labels(plan.cluster, swarm) if swarm is not None else {}
-    places = {f"{plan.cluster}_{p.name}" for p in decode_places(labels.get(MEMBERS_LABEL, ""))}
-    missing = places - seen.services.keys()
-    return f"{min(missing)} has no service" if missing else ""
+    voteless = decode_names(labels.get(VOTELESS_LABEL, ""))
+    for place in decode_places(labels.get(MEMBERS_LABEL, "")):
+        name = f"{plan.cluster}_{place.name}"
+        if name in seen.services:
+            continue
+        if place.name not in voteless:
+            return f"{name} has no service"
+        for why in why_occupied(place.node, swarm):
+            return why
+    return ""
 
 
 def partners_in(service: Service) -> list[str]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.actions import AnyAction, UpdateService
-from queenright.core.kinds.postgres_cluster.losses.raft_log import logs_of, next_request
+from queenright.core.kinds.postgres_cluster.losses.raft_log import (
+    logs_of,
+    next_request,
+    present_partners,
+)
 from queenright.core.kinds.postgres_cluster.raft_reset import FENCE
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.diff import diff
-from queenright.core.swarm.objects import PARTNERS_VARIABLE
 
 
 def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
@@ -22,7 +26,7 @@ def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
     if isinstance(found, str):
         names, is_changing = (
             ", ".join(sorted(logs.lost)),
-            any(map(state.why_changing, state.desired.members)),
+            any(map(state.why_changing, counted_members(state))),
         )
         yield Hold(
             f"raft-log/{state.desired.name}",
@@ -35,8 +39,8 @@ def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
     live = state.swarm.service(member.service.name)
     if live is None:
         return
-    present = member.service.environment.get(PARTNERS_VARIABLE)
-    service = request.asked_of(live, None if request.word == FENCE else present)
+    present = None if request.word == FENCE else present_partners(state, member)
+    service = request.asked_of(live, present)
     does = "keeps its Raft log, and may not lead before it streams"
     if request.word != FENCE:
         does = "lost its Raft log, as did too many for a quorum, and begins one anew"

@@ -4,7 +4,7 @@ Decides from the manifest, the nodes in maintenance, the members that wait for a
 annotations and every member's answer. A switchover takes three passes: the proxies are set to check
 every second; the annotation is written and the switchover requested in one plan; its result is
 observed. Invariant: while a requested switchover may still happen, nothing more is requested; a
-failover is never undone, unless the manifest asks for failback.
+failover is never undone, unless the manifest asks for failback; none is chosen that moves.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from queenright.core.kinds.postgres_cluster.switchover.waits import (
     seen_note,
     until_heard,
     well_for,
+    why_moving,
 )
 from queenright.core.kinds.postgres_cluster.topology.removing import leader_that_leaves
 from queenright.core.planning.ages import CLOCKS_DIFFER, certain_age
@@ -187,10 +188,10 @@ def wanted_move(
         if wanted.node in state.maintained:
             reason = f"primary: {wanted.name} does not lead ({wanted.node} is in maintenance)"
             return Hold(f"primary/{state.desired.name}", reason)
-        if not needs[wanted.name]:
+        need = needs[wanted.name] and f"has to restart first ({needs[wanted.name]})"
+        if not (first := why_moving(state, wanted) or need):
             return SwitchoverRequest(wanted, "primary", f"spec.primary is {wanted.name}")
-        reason = f"primary: {wanted.name} has to restart first ({needs[wanted.name]})"
-        waits = Hold(f"primary/{state.desired.name}", reason)
+        waits = Hold(f"primary/{state.desired.name}", f"primary: {wanted.name} {first}")
     if needs[leader.name] and len(members) > 1:
         if any(need for name, need in needs.items() if name != leader.name):
             return waits  # the others restart first
@@ -201,6 +202,8 @@ def wanted_move(
     if annotations.return_to is not None and wanted.node not in state.maintained:
         if any(needs.values()):
             return None
+        if first := why_moving(state, wanted):
+            return Hold(f"primary/{state.desired.name}", f"primary: {wanted.name} {first}")
         return SwitchoverRequest(wanted, "return", f"{wanted.name} led before, and is spec.primary")
     return failed_over(state, annotations, leader, wanted)
 
@@ -253,6 +256,8 @@ def failed_over(
         return Hold(
             key, f"{text}no failback while {wanted.node} is in maintenance", is_informational=True
         )
+    if first := why_moving(state, wanted):
+        return Hold(key, f"{text}{wanted.name} {first}", is_informational=True)
     left = timedelta(seconds=failback.after_s) - well_for(state, annotations)
     if left > timedelta(0):
         due = state.now + left

@@ -1,5 +1,5 @@
-"""Ages of the annotated leader and of the settings: by the annotation's time, and by what this
-process has seen.
+"""Ages of the annotated leader and of the settings, by the annotation's time and by what this
+process has seen, and the other reasons for which a switchover waits.
 
 Decides nothing. Invariant: a clock that jumps makes no wait endless, and failback never earlier
 than after a minute that this process has watched.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.annotations import LEADER_LABEL, Annotations
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.patroni.settings_due import writes_restarts
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import parameters_key
@@ -60,3 +61,10 @@ def until_heard(state: ClusterState) -> timedelta:
         return timedelta(seconds=round_s)
     seen_s = state.seen_s_ago.get(parameters_key(state.desired.name))
     return timedelta(0) if seen_s is None else timedelta(seconds=max(round_s - seen_s, 0.0))
+
+
+def why_moving(state: ClusterState, member: DesiredMember) -> str:
+    """Return in words that a member moves before it leads; empty where its place stays. It would
+    have to hand over again for that."""
+    topology = state.desired.topology
+    return f"{topology.why_leaving(member.name)} first" if member.name in topology.leaving else ""

@@ -70,12 +70,14 @@ def begin_joining(state: ClusterState, arrival: Arrival) -> AnyAction | Hold:
         reason = f"member {arrival.name}: is added when all members are well ({obstacle})"
         return Hold(key, reason, state.now + SETTLES)
     before = len(state.desired.members)
+    left = state.desired.replacement.note_of(arrival.name)
     places = with_place(
         state.desired.topology.places,
         arrival.name,
         arrival.node,
         arrival.address,
         state.desired.name,
+        former=left.volumes if left is not None and left.written == arrival.node else "",
     )
     for_whom = f" to stand for {arrival.stands_for}" if arrival.stands_for else ""
     reason = (
@@ -93,11 +95,15 @@ def quorum(members: int) -> str:
 
 
 def finish_joining(state: ClusterState) -> Iterator[AnyAction | Hold]:
-    """Yield what a member needs that was started and is not whole by itself."""
+    """Yield what a member needs that was started and is not whole by itself. One that gets another
+    name keeps its data, and needs them whole before."""
+    topology = state.desired.topology
     for member in state.desired.members:
-        if member.name in state.desired.topology.leaving:
+        is_leaving = member.name in topology.leaving
+        if is_leaving and not topology.new_name_of(member.name):
             continue
-        if step := join_again(state, member) or copy_anew(state, member):
+        joins = None if is_leaving else join_again(state, member)
+        if step := joins or copy_anew(state, member):
             yield step
             return
 

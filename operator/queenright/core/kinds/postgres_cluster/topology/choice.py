@@ -4,8 +4,8 @@ Decides from the places, the file's members, and what each Raft node lists. What
 first. A member that does not answer goes before its successor starts; otherwise one is added before
 one is removed, so that there are never fewer members than the file wants. Last come those that
 leave and return: under another name, or where no node is free for a stand-in. A member whose place
-does not fit keeps nobody from a move, which may be what it waits for. Invariant: one change
-at a time, and nobody leaves to return where it can't.
+does not fit keeps nobody from a move, which may be what it waits for, and no other one from a spare
+node. Invariant: one change at a time, and nobody leaves to return where it can't.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def next_change(state: ClusterState) -> Change | None:
     elsewhere = [change for change in begun if is_move(state, change)]
     coming: list[Change] = [*wanted.arriving, *stand_ins(state), *begun]
     if wanted.arriving and why_not_here(state, wanted.arriving[0]):
-        coming = [*stand_ins(state), *elsewhere, *wanted.arriving]
+        note_of = state.desired.replacement.note_of
+        replaced = (arrival for arrival in wanted.arriving if note_of(arrival.name) is not None)
+        able = (arrival for arrival in replaced if not why_not_here(state, arrival))
+        coming = [*able, *stand_ins(state), *elsewhere, *wanted.arriving]
     return coming[0] if coming else None
 
 

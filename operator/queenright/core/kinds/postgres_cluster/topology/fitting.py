@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
 from queenright.core.kinds.postgres_cluster.places import numbers_of, with_place, without_place
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.settled import raft_address
+from queenright.core.kinds.postgres_cluster.topology.settled import is_silent, raft_address
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival, arrival_key
-from queenright.core.observed import Known
+from queenright.core.observed import Known, Node
 from queenright.core.swarm.label_values import read_whole
 
 CLONE_SENDERS = 2
@@ -61,11 +62,13 @@ def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
 
 def answers_there(state: ClusterState, arrival: Arrival) -> bool:
     """Return True if a Raft node answers at the place already that is not the member's own: on a
-    node that has its former address and the new one, the member answers at both."""
+    node that has its former address and the new one, the member answers at both. A node that the
+    swarm does not have under its noted name may be this one."""
     answer = state.observed.raft.get(arrival_key(state.desired.name, arrival))
     member = state.member(arrival.name)
-    stays = member is not None and member.node == arrival.node
-    own = raft_address(state, member) if member is not None and stays else ""
+    own = ""
+    if member is not None and (member.node == arrival.node or not state.swarm.node(member.node)):
+        own = raft_address(state, member)
     return isinstance(answer, Known) and (not own or answer.value.address != own)
 
 
@@ -78,12 +81,30 @@ def label_misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
     after = with_place(left, arrival.name, arrival.node, arrival.address, scope)
     numbers = {place.name: n for n, place in zip(numbers_of(after), after, strict=True)}
     number = str(numbers[arrival.name])
+    mover = state.member(arrival.stands_for or arrival.name)
     for node in state.swarm.nodes:
         value = node.labels.get(key)
-        if value is not None and value == own.get(arrival.name):
-            continue  # its own, of its former place
+        if mover is not None and value is not None and value == own.get(mover.name):
+            if node.name == arrival.node and runs_under_new_name(state, mover, node):
+                yield (
+                    f"{mover.name} runs on {node.name}, and the swarm has no node {mover.node}; "
+                    f"write address: {mover.address} beside that name (another one afterwards)"
+                )
+                continue
+            if mover.name == arrival.name:
+                continue  # its own, of its former place
         if value is not None and (node.name == arrival.node or value == number):
             yield (
                 f"node {node.name} has the label {key}={value} already; the operator takes its own "
                 f"away, remove any other: docker node update --label-rm {key} {node.name}"
             )
+
+
+def runs_under_new_name(state: ClusterState, member: DesiredMember, node: Node) -> bool:
+    """Return True for a member that answers, and has its task on a node with another name than the
+    one that is noted for it, which the swarm has no more."""
+    if state.swarm.node(member.node) is not None or is_silent(state, member):
+        return False
+    live = state.swarm.service(member.service.name)
+    tasks = state.swarm.possible_tasks(live.id) if live is not None else ()
+    return any(task.node_id == node.id for task in tasks)

@@ -5,13 +5,14 @@ As ``guards``: from the observation alone, and on purpose a second check beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from queenright.core.actions import LabelConfig, NoteMembers
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
 from queenright.core.kinds.postgres_cluster.places import (
     decode_names,
     decode_places,
+    generation_of,
     numbers_of,
 )
 from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
@@ -20,6 +21,10 @@ from queenright.core.kinds.postgres_cluster.topology.guard_readings import (
     raft_of,
     raft_self,
     why_occupied,
+)
+from queenright.core.kinds.postgres_cluster.topology.replaced import (
+    REPLACED_LABEL,
+    decode_replaced,
 )
 from queenright.core.observed import Observed
 from queenright.core.planning.disruption import peers, swarm_of
@@ -67,7 +72,11 @@ def why_not_note(action: NoteMembers, plan: Plan, observed: Observed) -> Iterato
     # Under another name the same place: its number, node, address and volumes.
     is_renamed = len(changed) == 2 and len({found for _, found in changed}) == 1
     is_marked = not changed and len(new) == 1
-    if not before or not after or (len(changed) != 1 and not is_renamed and not is_marked):
+    # At another address the same place: its name, number, node and volumes.
+    kept = {(name, number, node, volumes) for name, (number, node, _, volumes) in changed}
+    moved = {name for name, *_ in kept} if len(changed) == 2 and len(kept) == 1 else set[str]()
+    is_one = len(changed) == 1 or is_renamed or is_marked or bool(moved)
+    if not before or not after or not is_one:
         yield "more or less than one place changes"
     elif before.keys() & after.keys() not in (before.keys(), after.keys()) and not is_renamed:
         yield "a place is replaced"
@@ -75,14 +84,29 @@ def why_not_note(action: NoteMembers, plan: Plan, observed: Observed) -> Iterato
         yield "other labels change too"
     if new - after.keys():
         yield "one without a vote has no place"
-    for name in sorted(after.keys() - before.keys() - voteless_in(action.config.labels)):
+    added = after.keys() - before.keys()
+    for name in sorted((added | moved) - voteless_in(action.config.labels)):
         yield f"{name} is not noted as without a vote"
+    for name in sorted(added):
+        ages = {generation_of(volumes) for *_, volumes in before.values()}
+        if lost := volumes_left(name, after[name][1], ages, labels) - {after[name][3]}:
+            yield f"{name} is there again without its volumes {min(lost)}"
     for peer in peers(plan, observed):
-        if peer.value.name.removeprefix(f"{plan.cluster}_") not in after:
+        if peer.value.name.removeprefix(f"{plan.cluster}_") not in after.keys() - moved:
             yield f"{peer.value.name} is deployed"
-    for name in before.keys() - after.keys():
+    for name in (before.keys() - after.keys()) | moved:
         yield from why_not_free(before[name][2], plan, observed)
         yield from why_occupied(before[name][1], swarm)
+
+
+def volumes_left(
+    name: str, node: str, ages: Collection[str], labels: Mapping[str, str]
+) -> set[str]:
+    """Return the volumes that a member without a place left on a node, by the note of what is to
+    replace it; none of another generation than all other members have."""
+    notes = decode_replaced(labels.get(REPLACED_LABEL, ""))
+    own = {note.volumes for note in notes if (note.member, note.written) == (name, node)}
+    return {volumes for volumes in own if volumes and ages == {generation_of(volumes)}}
 
 
 def voteless_in(labels: Mapping[str, str]) -> frozenset[str]:

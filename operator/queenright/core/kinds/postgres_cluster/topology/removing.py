@@ -1,8 +1,9 @@
 """Steps that remove a member: its vote, then its service, then its place.
 
-A place that only gets another name, or goes elsewhere without a stand-in, takes the same way, and
-is added again (``adding``). The vote goes first, so that the smaller quorum counts at once; its
-volumes and secrets stay. That it has no vote is noted before its service goes (``noting``).
+A place that goes elsewhere without a stand-in takes the same way, and is added again (``adding``);
+one that gets another name or address on its node is noted with that and its volumes in the end. The
+vote goes first, so that the smaller quorum counts at once; its volumes and secrets stay. That it
+has no vote is noted before its service goes (``noting``).
 Invariant: the vote of the database's leader, or of Raft's, is never removed: the database's
 leadership goes by a switchover (``switchover.decision``), Raft's by a transfer.
 """
@@ -13,11 +14,16 @@ from collections.abc import Collection
 
 from queenright.core.actions import AnyAction, RaftTransfer, RemoveService
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.places import renamed_place, without_place
+from queenright.core.kinds.postgres_cluster.places import (
+    readdressed_place,
+    renamed_place,
+    without_place,
+)
 from queenright.core.kinds.postgres_cluster.replication.standbys import can_confirm, confirms
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.adding import quorum
 from queenright.core.kinds.postgres_cluster.topology.choice import Leaving, next_change
+from queenright.core.kinds.postgres_cluster.topology.fitting import answers_there
 from queenright.core.kinds.postgres_cluster.topology.noting import (
     note_members,
     note_voteless,
@@ -176,11 +182,19 @@ def remove_service(
 def cut_place(state: ClusterState, member: DesiredMember) -> AnyAction | Hold:
     if node := still_ending(state, member):
         return later(state, member, f"a task of a removed service may still run on {node}")
-    noted = state.desired.topology.places
+    noted, move = state.desired.topology.places, state.desired.topology.move_of(member.name)
     if new_name := state.desired.topology.new_name_of(member.name):
         places = renamed_place(noted, member.name, new_name, state.desired.name)
         reason = f"member {member.name} is named {new_name} from now on; {what_stays(member)}"
         note = note_members(state, places, reason, {new_name})
+        return note or later(state, member, "no state config")
+    if move is not None and move.to.node == member.node:
+        if answers_there(state, move.to):
+            where = f"{move.to.address}:{state.desired.raft_port}"
+            return later(state, member, f"a Raft node answers at {where}; stop what runs there")
+        places = readdressed_place(noted, member.name, move.to.address)
+        reason = f"member {member.name} is at {move.to.address} from now on; {what_stays(member)}"
+        note = note_members(state, places, reason, {member.name})
         return note or later(state, member, "no state config")
     places = without_place(noted, member.name)
     reason = f"member {member.name} is removed: its place is free; {what_stays(member)}"

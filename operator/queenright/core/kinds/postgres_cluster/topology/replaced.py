@@ -14,7 +14,11 @@ from functools import lru_cache
 from ipaddress import IPv4Network, ip_address
 
 from queenright.core.kinds.postgres_cluster.annotations import noted_labels
-from queenright.core.kinds.postgres_cluster.places import DeployedMember, is_member
+from queenright.core.kinds.postgres_cluster.places import (
+    VOLUMES,
+    DeployedMember,
+    is_member,
+)
 from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluster
 from queenright.core.manifest.remembered import MOST_TEXTS
 from queenright.core.observed import SwarmState
@@ -30,11 +34,14 @@ Nodes = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A member that is, or is to be, on ``node``, while its line in the file says ``written``."""
+    """A member that is, or is to be, on ``node``, while its line in the file says ``written``.
+    ``volumes`` names those that it has there, if not the usual ones: one without a place that is to
+    return has ``written`` as its node, too, until it is there."""
 
     member: str
     written: str
     node: str
+    volumes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +80,9 @@ NO_REPLACEMENT = Replacement()
 
 
 def encode_replaced(notes: Sequence[Replaced]) -> str:
-    """Return the text of the label."""
-    return json.dumps([[note.member, note.written, note.node] for note in notes])
+    """Return the text of the label; what is as usual is left out, as earlier releases wrote it."""
+    found = ((note.member, note.written, note.node, note.volumes) for note in notes)
+    return json.dumps([[*filter(None, texts)] for texts in found])
 
 
 @lru_cache(maxsize=MOST_TEXTS)
@@ -83,7 +91,7 @@ def decode_replaced(text: str) -> tuple[Replaced, ...]:
     items = read_json(text)
     if not isinstance(items, list):
         return ()
-    found = [read_texts(item, 3) for item in items]
+    found = [read_texts(item, 3) or read_texts(item, 4) for item in items]
     notes = tuple(Replaced(*texts) for texts in found if texts is not None and can_be(texts))
     is_whole = len(notes) == len(found) == len({note.member for note in notes})
     return notes if is_whole else ()
@@ -91,8 +99,10 @@ def decode_replaced(text: str) -> tuple[Replaced, ...]:
 
 def can_be(texts: Sequence[str]) -> bool:
     """Return True if a document could have such a member on each of the two nodes."""
-    name, written, node = texts
-    return written != node and all(is_member(name, one, ANY_ADDRESS) for one in (written, node))
+    name, written, node, *volumes = texts
+    is_named = all(VOLUMES.fullmatch(one) for one in volumes)
+    is_there = all(is_member(name, one, ANY_ADDRESS) for one in (written, node))
+    return is_there and is_named and (written != node or bool(volumes))
 
 
 def noted_replacements(scope: str, swarm: SwarmState) -> tuple[Replaced, ...]:

@@ -12,17 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from queenright.core.kinds.postgres_cluster.annotations import state_config_name
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.places import decode_places
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
     NO_REPLACEMENT,
     REPLACED_LABEL,
     Replaced,
-    Spare,
-    decode_replaced,
     encode_replaced,
 )
 from queenright.core.kinds.postgres_cluster.topology.settled import (
@@ -32,8 +27,12 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     seatless,
     why_not_settled,
 )
+from queenright.core.kinds.postgres_cluster.topology.spares import (
+    misfits_of,
+    places_of,
+    spares_for,
+)
 from queenright.core.kinds.postgres_cluster.topology.unknown_voters import unknown_voters
-from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival
 from queenright.core.kinds.postgres_cluster.topology.wellness import (
     why_others_unwell,
     why_unwell,
@@ -42,7 +41,6 @@ from queenright.core.manifest.quantities import format_duration
 from queenright.core.observed import NODE_DOWN
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES, answered_once
-from queenright.core.swarm.objects import CLUSTER_LABEL, MEMBERS_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +53,15 @@ class Decision:
 
 @answered_once
 def decide_replacement(state: ClusterState) -> Decision:
-    """Return the replacements to note: those that go on, and at most one more."""
+    """Return the replacements to note: those that go on, and at most one more or another one."""
     found = state.desired.replacement
     if found == NO_REPLACEMENT or not state.is_bootstrapped:
         return Decision(found.noted)
-    kept = tuple(note for old in found.noted if (note := still(state, old)) is not None)
+    kept = with_one_change(state, found.noted)
     told: list[Hold] = [lives_elsewhere(state, note) for note in kept if is_done(state, note)]
-    # One whose place is cut waits for all others to be well, and so for this one's replacement.
-    here = (note for note in kept if state.member(note.member) is not None)
-    begun = next((note.member for note in here if not is_done(state, note)), "")
+    if kept != found.noted:
+        return Decision(kept, tuple(told))
+    begun = any(is_begun(state, note) for note in kept)
     for member in state.desired.members if found.after_s and not begun else ():
         if not is_candidate(state, member):
             told += for_a_person(state, member)
@@ -75,6 +73,23 @@ def decide_replacement(state: ClusterState) -> Decision:
         others = tuple(note for note in kept if note.member != member.name)
         return Decision((*others, step), tuple(told))
     return Decision(kept, tuple(told))
+
+
+def with_one_change(state: ClusterState, noted: tuple[Replaced, ...]) -> tuple[Replaced, ...]:
+    """Return the notes with the first that changes as it is from now on. One that goes, or follows
+    its member, comes before one that sends a member elsewhere, which may have to wait for it."""
+    found = [(old, new) for old in noted if (new := still(state, old)) != old]
+    found.sort(key=lambda change: change[1] is not None and not is_done(state, change[1]))
+    for old, new in found[:1]:
+        changed = (new if note == old else note for note in noted)
+        return tuple(note for note in changed if note is not None)
+    return noted
+
+
+def is_begun(state: ClusterState, note: Replaced) -> bool:
+    """Return True for a member that is to leave its place for its new node. One whose place is cut
+    waits for all others to be well, and so for this one's replacement."""
+    return state.member(note.member) is not None and not is_done(state, note)
 
 
 def is_done(state: ClusterState, note: Replaced) -> bool:
@@ -89,8 +104,12 @@ def still(state: ClusterState, note: Replaced) -> Replaced | None:
     member = state.member(note.member)
     if state.desired.replacement.line_of(note.member) != note.written:
         return None
+    if member is None and has_another_first(state):
+        return note
     home = state.swarm.node(note.written)
     is_home_ready = home is not None and home.is_ready
+    if member is not None and member.node == note.node == note.written:
+        return None
     if member is not None and is_done(state, note):
         is_dead = may_begin(state, member) and left_s(state, member) <= 0
         has_spare = not is_dead or any(spares_for(state, note.member, note.node))
@@ -98,14 +117,34 @@ def still(state: ClusterState, note: Replaced) -> Replaced | None:
     if member is not None and not may_begin(state, member):
         return None if member.node == note.written else replace(note, node=member.node)
     spare = next(spares_for(state, note.member, note.node), None)
-    if spare is None and member is None and is_home_ready:
-        return None
+    if member is None and is_home_ready and (spare is None or note.node == note.written):
+        # Its volumes are remembered until it has its place there.
+        return replace(note, node=note.written) if note.volumes else None
     if spare is None or spare.node == note.node:
         return note
     # Another spare is a new beginning, unless the member's place is cut already.
     if member is not None and (left_s(state, member) > 0 or why_not_replace(state, member)):
         return note
-    return replace(note, node=spare.node)
+    volumes = volumes_at_home(state, member) if member is not None else note.volumes
+    return replace(note, node=spare.node, volumes=volumes)
+
+
+def volumes_at_home(state: ClusterState, member: DesiredMember) -> str:
+    """Return the name of a member's volumes on the node in its line; empty for the usual ones."""
+    found = state.desired.replacement
+    note = found.note_of(member.name)
+    if member.node != found.line_of(member.name):
+        return note.volumes if note is not None else ""
+    return next((p.volumes for p in places_of(state) if p.name == member.name), "")
+
+
+def has_another_first(state: ClusterState) -> bool:
+    """Return True while a member with a place is on a dead node. One without a place can't be added
+    meanwhile, and leaves it the spare nodes but its own."""
+    if not state.desired.replacement.after_s:
+        return False
+    begun = any(is_begun(state, note) for note in state.desired.replacement.noted)
+    return begun or any(is_candidate(state, member) for member in state.desired.members)
 
 
 def may_begin(state: ClusterState, member: DesiredMember) -> bool:
@@ -170,7 +209,8 @@ def replaced_or_held(state: ClusterState, member: DesiredMember) -> Replaced | H
         why = "; ".join(misfits_of(state, member.name)) or "spareNodes names none"
         reason = f"{told}, and no spare node can take it ({why}); bring a node back, or add another"
         return Hold(key, reason, state.now + SETTLES, wants_attention=True)
-    return Replaced(member.name, found.line_of(member.name), spare.node)
+    line, volumes = found.line_of(member.name), volumes_at_home(state, member)
+    return Replaced(member.name, line, spare.node, volumes)
 
 
 def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
@@ -188,71 +228,6 @@ def why_not_replace(state: ClusterState, member: DesiredMember) -> str | None:
     apart = seatless(state) | {raft_address(state, member)}
     unwell = why_unwell(state, member) or why_others_unwell(state, member)
     return unwell or why_not_settled(state, apart)
-
-
-def spares_for(state: ClusterState, member: str, present: str = "") -> Iterator[Spare]:
-    """Yield the spare nodes that can take a member: the ``present`` one, then those after it, so
-    that none is tried twice."""
-    spares = state.desired.replacement.spares
-    nodes = [spare.node for spare in spares]
-    for spare in spares[nodes.index(present) if present in nodes else 0 :]:
-        if why_not_there(state, member, spare, is_noted=spare.node == present) is None:
-            yield spare
-
-
-def misfits_of(state: ClusterState, member: str) -> Iterator[str]:
-    for spare in state.desired.replacement.spares:
-        yield f"{spare.node}: {why_not_there(state, member, spare)}"
-
-
-def why_not_there(
-    state: ClusterState, member: str, spare: Spare, *, is_noted: bool = False
-) -> str | None:
-    """Reason why a spare node can't take a member; None when it can."""
-    if spare.wrong:
-        return spare.wrong
-    if spare.node in state.maintained:
-        return "it is in maintenance"
-    for other in state.desired.members:
-        if other.name != member and other.node == spare.node:
-            return f"{other.name} is on it"
-    for note in state.desired.replacement.noted:
-        if note.member != member and note.node == spare.node:
-            return f"{note.member} is to be on it"
-    if taken := why_taken(state, spare.node, is_noted=is_noted):
-        return taken
-    node = state.swarm.node(spare.node)
-    if is_noted and state.member(member) is None and node is not None and node.is_ready:
-        return None  # the label of its former place goes a moment later
-    return why_not_here(with_places(state), Arrival(member, spare.node, spare.address))
-
-
-def with_places(state: ClusterState) -> ClusterState:
-    """Return the state with its places in the topology, which has none for a file that is
-    reached."""
-    topology, labels = state.desired.topology, state.desired.state_config.labels
-    if topology.places:
-        return state
-    places = decode_places(labels.get(MEMBERS_LABEL, ""))
-    desired = replace(state.desired, topology=replace(topology, places=places))
-    return replace(state, desired=desired)
-
-
-def why_taken(state: ClusterState, node: str, *, is_noted: bool) -> str | None:
-    """Reason why a node is another cluster's; None when it is not. Of two that have noted the same
-    node in one pass, the first by name keeps it."""
-    own = state.desired.name
-    for config in state.swarm.configs:
-        labels = config.value.labels
-        scope = labels.get(CLUSTER_LABEL, "")
-        if scope in {"", own} or config.value.name != state_config_name(scope):
-            continue
-        if any(place.node == node for place in decode_places(labels.get(MEMBERS_LABEL, ""))):
-            return f"a member of cluster {scope} is on it"
-        noted = decode_replaced(labels.get(REPLACED_LABEL, ""))
-        if any(note.node == node for note in noted) and (not is_noted or scope < own):
-            return f"a member of cluster {scope} is to be on it"
-    return None
 
 
 def lives_elsewhere(state: ClusterState, note: Replaced) -> Hold:
@@ -274,7 +249,7 @@ def with_replacements(labels: Mapping[str, str], notes: tuple[Replaced, ...]) ->
 def why_noted(state: ClusterState) -> str:
     """Return in words the replacement that begins or ends with this pass's notes; empty if none."""
     before, after = {*state.desired.replacement.noted}, {*decide_replacement(state).notes}
-    begun = {note.member for note in after - before}
+    begun = {note.member for note in after - before if note.node != note.written}
     for note in sorted(after - before, key=lambda note: note.member):
         member = state.member(note.member)
         former = member.node if member is not None else note.written

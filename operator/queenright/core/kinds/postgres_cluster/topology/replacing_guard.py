@@ -6,7 +6,7 @@ is not known here, so the shortest time that a file may have counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from queenright.core.actions import LabelConfig
 from queenright.core.kinds.postgres_cluster.annotations import state_config_name
@@ -34,7 +34,7 @@ LEAST_DOWN_S = 60.0
 
 def only_the_dead_are_replaced(plan: Plan, observed: Observed) -> Refusal | None:
     """Refuse to note another node for a member unless swarm has called its own down for long, all
-    others are well, and no other one is being replaced."""
+    others are well, no other one is being replaced, and the note keeps its volumes."""
     swarm = swarm_of(observed)
     live = swarm.config(state_config_name(plan.cluster)) if swarm is not None else None
     for action in plan.actions:
@@ -54,6 +54,10 @@ def why_not_noted(
     wanted = decode_replaced(after.get(REPLACED_LABEL, ""))
     places = {place.name: place for place in decode_places(before.get(MEMBERS_LABEL, ""))}
     fresh = [note for note in wanted if note not in known and not is_home(note, places)]
+    for note in fresh:
+        if (kept := volumes_before(note, known, places)) not in {None, note.volumes}:
+            return f"the volumes of {note.member} on {note.written} are {kept or 'the usual ones'}"
+    fresh = [note for note in fresh if note.node != note.written]  # the others go nowhere
     if not fresh or swarm is None:
         return ""
     note = fresh[0]
@@ -67,6 +71,18 @@ def why_not_noted(
         return why
     place = places.get(note.member)
     return why_alive(place, plan, observed, swarm) if place is not None else ""
+
+
+def volumes_before(
+    note: Replaced, known: Sequence[Replaced], places: Mapping[str, DeployedMember]
+) -> str | None:
+    """Return the volumes of a member on the node in its line, as they are noted; None where they
+    are not."""
+    place = places.get(note.member)
+    if place is not None and place.node == note.written:
+        return place.volumes
+    found = (old for old in known if (old.member, old.written) == (note.member, note.written))
+    return next((old.volumes for old in found), None)
 
 
 def is_home(note: Replaced, places: Mapping[str, DeployedMember]) -> bool:

@@ -42,6 +42,16 @@ def test_a4_begins_an_interrupted_copy_again_after_two_loops() -> None:
     assert refusal(plan, observed) is None
 
 
+def test_a_copy_of_one_that_the_file_gives_another_name_begins_again() -> None:
+    """It keeps its place and its data, and is renamed only when it is whole."""
+    observed = joined(EMPTY, 21)
+    plan = plan_for(observed, FIVE.replace("name: member-4", "name: db-4"))
+    assert [a.member for a in plan.actions if isinstance(a, Reinitialize)] == ["member-4"]
+    assert refusal(plan, observed) is None
+    fewer = plan_for(observed, text_of(1, 2, 3))
+    assert not [a for a in fewer.actions if isinstance(a, Reinitialize)], "it goes"
+
+
 @pytest.mark.parametrize(("state", "hung_s"), [(EMPTY, 19), (COPYING, 100)])
 def test_a4_leaves_a_copy_time(state: MemberStatus, hung_s: float) -> None:
     plan = plan_for(joined(state, hung_s), FIVE)

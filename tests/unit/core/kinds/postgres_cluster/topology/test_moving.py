@@ -179,3 +179,27 @@ def test_the_only_member_stays_where_it_is() -> None:
     plan = plan_for(observed, alone.replace("node: node2", "node: node5"))
     assert keys(plan) == []
     assert "it is the only member" in reason(plan, "membership/main_member-1")
+
+
+HERE = text_of(1, 2, 3).replace("node: node4", "node: db4")
+"""The file has member-3 on the node that was node4, under its new name."""
+
+
+def renamed(observed: Observed, address: str = "10.77.0.99") -> Observed:
+    return with_node(observed, "node4", name="db4", address=address)
+
+
+def test_a_member_that_answers_moves_to_no_other_address_by_its_nodes_new_name() -> None:
+    """Nobody but its owner knows whether it is the same machine."""
+    found = with_raft_nodes(renamed(deployed(1, 2, 3)), raft_nodes([1, 2, 3]))
+    answer = found.raft["main_member-3"]
+    both = dataclasses.replace(found, raft={**found.raft, "main_member-3@10.77.0.99": answer})
+    for observed in (found, both):
+        plan = plan_for(observed, HERE)
+        assert plan.actions == ()
+        assert "write address: 10.77.0.14" in reason(plan, "membership/main_member-3")
+
+
+def test_a_member_on_a_renamed_node_moves_away_as_any_other() -> None:
+    observed = with_raft_nodes(renamed(deployed(1, 2, 3), "10.77.0.14"), raft_nodes([1, 2, 3]))
+    assert places_noted(plan_for(observed, MOVED))[3].name == "member-3-moved"
