@@ -82,5 +82,10 @@ export async function sendKept({ id, resolved }: KeptRequest): Promise<void> {
     await sendFavourite(id, resolved === true);
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 410, 422].includes(error.status)) throw error;
+    return;
   }
+  // The page may have been read again before: its star would show what was there without this.
+  const now = opened.value;
+  if (now?.id === id && now.node)
+    opened.value = { ...now, node: { ...now.node, is_favourite: resolved === true } };
 }
