@@ -48,7 +48,7 @@ def dead(observed: Observed, *numbers: int, voters: tuple[int, ...]) -> Observed
 
 
 def followed(observed: Observed, asked: str, kind: type[AnyAction]) -> Observed:
-    """What is seen after the first action of this kind."""
+    """Return what is seen after the first action of this kind."""
     for _ in range(20):
         plan = plan_for(observed, asked)
         assert refusal(plan, observed) is None, refusal(plan, observed)
