@@ -1,5 +1,7 @@
 """Tests of edits that hold a large part of a page, and of those that two people make at once."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -79,6 +81,28 @@ def test_a_person_without_the_right_sends_no_large_steps(admin: Client, person: 
     editor = Editor(admin, node)
     body = editor.body(replacing(0, 0, table(2_000)))
     assert person("Eve").post(f"{editor.url}/edits", json=body).status_code == 403
+
+
+def test_a_mention_in_large_steps_is_hidden_from_visitors(
+    admin: Client, person: Callable[[str], Client]
+) -> None:
+    bob, eve, home = person("Bob"), person("Eve"), space(admin)
+    node = page(admin, home, doc=HELLO)
+    admin.ok("PATCH", f"/api/v1/spaces/{home}", {"public": True})
+    editor = Editor(admin, node)
+    user = bob.ok("GET", "/api/v1/me")["id"]
+    link = {"type": "link", "attrs": {"href": f"mention:{user}"}}
+    body = json.dumps(editor.body(typed("@Bob", marks=[link]), replacing(0, 0, text("x" * MIB))))
+    escaped = body.replace("mention:", "\\u006dention:")
+    answer = admin.post(
+        f"{editor.url}/edits", content=escaped, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 200, answer.text
+    assert user in admin.get(f"{editor.url}/edits").text
+    for path in ("edits", "live"):
+        shown = eve.get(f"{editor.url}/{path}").text
+        assert "@Bob" in shown
+        assert user not in shown
 
 
 def test_two_footnotes_of_one_label_are_both_saved(admin: Client, postgres: Postgres) -> None:

@@ -27,10 +27,11 @@ def applied(doc: Node, steps: bytes) -> Node:
     return apply_all(doc, [step_from(one, f"steps[{at}]") for at, one in enumerate(given)])
 
 
-def check_steps(steps: bytes) -> None:
-    """Checks that each of many steps can be read, without a document. Raises `SchemaError`.
+def checked_steps(steps: bytes) -> bytes:
+    """Many steps as this application writes them; each can be read. Raises `SchemaError`.
 
-    Together they may have as many nodes as a page, so that there is room to apply them.
+    Together they may have as many nodes as a page, so that there is room to apply them. An escaped
+    letter could hide a mention from who looks for one in the JSON.
     """
     try:
         given = msgspec.json.decode(steps)
@@ -50,6 +51,7 @@ def check_steps(steps: bytes) -> None:
             nodes += sum(node.nodes for node in step.part.content)
         if nodes > MAX_NODES:
             raise SchemaError(f"steps[{at}]", f"more than {MAX_NODES} nodes")
+    return msgspec.json.encode(given)
 
 
 def replayed(doc: bytes, edits: Sequence[bytes]) -> bytes:

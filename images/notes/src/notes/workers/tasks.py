@@ -170,15 +170,14 @@ def _split(body: bytes, name: str) -> tuple[bytes, bytes]:
 
 
 def split_steps(body: bytes) -> tuple[bytes, bytes]:
-    """Splits the JSON of an edit into the rest and its steps, which it checks one by one.
+    """Splits the JSON of an edit into the rest and its steps, checked and written again.
 
     Raises `SchemaError`. Together they have no more nodes than a page may have.
     """
-    from notes.steps.stored import check_steps
+    from notes.steps.stored import checked_steps
 
     rest, steps = _split(body, "steps")
-    check_steps(steps or b"[]")
-    return rest, steps or b"[]"
+    return rest, checked_steps(steps or b"[]")
 
 
 def _decoded(doc: bytes) -> Any:
