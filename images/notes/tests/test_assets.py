@@ -87,6 +87,13 @@ def test_a_sign_out_may_keep_what_the_browser_has_stored(admin: Client) -> None:
     assert admin.get("/api/v1/me").status_code == 401
 
 
+def test_a_sign_out_may_keep_what_the_browser_has_stored_of_others(admin: Client) -> None:
+    answer = admin.delete("/api/v1/session?keep_others=true")
+    assert answer.status_code == 204
+    assert answer.headers["clear-site-data"] == '"cache"'
+    assert admin.get("/api/v1/me").status_code == 401
+
+
 def test_the_plain_sign_out_asks_about_unsent_edits(anybody: Client) -> None:
     def leave(query: str = "", unsent: str = "2") -> httpx.Response:
         anybody.log_in().jar["notes-unsent"] = unsent

@@ -104,7 +104,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "post_setup": ("screens/setup/setup.tsx", '"POST", "/api/v1/setup"'),
     "get_next_steps": ("screens/admin/next_steps.tsx", '"/api/v1/next-steps"'),
     "post_demo_space": ("screens/admin/next_steps.tsx", '"/api/v1/demo-space"'),
-    "delete_session": ("app/session.ts", '"DELETE", `/api/v1/session?keep_stored='),
+    "delete_session": ("app/session.ts", '"DELETE", `/api/v1/session?keep_'),
     "get_me": ("app/session.ts", 'get<Me>("/api/v1/me"'),
     "patch_me": ("screens/admin/account.tsx", '"PATCH", "/api/v1/me"'),
     "list_sessions": ("screens/admin/sessions.tsx", "useLoaded<Session[]>(PATH)"),

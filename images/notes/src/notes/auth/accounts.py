@@ -64,10 +64,12 @@ class MeIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SignOutQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With `keep_stored` the browser keeps what it has stored for offline reading.
 
-    Only the workspace asks for it, and shows the stored pages to no other user.
+    With `keep_others` it deletes only its cache. Only the workspace asks for these: it deletes what
+    it has stored of one user by itself, and shows that of each to no other one.
     """
 
     keep_stored: bool = False
+    keep_others: bool = False
 
 
 @table("POST", "/api/v1/session", scope=None)
@@ -156,6 +158,8 @@ async def delete_session(call: Call, query: SignOutQuery) -> None:
     await log_out(call, response)
     if query.keep_stored:
         del response.headers["clear-site-data"]
+    elif query.keep_others:
+        response.headers["clear-site-data"] = '"cache"'
     return response  # type: ignore[return-value]
 
 

@@ -15,6 +15,7 @@ import { here, hide, refresh } from "./session";
 import { pauseOf } from "./steady";
 import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
 import { readUnread } from "./told";
+import { forgetTyped, TYPED } from "./typed";
 import { words } from "./words";
 
 const PAUSE_MS = 250;
@@ -144,6 +145,7 @@ export function startLive(): void {
   });
   new BroadcastChannel("notes-session").onmessage = (message: MessageEvent<string>) => {
     if (phase.value === "ready" && message.data === me.value?.id) void hide();
+    if (message.data === TYPED) forgetTyped();
   };
   listenForAnother(() => later("all"));
   whenLost(() => void sendDrafts().catch(() => undefined));

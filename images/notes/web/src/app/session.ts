@@ -26,6 +26,7 @@ import {
   userId,
 } from "./store";
 import { readUnread, unread } from "./told";
+import { forgetTyped, TYPED } from "./typed";
 
 /** How long a start waits for the server while the browser says that it has a network. */
 const WAIT_MS = 3000;
@@ -122,7 +123,7 @@ async function use(who: Me): Promise<void> {
   // What another person has stored here is theirs; it is removed before anything is shown.
   if (known && known.me.id !== who.id) {
     await clear();
-    tellSignedOut(known.me.id);
+    tellSignedOut(known.me.id, false);
   }
   if (!isSame()) throw new EndedError("me");
   const { events_since: _, ...kept } = who;
@@ -168,20 +169,24 @@ export async function hide(): Promise<void> {
   if (id) await endSession(id);
 }
 
-/** Signs out. With `isClearing` the browser also deletes what is stored. */
+/** Signs out. With `isClearing` the browser also deletes what it has stored for this user. */
 export async function signOut(isClearing: boolean): Promise<void> {
   const id = userId();
-  await request<void>("DELETE", `/api/v1/session?keep_stored=${String(!isClearing)}`);
+  // The browser would delete what others have not sent, too.
+  const kept = isClearing ? "others" : "stored";
+  await request<void>("DELETE", `/api/v1/session?keep_${kept}=true`);
   await hide();
   if (isClearing) {
+    forgetTyped();
     await clear();
     await removeUnsent(id);
   }
-  tellSignedOut(id);
+  tellSignedOut(id, isClearing);
 }
 
-function tellSignedOut(id: string): void {
+function tellSignedOut(id: string, isClearing: boolean): void {
   const channel = new BroadcastChannel("notes-session");
   channel.postMessage(id);
+  if (isClearing) channel.postMessage(TYPED);
   channel.close();
 }

@@ -100,8 +100,10 @@ async function again(one: KeptRequest, outside: Repeating, now: number): Promise
     await outside.keep({ ...one, at: now, doubt: "" });
   } catch (error) {
     if (!(error instanceof ApiError) || isPassing(error.status)) throw error;
-    // What was to be deleted is gone, or its page is.
-    const isOver = error.status === 410 || (one.kind === "delete" && error.status === 404);
+    // What was to be deleted is gone, or its page is. Words that were never sent are their person's to decide.
+    const isUnsent = one.doubt === WAITING && ["post", "edit"].includes(one.kind);
+    const isGone = error.status === 410 && !isUnsent;
+    const isOver = isGone || (one.kind === "delete" && error.status === 404);
     if (isOver) await outside.forget(one.key);
     else await outside.keep({ ...one, doubt: error.message });
   }

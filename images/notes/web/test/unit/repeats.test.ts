@@ -250,3 +250,26 @@ test("a request is sent again for a day; a doubtful one waits for its person", (
     ["new", "doubt", "old"],
   );
 });
+
+test("words that were never sent are their person's, whose thread or comment is gone", async () => {
+  const server = new Server();
+  await server.accept("thread", {});
+  await server.accept("own", { parent: "thread" });
+  const wait = { user: "u", title: "P", page: "p", at: 1, doubt: WAITING };
+  const answer: KeptRequest = { ...wait, key: "k1", kind: "post", id: "k1", parent: "thread", body: "an answer" }; // prettier-ignore
+  const change: KeptRequest = { ...wait, key: "k2", kind: "edit", id: "own", body: "changed" };
+  const mark: KeptRequest = { ...wait, key: "k3", kind: "resolve", id: "thread", resolved: true };
+  server.kept.clear();
+  for (const one of [answer, change, mark]) server.kept.set(one.key, one);
+  for (const id of ["thread", "own"]) {
+    server.rows.delete(id);
+    server.removed.add(id);
+  }
+  await server.repeat();
+  const left = [...server.kept.values()];
+  assert.deepEqual(left.map((one) => one.body), ["an answer", "changed"]); // prettier-ignore
+  assert.ok(
+    left.every((one) => one.doubt !== "" && one.doubt !== WAITING),
+    "they are listed",
+  );
+});

@@ -113,6 +113,7 @@ export function Screen() {
           <input
             name="title"
             required
+            pattern=".*\S.*"
             maxLength={300}
             autocomplete="off"
             autofocus

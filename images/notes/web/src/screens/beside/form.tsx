@@ -1,15 +1,14 @@
-/** A form with the text of a comment. What is typed is kept until it is sent or given up. */
+/** A form with the text of a comment. What is typed is kept until it is sent or given up, also over a reload. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Person } from "../../api/types";
 import { findPeople } from "../../app/mentionable";
 import { userId } from "../../app/store";
 import { words } from "../../app/words";
+import { drafts, noteDraft } from "./drafts";
 import { signOf, stored, typedAt, writable } from "./mentions";
 import { beside } from "./words";
 
 const MOST_CHARACTERS = 20_000;
-const drafts = new Map<string, { text: string; people: Person[] }>();
-
 /** The people who are offered behind an `@`, and which of them Enter takes. */
 interface Offer {
   at: number;
@@ -51,7 +50,7 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
     caret.current = undefined;
   }, [typed]);
   const type = (next: string, named = people): void => {
-    drafts.set(key, { text: next, people: named });
+    noteDraft(key, { text: next, people: named });
     setTyped({ text: next, people: named });
   };
   /** Offers people for what stands behind an `@` before the caret. */
@@ -105,7 +104,7 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
       field.current?.focus();
       return;
     }
-    drafts.delete(key);
+    noteDraft(key);
     setTyped({ text: "", people: [] });
   };
   return (
@@ -124,6 +123,7 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
           rows={3}
           maxLength={MOST_CHARACTERS}
           placeholder={label}
+          readOnly={isSending}
           value={typed}
           aria-autocomplete="list"
           aria-haspopup="listbox"
@@ -183,7 +183,7 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
           <button
             type="button"
             onClick={() => {
-              drafts.delete(key);
+              noteDraft(key);
               close();
             }}
           >

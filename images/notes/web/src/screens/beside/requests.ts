@@ -118,8 +118,10 @@ async function sendFile({ key, user, page }: KeptRequest): Promise<undefined> {
 }
 
 /** Makes a page under its key, so that it has the id that it has here. */
-async function sendPage({ key, title, made }: KeptRequest): Promise<undefined> {
+async function sendPage({ key, title: first, made, node }: KeptRequest): Promise<undefined> {
   if (!made) return undefined;
+  // The server takes no blank title: the page may have got another one since.
+  const title = first.trim() ? first : (node?.title ?? first);
   const { space, parent: parent_id, is_template, doc, template: template_id } = made;
   const content = template_id ? { template_id } : doc ? { doc } : {};
   const body = { title, parent_id, is_template, key, ...content };
