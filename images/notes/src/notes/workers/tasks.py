@@ -177,16 +177,16 @@ def split_steps(body: bytes) -> tuple[bytes, bytes]:
     from notes.steps.stored import checked_steps
 
     rest, steps = _split(body, "steps")
-    return rest, checked_steps(steps or b"[]")
+    return rest, checked_steps(_decoded(steps or b"[]", "steps"))
 
 
-def _decoded(doc: bytes) -> Any:
+def _decoded(content: bytes, name: str = "doc") -> Any:
     try:
-        return msgspec.json.decode(doc)
+        return msgspec.json.decode(content)
     except RecursionError:
-        raise SchemaError("doc", "has too many levels") from None
+        raise SchemaError(name, "has too many levels") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise SchemaError("doc", f"is not JSON ({error})") from None
+        raise SchemaError(name, f"is not JSON ({error})") from None
 
 
 @dataclass(frozen=True, slots=True)
