@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from queenright.core.actions import FieldChange, LabelNode
-from queenright.core.observed import Node
+from queenright.core.observed import Node, SwarmState
 from queenright.core.swarm.diff import ABSENT
+from queenright.core.swarm.objects import NodeLabels
+
+
+def names_without_node(
+    wanted: Iterable[NodeLabels], swarm: SwarmState, node: Node, key: str
+) -> Iterator[str]:
+    """Yield the names that are to have the value which the node has of a label, and that no node
+    has: this one may be one of these, under another name."""
+    present = node.labels.get(key)
+    for item in wanted:
+        is_alike = present is not None and item.labels.get(key) == present
+        if is_alike and swarm.node(item.node) is None:
+            yield item.node
 
 
 def relabelled_node(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from queenright.core.actions import AnyAction
 from queenright.core.kinds.notes_app.state import AppState
 from queenright.core.observed import LiveService, Node
-from queenright.core.planning.node_labels import relabelled_node
+from queenright.core.planning.node_labels import names_without_node, relabelled_node
 from queenright.core.planning.plan import Hold
 
 
@@ -28,22 +28,11 @@ def plan_nodes(state: AppState) -> Iterator[AnyAction | Hold]:
         for key in sorted(state.label_keys & node.labels.keys() - labels.keys()):
             if (node.name, key) in state.claimed:
                 continue
-            if lost := name_without_node(state, node, key):
+            names = names_without_node(state.desired.node_labels, state.swarm, node, key)
+            if lost := next(names, None):
                 yield renamed_node_hold(node, key, lost)
             else:
                 yield from take_away(state, node, key)
-
-
-def name_without_node(state: AppState, node: Node, key: str) -> str | None:
-    """Return a name for which the file wants the node's label, and that no node has."""
-    return next(
-        (
-            item.node
-            for item in state.desired.node_labels
-            if item.labels.get(key) == node.labels[key] and state.swarm.node(item.node) is None
-        ),
-        None,
-    )
 
 
 def renamed_node_hold(node: Node, key: str, lost: str) -> Hold:

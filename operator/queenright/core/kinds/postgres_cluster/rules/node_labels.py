@@ -15,7 +15,7 @@ from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import Node
 from queenright.core.planning.former_nodes import former_node_holds
-from queenright.core.planning.node_labels import relabelled_node
+from queenright.core.planning.node_labels import names_without_node, relabelled_node
 from queenright.core.planning.plan import Hold
 
 
@@ -86,14 +86,8 @@ def member_placed_by(state: ClusterState, node: Node) -> DesiredMember | None:
 def member_without_node(state: ClusterState, node: Node) -> DesiredMember | None:
     """Return the member that a node's label places, if no node has the name that is noted for it:
     this may be its node, under another name."""
-    desired, present = state.desired, node.labels.get(state.desired.member_label)
-    names = [
-        item.node
-        for item in desired.node_labels
-        if present is not None
-        and item.labels.get(desired.member_label) == present
-        and state.swarm.node(item.node) is None
-    ]
+    desired = state.desired
+    names = [*names_without_node(desired.node_labels, state.swarm, node, desired.member_label)]
     return next((member for member in desired.members if member.node in names), None)
 
 
