@@ -1,5 +1,5 @@
 // Tools of the judges that edit stored pages without a network.
-import { api, docOf, hasParts, textOf, until } from './workspace_tools.mjs';
+import { api, docOf, hasParts, isKept, textOf, until } from './workspace_tools.mjs';
 
 export const text = (page) => page.locator('.ProseMirror');
 export const said = async (id) => textOf(await docOf(id).catch(() => ({ text: '' })));
@@ -47,7 +47,7 @@ export async function write(page, words, keys = []) {
   await text(page).click();
   for (const key of ['Control+End', ...keys]) await page.keyboard.press(key);
   await page.keyboard.type(words);
-  await page.locator('[data-saving=kept]').waitFor();
+  await isKept(page, words);
 }
 
 /** Somebody else saves the page by the API. */

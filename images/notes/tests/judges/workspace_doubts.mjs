@@ -2,7 +2,7 @@
 // edit that the server has lost, and two tabs of one person in a browser without locks. Prints a line for each
 // scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
 import {
-  accessible, ada, bob, docOf, edit, first, holds, isSaved, judge, opened, pages, second, textOf, until,
+  accessible, ada, bob, docOf, edit, first, holds, isKept, isSaved, judge, opened, pages, second, textOf, until,
 } from './workspace_tools.mjs';
 
 const { places, files, forgotten } = pages;
@@ -137,7 +137,7 @@ async function crash() {
   await page.route('**/edits', (route) => route.abort());
   await text.press('Control+End');
   await text.pressSequentially(' of a dead tab');
-  await page.locator('[data-saving=kept]').waitFor();
+  await isKept(page, ' of a dead tab');
   const other = await context.newPage();
   await other.route('**/edits', (route) => route.abort());
   await other.goto(`${first}/w/p/${files}`);

@@ -1,6 +1,6 @@
 // What a browser shows of comments that others made while it heard of nothing: two people on two replicas. Prints a line
 // for each scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
-import { ada, api, docOf, edit, first, holds, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
+import { ada, api, docOf, edit, first, holds, isKept, judge, newPage, opened, pages, second, signIn, textOf, until } from './workspace_tools.mjs';
 
 const { plan, notes } = pages;
 const STREAM = '**/api/v1/events*';
@@ -77,7 +77,7 @@ async function lateEditor() {
   const { context, page, text } = await opened(first, ada, notes, { serviceWorkers: 'block' });
   await context.route('**/edits', (route) => route.abort());
   await text.pressSequentially('left over ');
-  await page.locator('[data-saving=kept]').waitFor();
+  await isKept(page, 'left over ');
   let refused = 0;
   await context.route('**/assets/open-*.js', (route) => {
     refused += 1;
@@ -111,7 +111,7 @@ async function whoseState() {
   let left;
   await context.route('**/edits', (route) => { left ??= clientOf(route); return route.abort(); });
   await theirs.pressSequentially('left by a tab ');
-  await other.locator('[data-saving=kept]').waitFor();
+  await isKept(other, 'left by a tab ');
   await other.close();
   await context.unroute('**/edits');
   await context.route('**/edits', (route) => (clientOf(route) === left ? route.continue() : route.abort()));

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { STARTED } from './chromium.mjs';
 import {
-  accessible, ada, api, bob, docOf, first, forwarding, hasParts, holds, judge, newPage, pages, second, signIn, textOf, token, until, wrong,
+  accessible, ada, api, bob, docOf, first, forwarding, hasParts, holds, isKept, judge, newPage, pages, second,
+  signIn, textOf, token, until, wrong,
 } from './workspace_tools.mjs';
 
 /** An address of a replica that can be shut: then nothing answers there, as without a network. */
@@ -110,10 +111,8 @@ async function killed() {
   await page.keyboard.press('Enter');
   await text(page).click();
   await page.keyboard.type('under it');
-  await page.locator('[data-saving=kept]').waitFor();
+  await isKept(page, 'under it');
   const below = idOf(page);
-  // Long enough for the store: what is typed is there within a fifth of a second.
-  await page.waitForTimeout(600);
   await kill();
   ({ page, kill } = await killable(folder));
   await page.goto(`${way.base}/w/p/${made}`);

@@ -48,6 +48,24 @@ export const docOf = async (id) => (await api('GET', `/nodes/${id}/live`)).doc;
 export const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join(node.type === 'doc' ? '|' : '');
 export const isSaved = (page) => page.locator('[data-saving=saved]').waitFor();
 
+/** Waits until the browser has stored words that are not sent: the last keys are a moment behind what the state says. */
+export async function isKept(page, words) {
+  await page.locator('[data-saving=kept]').waitFor();
+  const stored = () => page.evaluate(() => new Promise((done, failed) => {
+    const opening = indexedDB.open('notes');
+    opening.onerror = () => failed(opening.error);
+    opening.onsuccess = () => {
+      const found = opening.result.transaction('drafts').objectStore('drafts').getAll();
+      found.onerror = () => failed(found.error);
+      found.onsuccess = () => {
+        opening.result.close();
+        done(found.result.flatMap(({ steps }) => steps).flatMap(({ slice }) => slice?.content ?? []).map(({ text }) => text ?? '').join(''));
+      };
+    };
+  }));
+  await until(async () => (await stored()).includes(words), stored);
+}
+
 /** Waits until `look` is true; tells the last answer of `show` if it never is. */
 export async function until(look, show = () => '', ms = 40_000) {
   const end = Date.now() + ms;
