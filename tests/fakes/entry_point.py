@@ -35,7 +35,7 @@ def enter(model: Members, instance: Instance) -> None:
         if image.mends_raft and can_be_spared(model, instance):
             if instance.waits and model.now_s - instance.spared_s < SPARES_S:
                 return
-            if instance.waits and image.fences_joiners:
+            if image.fences_joiners:
                 others = [o for o in model.of_cluster(instance.cluster) if o is not instance]
                 volume.is_fenced |= any(other.volume.raft_began for other in others)
             volume.set_raft_aside()
@@ -92,7 +92,6 @@ def begin_anew(model: Members, instance: Instance, asked: str) -> None:
         ):
             volume.is_fenced, volume.raft_obeyed = True, asked
         return
-    volume.is_fenced &= leader != instance.name
     if volume.raft != "torn" or number != volume.raft_loss:
         return
     model.judge_new_log(instance, joins=word == "join")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import anyio
 
 from queenright.core.kinds.ruleset import RULESET, Ruleset
+from tests.fakes.entry_point import can_be_spared
 from tests.fakes.world import World
 from tests.sim.faults import WORKERS
 from tests.sim.invariants import Invariants
@@ -99,6 +100,17 @@ async def edited_again(world: World, edits: tuple[str, ...]) -> None:
         write_members(world, text)
 
 
+async def last_starts_again(world: World) -> None:
+    """End the container of the member that still waits, once the others are a quorum."""
+    for _ in range(10_000):
+        await anyio.sleep(0.1)
+        waiting = [i for i in world.patroni_model.of_cluster("main") if i.waits]
+        if len(waiting) == 1 and can_be_spared(world.patroni_model, waiting[0]):
+            world.kill_container(waiting[0].service)
+            return
+    raise AssertionError("no member waits alone")
+
+
 async def logs_lost(
     ruleset: Ruleset = RULESET,
     damage: Damage = everybody,
@@ -113,6 +125,7 @@ async def logs_lost(
     killer: Killer | None = None,
     kill_at: int = 0,
     edits: tuple[str, ...] = (),
+    starts_again: bool = False,
 ) -> After:
     """All nodes lose power, and the members their Raft logs. ``away`` does not come back: it is a
     member, or "former" for the leader. ``stale``: a former leader has more WAL on an older
@@ -120,7 +133,9 @@ async def logs_lost(
     number ``kill_at`` from when the power is back. PostgreSQL of the last leader takes
     ``recovery_s`` longer than usual to start, and the one that is asked last has older data.
     ``fences`` and ``hears`` are of the images. Of ``edits`` the first is a file with a fourth
-    member, whose place is noted when the power is lost, and its service not made."""
+    member, whose place is noted when the power is lost, and its service not made.
+    ``starts_again``: the container of the last one that waits ends once the others are a quorum
+    without it."""
     world, invariants = begun(edits)
     world.patroni_model.waits_for_logs = waits
     if recovery_s:  # no health check ends the container meanwhile
@@ -158,6 +173,8 @@ async def logs_lost(
     for node in (node for node in WORKERS if node != missing):
         world.power_on(node)
     await edited_again(world, edits)
+    if starts_again:
+        await last_starts_again(world)
     if killer is not None:
         killer.at = kill_at
         world.swarm.boundary = killer

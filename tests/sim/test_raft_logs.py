@@ -49,6 +49,15 @@ def test_a_leader_whose_recovery_takes_minutes_is_waited_for() -> None:
 
 
 @pytest.mark.slow
+def test_a_member_that_waits_may_start_again_without_leading() -> None:
+    """Its partners are a quorum by then: it need not wait, and may not lead."""
+    end = run_virtual(lambda: logs_lost(recovery_s=300.0, size_s=700, starts_again=True))
+    assert end.found == []
+    assert end.is_whole
+    assert end.leader == end.former
+
+
+@pytest.mark.slow
 def test_an_image_that_lets_the_third_lead_meanwhile_is_caught() -> None:
     end = run_virtual(lambda: logs_lost(recovery_s=150.0, size_s=500, fences=False, hears=False))
     assert any("leads on from" in text for text in end.found), end.found

@@ -41,11 +41,8 @@ class Anew:
 
 
 def put_fence(files: RaftFiles, node: Node, anew: Anew, asked: str) -> None:
-    """Keep the member from leading where the request says so, which counts once; the one that it
-    names may lead from now on."""
-    if anew.leader == node.name:
-        files.fence.unlink(missing_ok=True)
-    elif asked != obeyed(files):
+    """Keep the member from leading where the request says so, which counts once."""
+    if anew.fences and anew.leader != node.name and asked != obeyed(files):
         write_whole(files.fence, anew.leader.encode())
         write_whole(files.obeyed, asked.encode())
 
@@ -62,11 +59,14 @@ def number_of(files: RaftFiles) -> str:
 def begin_anew(files: RaftFiles, node: Node, anew: Anew, why: str) -> None:
     """Set the files aside though no partner has the log, and fence all but the one that leads on.
 
-    Killed in between it comes here again, since the number of the loss goes last. A term beyond all
-    reason is not carried into the new log.
+    That one may have a fence of an earlier loss, which ends here: a request stays in the service,
+    and must not end the fence of a later loss. Killed in between it comes here again, since the
+    number of the loss goes last. A term beyond all reason is not carried into the new log.
     """
     if anew.leader != node.name:
         write_whole(files.fence, anew.leader.encode())
+    else:
+        files.fence.unlink(missing_ok=True)
     try:
         meta = read_meta(files.meta)
     except DamageError:

@@ -33,17 +33,26 @@ Wait = Callable[[], NodeStatus]
 """Waits with a log that is lost; returns the partners' leader if they can spare it at last."""
 
 
+def nobody_began() -> bool:
+    return False
+
+
 def repair(
-    files: RaftFiles, node: Node, asked: str, limit_s: float = LIMIT_S, wait: Wait | None = None
+    files: RaftFiles,
+    node: Node,
+    asked: str,
+    limit_s: float = LIMIT_S,
+    wait: Wait | None = None,
+    has_begun: Callable[[], bool] = nobody_began,
 ) -> None:
     """Set aside what cannot be started with, or what the operator ``asked`` to set aside.
 
     Where the member cannot start and the partners are not settled it waits; StartError without a
-    way to ``wait``.
+    way to ``wait``. Where a partner's log ``has_begun`` anew, this member gets a fence.
     """
     finding = inspect(files) or missing(files, node) or told(files) or former(files, node)
     anew = Anew.read(asked)
-    if anew is not None and (anew.fences or anew.leader == node.name):
+    if anew is not None:
         put_fence(files, node, anew, asked)
     answers = anew is not None and not anew.fences and anew.number == number_of(files)
     if anew is not None and finding is not None and answers:
@@ -68,6 +77,8 @@ def repair(
         tell(str(finding))
         leader = wait()
     if leader is not None:
+        if has_begun():
+            write_whole(files.fence, leader.address.encode())
         set_aside(files, leader, why)
         for path in (files.lost, files.began):
             path.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ this member starts nothing, says in its log what it waits for, answers ``GET /pa
 port with its finding and the end of its data, and goes on when the partners have been a quorum
 without it for long enough, or when its container is started again with the operator's request.
 Invariant: every answer but that one is 503, and nothing on the disk is changed but the number of
-this loss, and the fence.
+this loss.
 """
 
 import json
@@ -20,7 +20,6 @@ from typing import Any
 import yaml
 
 from .data_end import told
-from .fence import any_began
 from .health import LOG_LOST
 from .raft_aside import tell, write_whole
 from .raft_files import DamageError, RaftFiles, read_meta
@@ -40,13 +39,9 @@ def wait(files: RaftFiles, node: Node, config: Path, data: Path) -> NodeStatus:
     number, end = number_of_loss(files), told(data)
     body = answer(config, {**end, "number": number, "term": term_of(files)})
     tell(waiting(node, number, end))
-    address = address_in(config)
-    server = serve(address, body)
+    server = serve(address_in(config), body)
     try:
-        leader = await_quorum(node)
-        if any_began(node.partners, address[1]):
-            write_whole(files.fence, leader.address.encode())
-        return leader
+        return await_quorum(node)
     finally:
         server.shutdown()
         server.server_close()

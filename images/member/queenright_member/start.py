@@ -20,7 +20,7 @@ import yaml
 from .backup import replica
 from .backup.cluster_restore import NOTE, unfinished
 from .bootstrap_key import give_up_beside
-from .fence import fenced, lift_beside
+from .fence import any_began, fenced, lift_beside
 from .findings import RESTORE_TAG, is_full, look, with_tag
 from .inputs import NO_ROOM, OTHERWISE, Paths, StartError, generate
 from .partners import await_partners
@@ -55,7 +55,9 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         node = node_of(environ, paths)
         files = RaftFiles.of(paths.raft, node.own)
         waiting = partial(wait, files, node, paths.config, paths.data)
-        repair(files, node, environ.get(RESET, "").strip(), wait=waiting)
+        has_begun = partial(any_began, node.partners, address_in(paths.config)[1])
+        asked = environ.get(RESET, "").strip()
+        repair(files, node, asked, wait=waiting, has_begun=has_begun)
         await_partners(node.own, node.partners, paths.raft)
     except StartError as error:
         for reason in error.reasons:

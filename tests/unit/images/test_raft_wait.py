@@ -122,6 +122,35 @@ def test_a_member_that_has_a_log_is_kept_from_leading_once(tmp_path: Path) -> No
     assert not files.fence.exists()
 
 
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_member_that_waited_and_starts_again_may_not_lead_where_others_began(
+    tmp_path: Path, has_begun: bool
+) -> None:
+    """The others are a quorum by now, so that it need not wait."""
+    files = RaftFiles.of(tmp_path, OWN)
+    files.lost.write_text(NUMBER)
+    first, second = PARTNERS
+    voters = frozenset({OWN, *PARTNERS})
+    found = {own: NodeStatus(own, first, 4, own == first, 9, 9, voters) for own in (first, second)}
+    repair(files, Node(OWN, PARTNERS, found.get, "member-1", True), "", has_begun=lambda: has_begun)
+    assert not files.lost.exists()
+    assert files.fence.exists() is has_begun
+
+
+def test_the_request_of_an_earlier_loss_ends_no_later_fence(tmp_path: Path) -> None:
+    """It named this member to lead on then, and is in the service until the next one."""
+    files = RaftFiles.of(tmp_path, OWN)
+    files.lost.write_text(NUMBER)
+    files.fence.write_text("member-2")  # of a loss before this one
+    node = Node(OWN, PARTNERS, lambda _: None, "member-1", True)
+    repair(files, node, f"anew:member-1:{NUMBER}", limit_s=0.0)
+    assert not files.fence.exists()
+    FileJournal(str(files.journal)).add(b"\1", 1, 0)
+    files.fence.write_text("member-3")  # of the next one, in which this member joined the others
+    repair(files, node, f"anew:member-1:{NUMBER}")
+    assert files.fence.exists()
+
+
 def test_a_first_start_without_data_waits_for_nobody(tmp_path: Path) -> None:
     repair(RaftFiles.of(tmp_path, OWN), Node(OWN, PARTNERS, unasked, "member-1", False), "")
     assert not [*tmp_path.iterdir()]
