@@ -24,6 +24,8 @@ def enter(model: Members, instance: Instance) -> None:
     spare them; with a torn journal, exit otherwise."""
     volume, task, image = instance.volume, instance.task, model.image_of(instance)
     asked = task.template.environment.get(RAFT_RESET_VARIABLE, "")
+    if image.mends_raft and is_missing(instance):
+        volume.raft = "torn"
     if image.waits_for_logs and ":" in asked:
         begin_anew(model, instance, asked)
         asked = ""
@@ -57,6 +59,14 @@ def enter(model: Members, instance: Instance) -> None:
     if image.tells_findings and volume.damage != "files":
         is_begun = volume.is_empty and volume.is_partial
         instance.finding = "interrupted-copy" if is_begun else volume.damage
+
+
+def is_missing(instance: Instance) -> bool:
+    """Return True for a member with data and partners whose volume has no log of its Raft node: the
+    files have the node's address in their names."""
+    partners = instance.partner_addresses - {instance.raft_address}
+    is_there = instance.raft_address in instance.volume.votes
+    return not instance.volume.is_empty and bool(partners) and not is_there
 
 
 def is_former(model: Members, instance: Instance) -> bool:
@@ -103,7 +113,8 @@ def begin_anew(model: Members, instance: Instance, asked: str) -> None:
 
 
 def can_be_spared(model: Members, instance: Instance) -> bool:
-    """Return True if the other nodes are a quorum, have applied everything, and answer."""
+    """Return True if the other nodes are a quorum by their leader's list, have applied everything,
+    and answer."""
     raft, reach = model.consensus(instance.cluster).raft, model.orchestrator.reach
     others = [
         other
@@ -113,5 +124,7 @@ def can_be_spared(model: Members, instance: Instance) -> bool:
         and other.name in raft.able
         and reach.linked(other.node_id, instance.node_id)
     ]
-    leads = raft.leader in {other.name for other in others}
-    return leads and 2 * len(others) > instance.partners + 1
+    if raft.leader not in {other.name for other in others}:
+        return False
+    listed = raft.running[raft.leader].listed
+    return 2 * sum(other.raft_address in listed for other in others) > len(listed)

@@ -76,7 +76,8 @@ def decoded(status: Any) -> NodeStatus:
 
 
 def settled_leader(found: Sequence[NodeStatus], own: str, committed: int = 0) -> NodeStatus | None:
-    """The leader of a quorum without ``own`` that has applied everything up to ``committed``."""
+    """The leader of a quorum without ``own`` that has applied everything up to ``committed``. A sole
+    voter that does not list ``own`` is one."""
     leading = [s for s in found if s.is_leading and s.leader == s.address != own]
     if len(leading) != 1:
         return None
@@ -87,7 +88,7 @@ def settled_leader(found: Sequence[NodeStatus], own: str, committed: int = 0) ->
         if (s.leader, s.term) == (leader.leader, leader.term)
         and s.applied >= max(s.committed, committed)
     } & (leader.voters - {own})
-    is_quorum = leader.address in agreeing and 2 * len(agreeing) > len(leader.voters | {own})
+    is_quorum = leader.address in agreeing and 2 * len(agreeing) > len(leader.voters)
     return leader if is_quorum else None
 
 

@@ -320,6 +320,13 @@ def test_partners_are_settled_when_they_are_a_quorum_by_themselves(
     assert (settled_leader(found, X, committed=9) is not None) is is_settled
 
 
+def test_a_sole_voter_spares_the_log_of_one_that_it_does_not_list() -> None:
+    """Of two members, one that has another address has no journal of that name."""
+    alone = replace(status(A), voters=frozenset({A}))
+    assert settled_leader([alone], X) == alone
+    assert settled_leader([replace(alone, voters=frozenset({A, X}))], X) is None
+
+
 def test_a_lone_member_with_a_damaged_journal_does_not_start(tmp_path: Path) -> None:
     files = RaftFiles.of(tmp_path, X)
     files.journal.write_bytes(gzip.compress(b"no journal"))

@@ -119,9 +119,11 @@ def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
     yield from why_members_change(state)
     wanted = frozenset(own_node(state, member) for member in members)
     for member in members:
-        # One that waits gets its partners with the request: a leader has former ones until then.
+        # One that waits gets its partners with the request. With a log a node has its voters from
+        # there, and a leader's service has former partners after an edit, until it starts again.
+        has_own = member.name in logs.lost or member in logs.kept
         listed = {own_node(state, member), *partners(state, member)}
-        if member.name not in logs.lost and listed != wanted:
+        if not has_own and listed != wanted:
             yield f"the service of {member.name} names other Raft nodes than the members"
     for member in logs.kept:
         raft = state.raft_of(member)

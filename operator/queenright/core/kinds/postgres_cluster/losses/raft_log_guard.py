@@ -108,11 +108,15 @@ def why_not(service: Service, live: LiveService, plan: Plan, observed: Observed)
 def why_not_one_configuration(service: Service, seen: Seen, plan: Plan, observed: Observed) -> str:
     """Reason why two sets of Raft nodes might elect; empty if this member and all whose Raft nodes
     run name the members' nodes, no other ones, and all noted places are among them, but for those
-    without a vote and a service. Those that wait start nothing before they are asked in turn."""
+    without a vote and a service. A node with a log names those in it, any other those of its
+    service. Those that wait start nothing before they are asked in turn."""
     own_nodes = {raft_self(each) for each in seen.services.values()}
-    after = {**{name: seen.services[name] for name in seen.nodes}, service.name: service}
-    if any({raft_self(each), *partners_in(each)} != own_nodes for each in after.values()):
-        return "the members' services do not name the members' Raft nodes alone"
+    named = {name: nodes_in(seen.services[name]) for name in seen.nodes}
+    named |= {name: {*node.voters} for name, node in seen.nodes.items() if node.has_log}
+    if service.name not in seen.nodes:
+        named[service.name] = nodes_in(service)
+    if any(nodes != own_nodes for nodes in named.values()):
+        return "a Raft node names others than the members'"
     swarm = swarm_of(observed)
     labels = noted_labels(plan.cluster, swarm) if swarm is not None else {}
     voteless = decode_names(labels.get(VOTELESS_LABEL, ""))
@@ -127,12 +131,15 @@ def why_not_one_configuration(service: Service, seen: Seen, plan: Plan, observed
     return ""
 
 
-def partners_in(service: Service) -> list[str]:
+def nodes_in(service: Service) -> set[str]:
+    """The Raft nodes that a service names, its own among them; an empty name for any that can't be
+    read."""
     try:
         found = json.loads(service.environment.get("RAFT_PARTNERS", "[]"))
     except ValueError:
-        return [""]
-    return [str(one) for one in found] if isinstance(found, list) else [""]
+        found = None
+    partners = [str(one) for one in found] if isinstance(found, list) else [""]
+    return {raft_self(service), *partners}
 
 
 def why_not_alone(request: Anew, seen: Seen) -> str:
