@@ -52,6 +52,9 @@ def why_not_commanded(state: ClusterState, to: DesiredMember) -> str | None:
             )
     if to.node in state.maintained:
         return f"{to.name} is on {to.node}, which is in maintenance"
+    if to.name in state.desired.topology.leaving:
+        why = state.desired.topology.why_leaving(to.name)
+        return f"{to.name} {why}, and would have to hand over again; name a member that stays"
     obstacle = why_not_lead(state, to)
     if obstacle == PAUSED and not pause_reason(state.known_settings):
         return f"{obstacle}; `queenright resume` lifts that"

@@ -116,6 +116,16 @@ def test_the_operators_conditions_are_the_commands() -> None:
     assert_words(Text("no switchover by command", why))
 
 
+def test_no_command_has_a_member_lead_that_leaves() -> None:
+    found = state(three_nodes())
+    leaving = dataclasses.replace(found.desired.topology, leaving=frozenset({"member-2"}))
+    found = dataclasses.replace(found, desired=dataclasses.replace(found.desired, topology=leaving))
+    why = why_not_commanded(found, named(found, "member-2"))
+    assert why is not None
+    assert_words(Text("no switchover by command", why))
+    assert why_not_commanded(found, named(found, "member-3")) is None
+
+
 @pytest.mark.parametrize("honoured", ["", "member-3"], ids=["not yet", "honoured"])
 def test_what_the_operator_will_make_of_it(honoured: str) -> None:
     text = manifest(primary="member-3")
