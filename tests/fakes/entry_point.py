@@ -37,12 +37,7 @@ def enter(model: Members, instance: Instance) -> None:
         if image.mends_raft and can_be_spared(model, instance):
             if instance.waits and model.now_s - instance.spared_s < SPARES_S:
                 return
-            if image.fences_joiners:
-                others = [o for o in model.of_cluster(instance.cluster) if o is not instance]
-                volume.is_fenced |= any(other.volume.raft_began for other in others)
-            volume.set_raft_aside()
-            instance.waits, volume.raft_loss = False, ""
-            instance.applied = 1
+            join_others(model, instance)
             volume.raft_obeyed = asked if is_asked else volume.raft_obeyed
         elif image.mends_raft and waited_s < SETTLE_S and not instance.waits:
             return
@@ -59,6 +54,17 @@ def enter(model: Members, instance: Instance) -> None:
     if image.tells_findings and volume.damage != "files":
         is_begun = volume.is_empty and volume.is_partial
         instance.finding = "interrupted-copy" if is_begun else volume.damage
+
+
+def join_others(model: Members, instance: Instance) -> None:
+    """Have the other nodes' log; where one of theirs began anew, this member may not lead yet."""
+    volume = instance.volume
+    if model.image_of(instance).fences_joiners:
+        others = [other for other in model.of_cluster(instance.cluster) if other is not instance]
+        volume.is_fenced |= any(other.volume.raft_began for other in others)
+    volume.set_raft_aside()
+    instance.waits, volume.raft_loss = False, ""
+    instance.applied = 1
 
 
 def is_missing(instance: Instance) -> bool:

@@ -9,6 +9,7 @@ import anyio
 
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from tests.fakes.entry_point import can_be_spared
+from tests.fakes.running_operator import Operator
 from tests.fakes.world import World
 from tests.sim.faults import WORKERS
 from tests.sim.invariants import Invariants
@@ -111,6 +112,14 @@ async def last_starts_again(world: World) -> None:
     raise AssertionError("no member waits alone")
 
 
+async def killed(world: World, operator: Operator, killer: Killer, most_s: float) -> None:
+    """End the operator where the killer says so, or after that time."""
+    world.swarm.boundary = killer
+    with anyio.move_on_after(most_s):
+        await killer.reached.wait()
+    await operator.kill()
+
+
 async def logs_lost(
     ruleset: Ruleset = RULESET,
     damage: Damage = everybody,
@@ -177,10 +186,7 @@ async def logs_lost(
         await last_starts_again(world)
     if killer is not None:
         killer.at = kill_at
-        world.swarm.boundary = killer
-        with anyio.move_on_after(size_s):
-            await killer.reached.wait()
-        await operator.kill()
+        await killed(world, operator, killer, size_s)
         world.start_operator(ruleset)
     await anyio.sleep(size_s)
     return after(world, invariants, former)

@@ -67,7 +67,7 @@ class RaftNodes:
             "import os, pathlib; from images.member.queenright_member import raft_repair, start; "
             f"paths = start.Paths.under(pathlib.Path({str(root)!r})); "
             f"raft_repair.SPARE_S = {limit_s}; "
-            f"raft_repair.repair.__defaults__ = ({limit_s}, None, raft_repair.nobody_began); "
+            f"raft_repair.repair.__defaults__ = ({limit_s}, None); "
             "made = start.partial; "  # it exits where the image would wait
             "start.partial = lambda to, *more: made(to, *more) if to is not start.wait else None; "
             "os.geteuid = lambda: start.UID; "  # the image's user could not run this interpreter

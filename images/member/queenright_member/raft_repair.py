@@ -43,6 +43,7 @@ def repair(
     asked: str,
     limit_s: float = LIMIT_S,
     wait: Wait | None = None,
+    *,
     has_begun: Callable[[], bool] = nobody_began,
 ) -> None:
     """Set aside what cannot be started with, or what the operator ``asked`` to set aside.

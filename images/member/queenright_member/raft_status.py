@@ -76,8 +76,9 @@ def decoded(status: Any) -> NodeStatus:
 
 
 def settled_leader(found: Sequence[NodeStatus], own: str, committed: int = 0) -> NodeStatus | None:
-    """The leader of a quorum without ``own`` that has applied everything up to ``committed``. A sole
-    voter that does not list ``own`` is one."""
+    """The leader of a quorum without ``own`` that has applied everything up to ``committed``.
+
+    A sole voter that does not list ``own`` is one."""
     leading = [s for s in found if s.is_leading and s.leader == s.address != own]
     if len(leading) != 1:
         return None
