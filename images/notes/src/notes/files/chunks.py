@@ -19,9 +19,11 @@ from notes.db.connect import Conn
 from notes.db.failures import UnavailableError
 from notes.db.pool import Database
 from notes.files.ranges import Span
+from notes.http.buffers import DOWNLOADS
 from notes.http.problems import Problem
 
 CHUNK_BYTES = 4 * 1024 * 1024  # spec: notes-app §8
+SMALL_BYTES = 128 * 1024  # of each reader, where all together hold too much
 OUTAGE_S = 60.0  # a download waits so long for a database that fails over
 
 
@@ -99,28 +101,64 @@ async def read(db: Database, file_id: UUID, number: int, part: Span) -> bytes:
 
 
 async def stream(db: Database, file_id: UUID, span: Span) -> AsyncIterator[bytes]:
-    """Yields the bytes of `span`; fetches the next chunk while one is being used."""
-    ahead: asyncio.Task[bytes] | None = None
-    numbers = range(span.start // CHUNK_BYTES, -(-span.end // CHUNK_BYTES))
+    """Yields the bytes of `span`; fetches the next chunk while one is being used.
+
+    Where all readers together hold too much it goes on in small parts, one at a time.
+    """
+    part: _Part | None = None
+    ahead: _Part | None = None
+    at = span.start
     try:
-        for number in numbers:
-            current = ahead or asyncio.create_task(_fetch(db, file_id, number, span))
-            ahead = None
-            data = await current
-            if number + 1 in numbers:
-                ahead = asyncio.create_task(_fetch(db, file_id, number + 1, span))
+        while at < span.end:
+            part, ahead = ahead or _begin(db, file_id, span, at), None
+            at = part.end
+            data = await part.reading
+            if at < span.end and DOWNLOADS.has(_rest(span, at)):
+                ahead = _begin(db, file_id, span, at)
             yield data
+            del data
+            part.drop()
+            part = None
     finally:
-        if ahead is not None:
-            ahead.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await ahead
+        for one in (part, ahead):
+            if one is not None:
+                await one.end_reading()
 
 
-async def _fetch(db: Database, file_id: UUID, number: int, span: Span) -> bytes:
-    base = number * CHUNK_BYTES
-    part = Span(max(0, span.start - base), min(CHUNK_BYTES, span.end - base))
-    return await read(db, file_id, number, part)
+@dataclass(slots=True)
+class _Part:
+    """A part of a file that is being read. `held` are its bytes in the budget of all readers."""
+
+    end: int
+    held: int
+    reading: asyncio.Task[bytes]
+
+    def drop(self) -> None:
+        """Gives the bytes back."""
+        DOWNLOADS.give(self.held)
+        self.held = 0
+
+    async def end_reading(self) -> None:
+        """Gives the bytes back though they may not have been read yet."""
+        self.drop()
+        self.reading.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await self.reading
+
+
+def _rest(span: Span, at: int) -> int:
+    """The number of bytes from `at` to the end of its chunk, or of `span`."""
+    return min(CHUNK_BYTES - at % CHUNK_BYTES, span.end - at)
+
+
+def _begin(db: Database, file_id: UUID, span: Span, at: int) -> _Part:
+    """Begins to read what is left of a chunk, or a small part of it."""
+    rest = _rest(span, at)
+    held = rest if DOWNLOADS.take(rest) else 0
+    length = rest if held else min(rest, SMALL_BYTES)
+    number, start = divmod(at, CHUNK_BYTES)
+    work = read(db, file_id, number, Span(start, start + length))
+    return _Part(at + length, held, asyncio.create_task(work))
 
 
 async def sums(db: Database, file_id: UUID, size: int) -> Sums:

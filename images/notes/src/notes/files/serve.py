@@ -135,16 +135,21 @@ async def stream_out(parts: AsyncIterator[bytes], receive: Receive, send: Send) 
     gone = asyncio.ensure_future(_disconnect(receive))
     try:
         async for data in parts:
-            view = memoryview(data)
-            for at in range(0, len(view), PIECE_BYTES):
-                piece = view[at : at + PIECE_BYTES]
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await _send_pieces(data, send)
+            data = b""  # noqa: PLW2901 - the next part is waited for without this one in memory
             if gone.done():
                 break
     finally:
         gone.cancel()
         if isinstance(parts, AsyncGenerator):
             await parts.aclose()
+
+
+async def _send_pieces(data: bytes, send: Send) -> None:
+    view = memoryview(data)
+    for at in range(0, len(view), PIECE_BYTES):
+        piece = view[at : at + PIECE_BYTES]
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 async def _disconnect(receive: Receive) -> None:

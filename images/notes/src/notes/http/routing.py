@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from notes.http.buffers import Body
 from notes.http.context import Call
 from notes.http.problems import Problem, invalid
 from notes.http.viewer import Scope
@@ -202,22 +203,21 @@ def _query(request: Request, kind: Any) -> Any:
 
 
 async def _json(call: Call, operation: Operation) -> Any:
-    request, limit = call.request, operation.body_bytes
+    request = call.request
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise Problem(415, "Send application/json.", field="content-type")
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > limit:
-            raise Problem(413, f"A JSON body may have at most {limit} bytes here.")
-    if len(content) <= JSON_LIMIT_BYTES:
-        return _decoded(operation, bytes(content))
-    if "steps" in operation.body.__struct_fields__:
-        rest, steps = await call.app.documents.split_steps(call.account, bytes(content))
-        return msgspec.structs.replace(_decoded(operation, rest), steps=msgspec.Raw(steps))
-    rest, doc = await call.app.documents.split_body(call.account, bytes(content))
-    return msgspec.structs.replace(_decoded(operation, rest), doc=msgspec.Raw(doc))
+    is_known = call.viewer.user_id is not None
+    with Body(request, operation.body_bytes, known=is_known) as body:
+        too_long = Problem(413, f"A JSON body may have at most {body.most} bytes here.")
+        content = await body.read(too_long)
+        if len(content) <= JSON_LIMIT_BYTES:
+            return _decoded(operation, bytes(content))
+        if "steps" in operation.body.__struct_fields__:
+            rest, steps = await call.app.documents.split_steps(call.account, bytes(content))
+            return msgspec.structs.replace(_decoded(operation, rest), steps=msgspec.Raw(steps))
+        rest, doc = await call.app.documents.split_body(call.account, bytes(content))
+        return msgspec.structs.replace(_decoded(operation, rest), doc=msgspec.Raw(doc))
 
 
 def _decoded(operation: Operation, content: bytes) -> Any:

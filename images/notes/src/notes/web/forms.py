@@ -5,6 +5,7 @@ from uuid import UUID
 
 import msgspec
 
+from notes.http.buffers import Body
 from notes.http.context import Call
 from notes.http.problems import Problem, invalid
 
@@ -17,14 +18,10 @@ async def fields(call: Call) -> dict[str, str]:
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Problem(415, "Send a form.", field="content-type")
-    size = 0
-    parts = list[bytes]()
-    async for part in call.request.stream():
-        size += len(part)
-        if size > FORM_LIMIT_BYTES:
-            raise Problem(413, "The form is too long.")
-        parts.append(part)
-    return await call.app.documents.read_form(call.account, b"".join(parts))
+    is_known = call.viewer.user_id is not None
+    with Body(call.request, FORM_LIMIT_BYTES, known=is_known) as body:
+        content = await body.read(Problem(413, "The form is too long."))
+        return await call.app.documents.read_form(call.account, bytes(content))
 
 
 def convert(values: dict[str, Any], kind: type[T]) -> T:
