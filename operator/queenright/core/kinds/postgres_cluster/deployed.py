@@ -79,7 +79,8 @@ class Deployed:
     ``raft_port`` is 0 where it is not known; ``was_whole`` is True if the cluster was healthy once.
     ``homes`` are the nodes of members that live elsewhere than their lines say. ``restore`` is the
     restore in place with which it begins anew, until it was healthy since. ``repository`` is where
-    its repository on a volume is deployed.
+    its repository on a volume is deployed. ``standing`` are the nodes of the file that have a
+    proxy.
     """
 
     raft_port: int = 0
@@ -88,6 +89,7 @@ class Deployed:
     homes: Nodes = ()
     restore: WantedRestore | None = None
     repository: RepositoryPlace | None = None
+    standing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from queenright.core.kinds.postgres_cluster.desired.repository import address_of
 from queenright.core.kinds.postgres_cluster.in_place.beginning import with_noted_restore
 from queenright.core.kinds.postgres_cluster.membership import (
     deployed_members,
+    standing_proxies,
     with_deployed_members,
 )
 from queenright.core.kinds.postgres_cluster.places import DeployedMember, numbers_of
@@ -52,11 +53,14 @@ def expand_here(
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    cluster = with_members_as_before(Identity(document), places, homes)
+    standing = standing_proxies(document.resource, swarm) if places else ()
+    cluster = with_members_as_before(Identity(document), places, homes, standing)
     nodes = swarm.index.addresses
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
-    deployed = replace(deployed_of(document.resource, places, swarm), homes=homes)
+    deployed = replace(
+        deployed_of(document.resource, places, swarm), homes=homes, standing=standing
+    )
     volume = volume_of(cluster)
     if volume is not None and not address_of(volume, nodes, deployed.repository):
         return None
@@ -80,7 +84,8 @@ def as_deployed(document: Document[PostgresCluster], swarm: SwarmState) -> Postg
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    return with_members_as_before(Identity(document), places, homes)
+    standing = standing_proxies(document.resource, swarm) if places else ()
+    return with_members_as_before(Identity(document), places, homes, standing)
 
 
 def with_present_homes(
@@ -129,9 +134,10 @@ def with_members_as_before(
     same: Identity[Document[PostgresCluster]],
     places: tuple[DeployedMember, ...],
     homes: Nodes = (),
+    standing: tuple[str, ...] = (),
 ) -> PostgresCluster:
     """``with_deployed_members``, remembered from pass to pass."""
-    return with_deployed_members(with_homes(same.value.resource, homes), places)
+    return with_deployed_members(with_homes(same.value.resource, homes), places, standing)
 
 
 @lru_cache(maxsize=MOST_DOCUMENTS)
@@ -144,7 +150,7 @@ def expand_as_before(
 ) -> DesiredCluster:
     """``expand``, remembered from pass to pass: rendering every configuration file of a cluster and
     digesting it takes milliseconds, and nearly every pass asks for the same again."""
-    cluster = with_members_as_before(same, places, deployed.homes)
+    cluster = with_members_as_before(same, places, deployed.homes, deployed.standing)
     cluster = with_noted_restore(with_deployed_raft_port(cluster, deployed), deployed.restore)
     whole, numbers = deployed.was_whole, numbers_of(places)
     volumes = {place.name: place.volumes for place in places if place.volumes}

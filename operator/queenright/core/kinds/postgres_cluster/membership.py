@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from queenright.core.kinds.postgres_cluster.annotations import noted_labels
+from queenright.core.kinds.postgres_cluster.desired.services import PROXY_LABEL_VALUE
 from queenright.core.kinds.postgres_cluster.in_place.note import RESTORED_LABEL
 from queenright.core.kinds.postgres_cluster.places import (
     VOLUMES,
@@ -103,12 +104,24 @@ def node_of(live: LiveService, swarm: SwarmState) -> str:
     return node.name if node else ""
 
 
+def standing_proxies(cluster: PostgresCluster, swarm: SwarmState) -> tuple[str, ...]:
+    """The nodes of the file's proxies that have their label: they have a proxy now."""
+    label = cluster.spec.node_labels.proxy
+    nodes = (swarm.node(name) for name in cluster.spec.proxies.nodes)
+    return tuple(
+        node.name
+        for node in nodes
+        if node is not None and node.labels.get(label) == PROXY_LABEL_VALUE
+    )
+
+
 def with_deployed_members(
-    cluster: PostgresCluster, places: Sequence[DeployedMember]
+    cluster: PostgresCluster, places: Sequence[DeployedMember], standing: Sequence[str] = ()
 ) -> PostgresCluster:
     """The document with the deployed members in place of its own; what else it says of a member
     (its failover priority) goes by name. Proxies on just the file's member nodes stay with the
-    deployed members, as does one that follows a moved line."""
+    deployed members, as does one that follows a moved line; one that is ``standing`` on a node of
+    the file stays there."""
     if not places:
         return cluster
     written = {member.name: member for member in cluster.spec.members}
@@ -124,9 +137,10 @@ def with_deployed_members(
     kept = {place.node for place in places}
     listed = cluster.spec.proxies.nodes
     if {*listed} == {member.node for member in cluster.spec.members}:
-        nodes = [place.node for place in places]
+        nodes = [*(place.node for place in places), *standing]
     else:
-        nodes = [moved.get(name, name) if name not in kept else name for name in listed]
+        stays = {*kept, *standing}
+        nodes = [name if name in stays else moved.get(name, name) for name in listed]
     proxies = cluster.spec.proxies.model_copy(update={"nodes": tuple(dict.fromkeys(nodes))})
     spec = cluster.spec.model_copy(update={"members": members, "proxies": proxies})
     return cluster.model_copy(update={"spec": spec})

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from queenright.core.kinds.postgres_cluster.membership import with_deployed_members
+from queenright.core.kinds.postgres_cluster.places import DeployedMember
 from tests.golden.messages import assert_words
-from tests.support.builders import MANIFEST, manifest, plan_for, summary, three_nodes
+from tests.support.builders import MANIFEST, document, manifest, plan_for, summary, three_nodes
 from tests.support.changed import with_node
+
+PLACES = tuple(
+    DeployedMember(f"member-{k}", f"node{k + 1}", f"10.77.0.1{k + 1}") for k in (1, 2, 3)
+)
 
 
 def moved(member: str, node: str, to: str) -> str:
@@ -56,3 +62,27 @@ def test_while_a_move_is_held_drift_is_still_put_back() -> None:
 def test_a_proxy_node_that_left_the_file_loses_its_proxy() -> None:
     text = manifest().rstrip("\n") + "\n    nodes: [node2, node3]\n"
     assert summary(plan_for(three_nodes(), text)) == (["label-node/node4 !main_proxy"], [])
+
+
+@pytest.mark.parametrize(
+    ("standing", "nodes"),
+    [(("node5", "node6"), ("node5", "node6")), ((), ("node4", "node6"))],
+    ids=["deployed there", "follows the line"],
+)
+def test_a_proxy_stays_where_it_is_before_and_after_a_move(
+    standing: tuple[str, ...], nodes: tuple[str, ...]
+) -> None:
+    """The member's new node has a proxy of its own already, or gets one with the member."""
+    text = moved("member-3", "node4", "node5") + "    nodes: [node5, node6]\n"
+    cluster = with_deployed_members(document(text).resource, PLACES, standing)
+    assert cluster.spec.proxies.nodes == nodes
+
+
+@pytest.mark.parametrize("standing", [("node2", "node3", "node4", "node5"), ("node2",)])
+def test_proxies_on_all_nodes_of_the_file_keep_those_that_are_deployed(
+    standing: tuple[str, ...],
+) -> None:
+    more = "    - {name: member-4, node: node5}\n  acknowledge: [evenMembers]\n  proxies:"
+    text = MANIFEST.replace("  proxies:", more) + "    nodes: [node2, node3, node4, node5]\n"
+    cluster = with_deployed_members(document(text).resource, PLACES, standing)
+    assert {*cluster.spec.proxies.nodes} == {"node2", "node3", "node4", *standing}
