@@ -189,16 +189,21 @@ async def _begin(conn: Conn, call: Call, draft: _Draft) -> State | Accepted:
 
 
 async def _repeated(conn: Conn, draft: _Draft) -> Accepted | None:
+    """The answer that an edit got before; None if it is new. Raises a 409 if its number is used."""
+    body = draft.body
+    # The log's own row, if there is one, has the lowest number of these.
     cursor = await conn.execute(
-        "SELECT seq, id, digest FROM page_edits"
-        " WHERE node_id = %s AND author_id = %s AND client = %s AND n = %s",
-        (draft.node_id, draft.author, draft.body.client, draft.body.n),
+        "SELECT seq, id, n, digest FROM page_edits WHERE node_id = %(node)s"
+        " AND author_id = %(author)s AND client = %(client)s AND n = %(n)s"
+        " UNION ALL SELECT seq, id, n, digest FROM pruned_edits WHERE node_id = %(node)s"
+        " AND author_id = %(author)s AND client = %(client)s AND n >= %(n)s ORDER BY n LIMIT 1",
+        {"node": draft.node_id, "author": draft.author, "client": body.client, "n": body.n},
     )
     row = await cursor.fetchone()
     if row is None:
         return None
-    if bytes(row["digest"]) != draft.digest:
-        raise Problem(409, f"Edit {draft.body.n} of this client is another one.", field="n")
+    if row["n"] != body.n or bytes(row["digest"]) != draft.digest:
+        raise Problem(409, f"Edit {body.n} of this client is another one.", field="n")
     return Accepted(row["seq"], row["id"])
 
 

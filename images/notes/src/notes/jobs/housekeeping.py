@@ -22,6 +22,7 @@ EVENT_HOURS = 24
 JOB_DAYS = 30
 PREVIEW_HOURS = 24
 NOTIFICATION_DAYS = 90
+PRUNED_DAYS = 365  # so long a browser may come back whose edit the log has no more
 INVITATION_DAYS = 30  # after its end an invitation is listed for so long
 MOST_NOTIFICATIONS = 1_000  # of one person
 MOST_EDITS = 20_000  # in one statement, so that each ends in time and its work stays
@@ -49,6 +50,7 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     "DELETE FROM notifications o USING (SELECT id FROM (SELECT id, row_number() OVER"
     " (PARTITION BY user_id ORDER BY seq DESC) AS number FROM notifications) n"
     f" WHERE number > {MOST_NOTIFICATIONS}) old WHERE o.id = old.id",
+    f"DELETE FROM pruned_edits WHERE at < now() - interval '{PRUNED_DAYS} days'",
     f"DELETE FROM client_requests WHERE at < now() - interval '{REQUEST_DAYS} days'",
     f"DELETE FROM invitations WHERE expires_at < now() - interval '{INVITATION_DAYS} days'",
     f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { ApiError } from "../../src/api/client";
 import { doubtsOf } from "../../src/editor/places";
 import { nodeFrom } from "../../src/editor/schema";
-import { docWith, open, Server, settled, text, type } from "./log_server";
+import { Session } from "../../src/editor/session";
+import { docWith, open, outside, Server, settled, text, type } from "./log_server";
 
 const tick = () => new Promise((done) => setTimeout(done, 5));
 
@@ -36,6 +37,28 @@ test("edits that were deleted by age are not sent again", async () => {
   await a.check();
   await settled(a);
   assert.equal(text(server.doc), "second first one|two theirs");
+});
+
+test("an edit without an answer is there once after it was deleted by age", async () => {
+  const server = new Server(docWith("one"));
+  const a = open(server, "a");
+  server.fail = ["after", ...Array<"before">(9_999).fill("before")];
+  type(a, 1, "mine ");
+  while (server.seq < 1) await tick();
+  a.stop();
+  server.fail = [];
+  type(a, 6, "more ");
+  await tick();
+  const draft = server.stored.get("a");
+  assert.ok(draft?.sending);
+  const b = open(server, "b");
+  type(b, b.state.doc.content.size - 1, " theirs");
+  await settled(b);
+  pruned(server, server.seq);
+  const back = Session.resume(draft, outside(server));
+  back.start();
+  await settled(back);
+  assert.equal(text(server.doc), "mine more one theirs");
 });
 
 test("accepted words of a browser without room survive a failover", async () => {
