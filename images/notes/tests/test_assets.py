@@ -1,6 +1,7 @@
 """Tests how the workspace's files are served. They have to be built: `make notes-web`."""
 
 import re
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -95,8 +96,9 @@ def test_a_sign_out_may_keep_what_the_browser_has_stored_of_others(admin: Client
 
 
 def test_the_plain_sign_out_asks_about_unsent_edits(anybody: Client) -> None:
-    def leave(query: str = "", unsent: str = "2") -> httpx.Response:
-        anybody.log_in().jar["notes-unsent"] = unsent
+    def leave(query: str = "", count: str = "2") -> httpx.Response:
+        mine = anybody.log_in().jar["__Host-notes-user"]
+        anybody.jar["notes-unsent"] = f"{mine}:{count}"
         answer = anybody.post(f"/logout{query}")
         is_left = anybody.get("/api/v1/me").status_code == 401
         assert is_left == (answer.status_code == 303)
@@ -106,6 +108,45 @@ def test_the_plain_sign_out_asks_about_unsent_edits(anybody: Client) -> None:
     assert "2 pages have changes" in asked.text
     assert "clear-site-data" not in asked.headers
     assert "clear-site-data" not in leave("?unsent=keep").headers
-    for answer in (leave("?unsent=delete"), leave(unsent="0"), leave(unsent="<b>")):
+    assert "notes-unsent" in anybody.jar
+    for answer in (leave("?unsent=delete"), leave(count="0"), leave(count="<b>")):
         assert "storage" in answer.headers["clear-site-data"]
+        assert not {"notes-unsent", "notes-left"} & set(anybody.jar)
     assert leave("?unsent=other").status_code == 422
+
+
+def test_the_plain_sign_out_keeps_what_others_have_not_sent(
+    anybody: Client, person: Callable[[str], Client]
+) -> None:
+    """The browser cannot delete one person's alone by a header: its workspace does so later."""
+    other = person("Bob").jar["__Host-notes-user"]
+    mine = anybody.log_in().jar["__Host-notes-user"]
+
+    def leave(path: str, unsent: str, method: str = "POST") -> httpx.Response:
+        anybody.log_in().jar.update({"notes-unsent": unsent})
+        anybody.jar.pop("notes-left", None)
+        return anybody.request(method, path)
+
+    assert "One page has changes" in leave("/logout", f"{other}:3.{mine}:1").text
+    for answer in (
+        leave("/logout?unsent=delete", f"{other}:3.{mine}:1"),
+        leave("/logout", f"{other}:3"),
+        leave("/api/v1/session", f"{mine}:1.{other}:3", "DELETE"),
+    ):
+        assert answer.headers["clear-site-data"] == '"cache"'
+        assert anybody.jar["notes-unsent"] == f"{other}:3"
+        assert anybody.jar["notes-left"] == mine
+    # the next one, who also deletes, and one whose session has ended already
+    again = leave("/logout?unsent=delete", f"{other}:3")
+    anybody.jar["notes-left"] = other
+    assert again.headers["clear-site-data"] == '"cache"'
+    anybody.log_in()
+    anybody.post("/logout?unsent=delete")
+    assert anybody.jar["notes-left"] == f"{other}.{mine}"
+    del anybody.jar["notes-left"]
+    assert anybody.post("/logout").headers["clear-site-data"] == '"cache"'
+    assert "notes-left" not in anybody.jar
+    # an older workspace told only how many there are
+    assert "4 pages have changes" in leave("/logout", "4").text
+    assert leave("/logout?unsent=delete", "4").headers["clear-site-data"] == '"cache"'
+    assert (anybody.jar["notes-unsent"], anybody.jar["notes-left"]) == ("4", mine)

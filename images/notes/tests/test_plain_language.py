@@ -195,7 +195,7 @@ def test_every_plain_page_is_in_the_language_of_its_reader(
             if client.post("/login", data=wrong).status_code == 429:
                 break
         seen(client, shown, "error.html", "/login", method="POST", data=wrong)
-        admin.jar["notes-unsent"] = "2"
+        admin.jar["notes-unsent"] = f"{admin.jar['__Host-notes-user']}:2"
         seen(admin, shown, "sign_out.html", "/logout", method="POST", data={})
     assert set(shown) == {path.name for path in TEMPLATES.glob("*.html")} - PARTS
     assert {403, 404, 422, 429} <= shown["error.html"]

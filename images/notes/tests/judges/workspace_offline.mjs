@@ -258,11 +258,18 @@ async function people() {
   // What the workspace asks for when that person signs out and deletes what is stored for them.
   const left = await root.evaluate(() => fetch('/api/v1/session?keep_others=true', { method: 'DELETE' }).then((one) => one.status));
   holds('that person signs out, and deletes what is theirs', left === 204);
+  await signIn(root, first, bob);
+  await root.goto(`${first}/`);
+  await root.getByRole('button', { name: 'Bob' }).click();
+  await root.waitForURL('**/login');
+  const cookies = (await context.cookies()).map(({ name }) => name);
+  holds('on the plain page, too, without a question', cookies.includes('notes-left') && cookies.includes('notes-unsent'));
   await root.goto('about:blank');
   await signIn(page, first, ada);
   await page.goto(`${first}/w`);
   holds('its person sends it with the next sign-in', await until(async () => await said(made) === 'nur meins', () => said(made), 60_000)
     && (await titled('Geheim')).length === 1);
+  holds('and the workspace has deleted what that one left', !(await context.cookies()).some(({ name }) => name === 'notes-left'));
   await context.close();
 }
 

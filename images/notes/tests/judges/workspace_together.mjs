@@ -198,7 +198,7 @@ async function unsent(page, text, typed) {
   await page.route('**/edits', (route) => route.abort());
   await text.press('Control+End');
   await text.pressSequentially(typed);
-  await until(async () => (await page.evaluate(() => document.cookie)).includes('notes-unsent=1'));
+  await until(async () => /notes-unsent=[^;.]*:1/.test(await page.evaluate(() => document.cookie)));
 }
 
 async function signOuts() {

@@ -7,7 +7,7 @@ import msgspec
 from psycopg import errors
 from starlette.responses import Response
 
-from notes.auth import audit, devices, rate_limits, sessions
+from notes.auth import audit, devices, rate_limits, sessions, unsent
 from notes.auth.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 from notes.auth.token_digest import digest
 from notes.db.connect import Conn
@@ -156,10 +156,10 @@ async def delete_session(call: Call, query: SignOutQuery) -> None:
     """Sign out: the session ends, also for copies of its cookie."""
     response = Response(status_code=204)
     await log_out(call, response)
-    if query.keep_stored:
-        del response.headers["clear-site-data"]
-    elif query.keep_others:
+    if query.keep_others and not query.keep_stored:
         response.headers["clear-site-data"] = '"cache"'
+    elif not query.keep_stored:
+        unsent.delete(call, response)
     return response  # type: ignore[return-value]
 
 
@@ -168,8 +168,6 @@ async def log_out(call: Call, response: Response) -> None:
     if token:
         await call.app.db.do("DELETE FROM sessions WHERE token_hash = %s", (digest(token),))
     sessions.clear_cookie(response, call.seen)
-    # Pages that the browser cached for offline reading belong to the user who signs out.
-    response.headers["clear-site-data"] = '"cache", "storage"'
 
 
 @table("GET", "/api/v1/me")

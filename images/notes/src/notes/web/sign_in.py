@@ -1,12 +1,11 @@
 """Pages for setup, login and logout, which need no session."""
 
-import re
 from typing import Literal
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 
-from notes.auth import accounts, devices, setup
+from notes.auth import accounts, devices, setup, unsent
 from notes.auth.accounts import LoginIn
 from notes.auth.oidc import same_site_path
 from notes.auth.sessions import set_cookie
@@ -18,9 +17,6 @@ from notes.web.forms import convert, fields
 from notes.web.render import page
 
 table = Table("doors")
-
-#: The workspace sets this cookie to the number of edits and files that it has not sent.
-UNSENT = "notes-unsent"
 
 
 class LoginQuery(msgspec.Struct, frozen=True):
@@ -107,15 +103,12 @@ async def login_form(call: Call) -> Response:
 @table("POST", "/logout", scope=None)
 async def logout_form(call: Call, query: LogoutQuery) -> Response:
     """Sign out; first ask what becomes of edits that the browser has not sent."""
-    unsent = call.request.cookies.get(UNSENT, "")
-    is_asked = re.fullmatch(r"[1-9][0-9]{0,5}", unsent) is not None
-    if is_asked and query.unsent is None and call.viewer.user_id is not None:
-        return page(call, "sign_out.html", unsent=int(unsent))
+    count = unsent.found(call).own
+    if count and query.unsent is None:
+        return page(call, "sign_out.html", unsent=count)
     response = see("/login")
     await accounts.log_out(call, response)
-    if query.unsent == "keep":
-        # The user's pages stay, too, and stay hidden; only the same user gets the edits.
-        del response.headers["clear-site-data"]
-    else:
-        response.delete_cookie(UNSENT)
+    # What is kept is hidden, with the user's pages; only the same user gets the edits.
+    if query.unsent != "keep":
+        unsent.delete(call, response)
     return response

@@ -5,6 +5,7 @@ import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
 import { shownOf, storedStart } from "../sync/offline";
+import { removeLeft } from "./left_behind";
 import { go, route } from "./router";
 import { pageOf } from "./routes";
 import {
@@ -38,6 +39,7 @@ const WAIT_MS = 3000;
  * With a network the server is asked first: the session may have been ended elsewhere.
  */
 export async function start(): Promise<void> {
+  await removeLeft();
   const known = await session();
   const asked = refresh();
   if (known?.isActive && userOfBrowser() === known.me.id) {
@@ -119,6 +121,7 @@ async function use(who: Me): Promise<void> {
     beginSignIn("");
   }
   const isSame = isCurrent();
+  await removeLeft();
   const known = await session();
   // What another person has stored here is theirs; it is removed before anything is shown.
   if (known && known.me.id !== who.id) {
@@ -167,6 +170,7 @@ export async function hide(): Promise<void> {
   beginSignIn("");
   forget();
   if (id) await endSession(id);
+  await removeLeft();
 }
 
 /** Signs out. With `isClearing` the browser also deletes what it has stored for this user. */

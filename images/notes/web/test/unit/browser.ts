@@ -173,6 +173,7 @@ export function signedInAs(user: string): void {
 }
 
 const nothing = (): undefined => undefined;
+const ofTab = new Map<string, string>();
 const element = { style: {}, dataset: {}, addEventListener: nothing };
 const globals = {
   indexedDB,
@@ -182,6 +183,11 @@ const globals = {
   addEventListener: nothing,
   location: { protocol: "http:", pathname: "/", search: "", hash: "", assign: nothing },
   history: { state: null, pushState: nothing, replaceState: nothing },
+  sessionStorage: {
+    getItem: (name: string) => ofTab.get(name) ?? null,
+    setItem: (name: string, value: string) => void ofTab.set(name, value),
+    removeItem: (name: string) => void ofTab.delete(name),
+  },
   localStorage: { getItem: () => null, setItem: nothing },
   document: {
     ...{ visibilityState: "visible", documentElement: element, addEventListener: nothing },

@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { listen } from "../../src/api/client";
 import { isCurrent } from "../../src/api/signed_in";
-import { hide, refresh, signOut } from "../../src/app/session";
+import { hide, refresh, signOut, start } from "../../src/app/session";
 import { me, phase } from "../../src/app/store";
+import { TYPED } from "../../src/app/typed";
 import { outside, releases, sessions } from "../../src/editor/held";
 import { resumed, Session } from "../../src/editor/session";
-import { endSession } from "../../src/sync/database";
-import { draftsOf, take, whole } from "../../src/sync/drafts";
+import { database, endSession } from "../../src/sync/database";
+import { draftsOf, noteUnsent, removeDraft, take, whole } from "../../src/sync/drafts";
 import { docWith, text, type } from "./log_server";
 
 /** What the server says: who is signed in, and what becomes of an edit. */
@@ -170,4 +171,63 @@ test("nor while only the cookie tells of another one", async () => {
   type(session, 4, "d");
   await turns();
   assert.deepEqual([session.isKept, await stored()], [false, "abcone"]);
+});
+
+/** Has the browser a cookie of this name? Its value, then. */
+const cookie = (name: string) => new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie)?.[1];
+const drafted = async (user: string, client: string) => {
+  const draft = { client, user, page: "p", seq: 0, id: "0", title: "T", base: "0 0", passed: [] };
+  const rest = { n: 0, steps: [], newTitle: null, sending: null };
+  await (await database())?.put("drafts", { ...draft, ...rest });
+};
+
+test("the plain pages learn how much each person has not sent", async () => {
+  await drafted("u", "a");
+  await drafted("v", "b");
+  await drafted("u", "c");
+  noteUnsent();
+  await until(() => cookie("notes-unsent") === "u:2.v:1");
+  for (const client of ["a", "b", "c"]) await removeDraft(client);
+  await until(() => cookie("notes-unsent") === "");
+});
+
+test("who has signed out on a plain page, and deletes, has nothing here before anything is shown", async () => {
+  await signIn("u");
+  const session = await busyEditor();
+  disk.isSlow = false;
+  type(session, 4, "d");
+  await turns();
+  await drafted("v", "other");
+  sessionStorage.setItem(
+    TYPED,
+    JSON.stringify([
+      ["u page", {}],
+      ["v page", {}],
+    ]),
+  );
+  document.cookie = "notes-left=u";
+  // The tab is reloaded: the sign-in is there again, or without a network its cookie alone.
+  sessions.clear();
+  phase.value = "starting";
+  server.user = "u";
+  const starting = start();
+  await until(async () => !(await draftsOf("u")).length);
+  assert.equal(phase.value, "starting");
+  await starting;
+  assert.deepEqual([(await draftsOf("u")).length, (await draftsOf("v")).length], [0, 1]);
+  assert.equal(sessionStorage.getItem(TYPED), JSON.stringify([["v page", {}]]));
+  assert.equal(cookie("notes-left"), "");
+});
+
+test("also where another person signs in first, whose own work stays", async () => {
+  await signIn("u");
+  const session = await busyEditor();
+  disk.isSlow = false;
+  type(session, 4, "d");
+  await turns();
+  await drafted("v", "other");
+  document.cookie = "notes-left=u";
+  await signIn("v");
+  assert.deepEqual([(await draftsOf("u")).length, (await draftsOf("v")).length], [0, 1]);
+  assert.equal(cookie("notes-left"), "");
 });
