@@ -1,4 +1,4 @@
-"""Texts whose pages are gone: Chromium keeps them, and saves them as new pages."""
+"""Texts and files whose pages are gone: Chromium keeps them, and saves texts as new pages."""
 
 import json
 
@@ -8,7 +8,7 @@ from tests.judges.loss import world
 from tests.judges.programs import node
 
 pytestmark = [pytest.mark.judge, pytest.mark.slow]
-SCENARIOS = 27
+SCENARIOS = 35
 
 
 @pytest.mark.timeout(500)

@@ -34,6 +34,18 @@ async function write(page, words, state = 'saved') {
   await page.locator(`[data-saving=${state}]`).waitFor();
 }
 
+/** Puts a file into the text without a network; it waits there. */
+async function addFile(page, name) {
+  await page.evaluate((called) => {
+    const data = new DataTransfer();
+    data.items.add(new File(['words in a file'], called, { type: 'text/plain' }));
+    document.querySelector('.ProseMirror').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  }, name);
+  await page.locator('.ProseMirror .upload').filter({ hasText: name }).waitFor();
+  await until(async () => /notes-unsent=[^;]/.test(await page.evaluate(() => document.cookie)));
+}
+
+const files = (page) => page.locator('[data-lost-file]');
 const list = (page) => page.locator('[data-lost-text]');
 const shownText = async (page) => (await list(page).allInnerTexts()).join('|');
 const pageOf = (page) => /\/w\/p\/([0-9a-f-]{36})/.exec(page.url())?.[1];
@@ -109,6 +121,7 @@ async function deletedPages() {
   const { context, page } = await edited(fronts[1], bob, id);
   await context.setOffline(true);
   await write(page, ' and words without a network', 'kept');
+  await addFile(page, 'with-words.txt');
   await api('DELETE', `/nodes/${id}`);
   await context.setOffline(false);
   await list(page).waitFor();
@@ -117,12 +130,15 @@ async function deletedPages() {
   await page.reload();
   await list(page).waitFor();
   holds('in German, too', /Als neue Seite speichern/.test(await shownText(page)));
+  await files(page).waitFor();
   await list(page).getByRole('button', { name: 'Aufgeben' }).click();
+  holds('so is its file, and the question names it', await page.getByRole('dialog').getByText('mit der Datei').count() === 1);
   await page.getByRole('dialog').getByRole('button', { name: 'Abbrechen' }).click();
   holds('giving it up is asked about', await list(page).count() === 1);
   await list(page).getByRole('button', { name: 'Aufgeben' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Aufgeben' }).click();
   holds('given up, it is gone', await until(async () => await list(page).count() === 0));
+  holds('and its file', await until(async () => await files(page).count() === 0) && await until(async () => !/notes-unsent=[^;]/.test(await page.evaluate(() => document.cookie))));
   await page.reload();
   await page.waitForTimeout(2500);
   holds('and stays so', await list(page).count() === 0);
@@ -134,6 +150,33 @@ async function deletedPages() {
   await own.page.waitForTimeout(3000);
   holds('accepted words of a page in the trash are no lost text', await list(own.page).count() === 0);
   await own.context.close();
+}
+
+/** Only a file waits for a page that is deleted meanwhile. */
+async function deletedFiles() {
+  const id = await made('Deleted album');
+  const { context, page } = await edited(fronts[1], bob, id, { acceptDownloads: true });
+  await context.setOffline(true);
+  await addFile(page, 'album.txt');
+  await page.goto('about:blank');
+  await api('DELETE', `/nodes/${id}`);
+  await context.setOffline(false);
+  await page.goto(`${fronts[1]}/w`);
+  await files(page).waitFor();
+  holds('a file whose page is gone is listed with its size', /album\.txt\s+15 bytes/.test(await files(page).innerText()));
+  await accessible(page, 'a file whose page is gone');
+  await page.setViewportSize({ width: 320, height: 640 });
+  holds('that list fits, too', await page.evaluate(() => document.documentElement.scrollWidth <= 320));
+  const saving = page.waitForEvent('download');
+  await files(page).getByRole('button', { name: 'Save on this device' }).click();
+  holds('it is saved on the device', (await saving).suggestedFilename() === 'album.txt' && await files(page).count() === 1);
+  await files(page).getByRole('button', { name: 'Delete it' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete it' }).click();
+  holds('and deleted', await until(async () => await files(page).count() === 0) && await until(async () => !/notes-unsent=[^;]/.test(await page.evaluate(() => document.cookie))));
+  await page.reload();
+  await page.waitForTimeout(2500);
+  holds('for good', await files(page).count() === 0);
+  await context.close();
 }
 
 /** The writer loses the right to write, and gets it again. */
@@ -197,4 +240,4 @@ async function madeAgain() {
   await context.close();
 }
 
-await judge(lostPages, deletedPages, lostRights, madeAgain);
+await judge(lostPages, deletedPages, deletedFiles, lostRights, madeAgain);

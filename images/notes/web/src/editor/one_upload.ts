@@ -17,6 +17,7 @@ import type { KeptUpload } from "../sync/stored";
 import { type Begun, FileUpload, type Stored } from "../sync/upload";
 import { placeOf } from "./kept_place";
 import { mark, node } from "./keys";
+import { showLostSoon } from "./lost_text";
 import type { Session } from "./session";
 import { wire } from "./upload_wire";
 
@@ -99,6 +100,8 @@ export class Upload {
       this.reason = error instanceof ApiError ? error.message : w.notReached;
       notice.value = w.uploadFailed(kept.name, this.reason);
       this.show();
+      // Its page may be gone.
+      showLostSoon();
     }
   }
 

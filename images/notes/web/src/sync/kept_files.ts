@@ -7,9 +7,12 @@
 import { isAnother } from "../api/signed_in";
 import { beginWriting, database, session, writeFor } from "./database";
 import type { KeptUpload } from "./stored";
+import { noteUnsent } from "./unsent_count";
 
-export const keepUpload = (kept: KeptUpload): Promise<boolean> =>
-  writeFor(kept.user, (work) => work.objectStore("uploads").put(kept));
+export function keepUpload(kept: KeptUpload): Promise<boolean> {
+  noteUnsent();
+  return writeFor(kept.user, (work) => work.objectStore("uploads").put(kept));
+}
 
 /** Stores the bytes; in a transaction of its own, for edits must not wait for it. */
 export async function keepFile(
@@ -51,4 +54,5 @@ export async function forgetUpload(id: string): Promise<void> {
   await work?.objectStore("uploads").delete(id);
   await work?.objectStore("files").delete(id);
   await work?.done;
+  noteUnsent();
 }

@@ -97,7 +97,7 @@ export const en = {
   yourPage: "Your new page",
   inOther: "Space for the page",
   makeThere: "Make it there",
-  giveUpPage: "Give up this page and all that you wrote there? This cannot be undone.",
+  giveUpPage: "Give up this page and all that you wrote and added there? This cannot be undone.",
   yourFile: "Your file",
   fileNotKept: "This browser had no room for the file: choose it again.",
   yourChange: "Your change of a comment",

@@ -1,4 +1,4 @@
-/** English, for texts whose pages are gone. */
+/** English, for texts and files whose pages are gone. */
 const rules = new Intl.PluralRules("en");
 
 export const en = {
@@ -19,8 +19,21 @@ export const en = {
   elsewhere: "Another tab has saved this text, or given it up.",
   noSpace: "There is no space in which you may make pages.",
   giveUp: "Give it up",
-  giveUpAsk: (title: string) => `Delete your text of “${title}” from this browser?`,
+  giveUpAsk: (title: string, files: number) =>
+    files
+      ? `Delete your text of “${title}” from this browser, with the ${files === 1 ? "file" : `${files.toLocaleString("en")} files`} that you added there?`
+      : `Delete your text of “${title}” from this browser?`,
   givenUp: "The text is deleted.",
+  files: (n: number) =>
+    rules.select(n) === "one"
+      ? "A file that you added to a page cannot be brought there. It is kept in this browser."
+      : `${n.toLocaleString("en")} files that you added to pages cannot be brought there. They are kept in this browser.`,
+  takesNone: "The page is in the trash, or you may not write there any more.",
+  noBytes: (name: string) => `This browser had no room to keep ${name}.`,
+  fileSaved: (name: string) => `${name} is among your downloads.`,
+  deleteFile: "Delete it",
+  deleteFileAsk: (name: string) => `Delete ${name} from this browser?`,
+  fileDeleted: "The file is deleted.",
 };
 
 export type LostWords = typeof en;

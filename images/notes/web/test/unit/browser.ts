@@ -37,6 +37,10 @@ class Request extends EventTarget {
   error: unknown = null;
 }
 
+class Index {
+  constructor(readonly getAllKeys: (given: Key) => Request) {}
+}
+
 class ObjectStore {
   constructor(
     readonly name: string,
@@ -75,6 +79,11 @@ class ObjectStore {
   }
   clear = () => this.#ask((rows) => void rows.splice(0));
   createIndex = (): undefined => undefined;
+  /** The index of the field that has its name. */
+  index = (name: string): Index =>
+    new Index((given) =>
+      this.#ask((rows) => rows.filter((one) => one.value[name] === given).map((one) => one.key)),
+    );
 }
 // The library looks for the methods of a store there.
 for (const name of ["get", "getAll", "getAllKeys", "count", "clear"])
@@ -178,7 +187,7 @@ const element = { style: {}, dataset: {}, addEventListener: nothing };
 const globals = {
   indexedDB,
   ...{ IDBRequest: Request, IDBTransaction: Transaction, IDBObjectStore: ObjectStore },
-  ...{ IDBDatabase: Database, IDBKeyRange: KeyRange, IDBIndex: class {}, IDBCursor: class {} },
+  ...{ IDBDatabase: Database, IDBKeyRange: KeyRange, IDBIndex: Index, IDBCursor: class {} },
   window: globalThis,
   addEventListener: nothing,
   location: { protocol: "http:", pathname: "/", search: "", hash: "", assign: nothing },

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { request } from "../../api/client";
 import { mayWrite } from "../../api/types";
-import { locale, size, when } from "../../app/words";
-import { backTo, Ask, done, Frame, useAnswer, usePage } from "./parts";
+import { when } from "../../app/words";
+import { backTo, Ask, done, Frame, sizeOf, useAnswer, usePage } from "./parts";
 import { places } from "./uses";
 import { around, ready } from "./words";
 
@@ -16,16 +16,6 @@ interface File {
   created_at: string;
   created_by_name: string | null;
 }
-
-/** The size of files; small ones have a size, too. */
-const sizeOf = (bytes: number): string =>
-  bytes >= 1000
-    ? size(bytes)
-    : new Intl.NumberFormat(locale.value, {
-        style: "unit",
-        unit: "byte",
-        unitDisplay: "long",
-      }).format(bytes);
 
 const fileUrl = (id: string): string => `/api/v1/attachments/${id}`;
 

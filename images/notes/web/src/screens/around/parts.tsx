@@ -7,7 +7,7 @@ import type { PageNode } from "../../api/types";
 import { arrive } from "../../app/router";
 import { pagePath } from "../../app/routes";
 import { isOnline, notice, opened, openPage } from "../../app/store";
-import { words } from "../../app/words";
+import { locale, size, words } from "../../app/words";
 import { Message } from "../message";
 import { Skeleton } from "../page";
 import { around } from "./words";
@@ -120,6 +120,16 @@ export async function done<T>(
     return false;
   }
 }
+
+/** The size of files; small ones have a size, too. */
+export const sizeOf = (bytes: number): string =>
+  bytes >= 1000
+    ? size(bytes)
+    : new Intl.NumberFormat(locale.value, {
+        style: "unit",
+        unit: "byte",
+        unitDisplay: "long",
+      }).format(bytes);
 
 interface AskProps {
   question: string;

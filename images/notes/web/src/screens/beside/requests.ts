@@ -19,7 +19,7 @@ import { words } from "../../app/words";
 import { making } from "../../app/waiting";
 import { ending } from "../../editor/given_up";
 import { draftsOf, noteUnsent, removeDraft, REMEMBERED_MS, take } from "../../sync/drafts";
-import { keepFile, keptFile } from "../../sync/kept_files";
+import { forgetUpload, keepFile, keptFile, keptUploads } from "../../sync/kept_files";
 import { changeRequest, forgetRequest, keepRequest, keptRequests } from "../../sync/kept_requests";
 import { removePage } from "../../sync/offline";
 import { joined, repeat, sorted } from "../../sync/repeats";
@@ -246,6 +246,8 @@ export async function giveUp(one: KeptRequest): Promise<void> {
     ending.page(one.id);
     for (const { page, client } of await draftsOf(one.user))
       if (page === one.id) await removeDraft(client);
+    for (const { page, id } of await keptUploads(one.user))
+      if (page === one.id) await forgetUpload(id);
     await removePage(one.id);
   }
   others.postMessage("");

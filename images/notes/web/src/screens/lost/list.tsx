@@ -1,4 +1,4 @@
-/** The list of texts whose pages are gone: each is saved as a new page, or given up. */
+/** The list of texts whose pages are gone, and of their files: each text is saved as a new page, or given up. */
 import { useId, useState } from "preact/hooks";
 import { mayWrite } from "../../api/types";
 import { go } from "../../app/router";
@@ -6,7 +6,8 @@ import { pagePath } from "../../app/routes";
 import { isOnline, spaces, userId } from "../../app/store";
 import { Ask, done } from "../around/parts";
 import { Lost as Requests } from "../beside/lost";
-import { giveUp, saveAsNew, type Text, texts } from "./texts";
+import { Files } from "./file_list";
+import { filesWith, giveUp, saveAsNew, type Text, texts } from "./texts";
 import { lostWords } from "./words";
 
 /** So much of a text is shown until one asks for all of it. */
@@ -81,7 +82,7 @@ function Row({ one }: { one: Text }) {
       </div>
       {isAsking && (
         <Ask
-          question={l.giveUpAsk(one.title)}
+          question={l.giveUpAsk(one.title, filesWith(one).length)}
           yes={l.giveUp}
           act={() => void done(() => giveUp(one), l.givenUp)}
           close={() => setAsking(false)}
@@ -115,6 +116,7 @@ export function Lost() {
   return (
     <>
       <Texts />
+      <Files />
       <Requests />
     </>
   );

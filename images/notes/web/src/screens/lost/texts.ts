@@ -33,6 +33,7 @@ import {
 } from "../../sync/drafts";
 import type { Draft } from "../../sync/stored";
 import { withPlaces } from "./content";
+import { files, type LostFile, removeFiles, showFiles } from "./files";
 import { keyOf } from "./key";
 import { lostWords, ready } from "./words";
 
@@ -91,7 +92,7 @@ async function isWithin(one: Draft, newer: Draft): Promise<boolean> {
 }
 
 /**
- * Shows the texts of the user; what a newer one has as well is not shown twice.
+ * Shows the texts of the user, then the files; what a newer text has as well is not shown twice.
  *
  * It stays in the store all the same: should the page come back without its words, each session sends its own.
  */
@@ -114,8 +115,8 @@ export async function showTexts(): Promise<void> {
     shown.set(draft, text);
   }
   texts.value = [...new Set(shown.values())];
-  if (!found.length) return;
-  hasLost.value = true;
+  if (found.length) hasLost.value = true;
+  await showFiles();
 }
 
 async function textOf(draft: Draft): Promise<Text> {
@@ -183,8 +184,18 @@ export async function saveAsNew(one: Text, space: string): Promise<string> {
   return made.id;
 }
 
-/** Gives a text up. */
-export const giveUp = (one: Text): Promise<void> => leave(one);
+/** The files that go with a text: those of its page, if that takes none and the text is the last one of it. */
+export const filesWith = (one: Text): readonly LostFile[] =>
+  texts.value.some(({ page, client }) => page === one.page && client !== one.client)
+    ? []
+    : files.value.filter(({ page }) => page === one.page);
+
+/** Gives a text up, and the files that go with it. */
+export async function giveUp(one: Text): Promise<void> {
+  const its = filesWith(one);
+  await leave(one);
+  if (its.length) await removeFiles(its);
+}
 
 /** Remembers the new page: should a failover lose it, its text is in the list again. */
 async function follow({ id: page, space_id: space }: PageNode, { user }: Text): Promise<void> {

@@ -101,7 +101,7 @@ export const words: BesideWords = {
   inOther: "Bereich für die Seite",
   makeThere: "Dort anlegen",
   giveUpPage:
-    "Diese Seite mit allem, was Sie dort geschrieben haben, aufgeben? Das lässt sich nicht rückgängig machen.",
+    "Diese Seite mit allem, was Sie dort geschrieben und eingefügt haben, aufgeben? Das lässt sich nicht rückgängig machen.",
   yourFile: "Ihre Datei",
   fileNotKept: "Dieser Browser hatte keinen Platz für die Datei: Bitte wählen Sie sie noch einmal.",
   yourChange: "Ihre Änderung eines Kommentars",

@@ -1,4 +1,4 @@
-/** German, for texts whose pages are gone. */
+/** German, for texts and files whose pages are gone. */
 import type { LostWords } from "../lost_en";
 
 export const words: LostWords = {
@@ -19,6 +19,19 @@ export const words: LostWords = {
   elsewhere: "Ein anderer Tab hat diesen Text gespeichert oder aufgegeben.",
   noSpace: "Es gibt keinen Bereich, in dem Sie Seiten anlegen dürfen.",
   giveUp: "Aufgeben",
-  giveUpAsk: (title) => `Ihren Text von „${title}“ aus diesem Browser löschen?`,
+  giveUpAsk: (title, files) =>
+    files
+      ? `Ihren Text von „${title}“ aus diesem Browser löschen, mit ${files === 1 ? "der Datei, die Sie dort eingefügt haben" : `den ${files.toLocaleString("de")} Dateien, die Sie dort eingefügt haben`}?`
+      : `Ihren Text von „${title}“ aus diesem Browser löschen?`,
   givenUp: "Der Text ist gelöscht.",
+  files: (n) =>
+    n === 1
+      ? "Eine Datei, die Sie auf einer Seite eingefügt haben, lässt sich nicht dorthin bringen. Sie ist in diesem Browser gespeichert."
+      : `${n.toLocaleString("de")} Dateien, die Sie auf Seiten eingefügt haben, lassen sich nicht dorthin bringen. Sie sind in diesem Browser gespeichert.`,
+  takesNone: "Die Seite ist im Papierkorb, oder Sie dürfen dort nicht mehr schreiben.",
+  noBytes: (name) => `Dieser Browser hatte keinen Platz für ${name}.`,
+  fileSaved: (name) => `${name} ist unter Ihren Downloads.`,
+  deleteFile: "Löschen",
+  deleteFileAsk: (name) => `${name} aus diesem Browser löschen?`,
+  fileDeleted: "Die Datei ist gelöscht.",
 };
