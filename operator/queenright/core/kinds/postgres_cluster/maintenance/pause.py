@@ -2,9 +2,9 @@
 
 Decides from the manifest, Patroni's settings, and the answers of every member and its Raft node.
 Invariants: nothing is written unless every member's Raft node reports a quorum (a write without one
-hangs, and may be applied later), but for a member that waits with a lost Raft log, which keeps no
-pause from being lifted; a pause that the operator did not set is never lifted; a pin is
-removed only from a leader that proves its lock.
+hangs, and may be applied later), but for a member that waits with a lost Raft log, or that is dead
+beside a proven leader, which keep no pause from being lifted; a pause that the operator did not set
+is never lifted; a pin is removed only from a leader that proves its lock.
 """
 
 from __future__ import annotations
@@ -175,9 +175,9 @@ def why_pin(state: ClusterState) -> str:
 def resume(state: ClusterState, leader: DesiredMember | None, owner: Reason) -> Write:
     """Write that resumes Patroni.
 
-    Due as soon as every member is back, streaming or not: a paused Patroni starts no PostgreSQL, so
-    the replicas of nodes that were off stay stopped until then; and so does a leader whose
-    container ended meanwhile, so that no member leads before the pause is lifted.
+    Due as soon as every member is back that is not dead, streaming or not: a paused Patroni starts
+    no PostgreSQL, so the replicas of nodes that were off stay stopped until then; and so does a
+    leader whose container ended meanwhile, so that no member leads before the pause is lifted.
     """
     patch = {"pause": None, PAUSE_KEY: None, **handing_back(state, leader)}
     if owner == "promotion":
@@ -223,7 +223,8 @@ def why_not_write(state: ClusterState, write: Write) -> Obstacle | None:
 
 
 def obstacles(state: ClusterState, write: Write) -> Iterator[Obstacle]:
-    for member in state.desired.members:
+    voters = voters_for(state, write.aspect)
+    for member in voters:
         status = state.status(member)
         if status is None:
             why = f"{member.name} does not answer ({state.why_unknown(member)})"
@@ -232,7 +233,7 @@ def obstacles(state: ClusterState, write: Write) -> Iterator[Obstacle]:
             yield Obstacle(
                 f"{member.name} runs as primary without the leader lock", wants_attention=True
             )
-    if no_quorum := why_not_affirmed(state, voters_for(state, write.aspect)):
+    if no_quorum := why_not_affirmed(state, voters):
         yield Obstacle(no_quorum)
     if write.aspect == "pause" and write.concern == "maintenance":
         yield from (Obstacle(reason) for reason in state.unwell())

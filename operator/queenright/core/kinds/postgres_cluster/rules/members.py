@@ -72,7 +72,10 @@ def why_not_made(state: ClusterState, member: DesiredMember) -> tuple[Hold, ...]
         return None
     name = member.service.name
     reason = f"{name}: not created yet, since its Raft node would count at once ({obstacle})"
-    return (Hold(f"create-service/{name}", reason, state.now + CATCH_UP * 5),)
+    node = state.swarm.node(member.node)
+    is_away = node is None or not node.is_ready
+    soon = state.now + CATCH_UP * 5
+    return (Hold(f"create-service/{name}", reason, soon, wants_attention=is_away),)
 
 
 def with_reason(

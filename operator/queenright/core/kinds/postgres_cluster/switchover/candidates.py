@@ -19,14 +19,17 @@ from queenright.core.swarm.label_values import read_whole
 def best_candidate(state: ClusterState) -> DesiredMember | str:
     """Best member for the leadership: ``primary`` where possible, else the freshest.
 
-    The reasons, where no member can take over.
+    The reasons, where no member can take over. One that leaves its place is none, but where all
+    others do, and it comes back: it hands over again then.
     """
     obstacles: list[str] = []
     able: list[DesiredMember] = []
-    for member in state.desired.members:
-        if member is state.leader:
-            continue
-        if member.name in state.desired.topology.leaving:
+    topology = state.desired.topology
+    rest = [member for member in state.desired.members if member is not state.leader]
+    is_any_staying = any(member.name not in topology.leaving for member in rest)
+    for member in rest:
+        is_back = topology.move_of(member.name) or topology.new_name_of(member.name)
+        if member.name in topology.leaving and (is_any_staying or not is_back):
             obstacles.append(f"{member.name} {state.desired.topology.why_leaving(member.name)}")
         elif member.node in state.maintained:
             obstacles.append(f"{member.name} is on {member.node}, which is in maintenance")

@@ -23,7 +23,9 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_newcomer,
     is_reached,
     is_silent,
+    is_unlisted,
     noted_voteless,
+    others,
     raft_address,
     raft_leader,
     seatless,
@@ -125,13 +127,15 @@ def has_gone(state: ClusterState, member: DesiredMember) -> bool:
 
 
 def stage_of(state: ClusterState, member: DesiredMember) -> Leaving:
-    """Return how far the removal of a member has come. A dead one is no voter where only Raft nodes
+    """Return how far the removal of a member has come. The only one with a service has a vote,
+    though nobody else lists it. A dead one is no voter where only Raft nodes
     list it that have no vote themselves: they join again when it is gone."""
     own = raft_address(state, member)
     apart = seatless(state) if is_silent(state, member) else frozenset[str]()
-    if own in voters_of(state, {own, *apart}):
-        return Leaving(member, "voter")
     is_there = state.swarm.service(member.service.name) is not None
+    is_alone = is_there and not any(others(state, {own})) and not is_unlisted(state, member)
+    if is_alone or own in voters_of(state, {own, *apart}):
+        return Leaving(member, "voter")
     return Leaving(member, "service" if is_there else "place")
 
 

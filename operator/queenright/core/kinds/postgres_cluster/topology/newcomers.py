@@ -34,7 +34,10 @@ def why_not_start(state: ClusterState, member: DesiredMember) -> str | None:
     if node is None or not node.is_ready:
         return f"node {member.node} is not ready"
     own = {raft_address(state, member)}
-    return why_unwell(state, member) or why_not_settled(state, own) or why_too_soon(state, own)
+    if member.node in state.maintained:
+        return f"{member.node} in maintenance"
+    unwell = why_unwell(state, member, beside_maintenance=True)
+    return unwell or why_not_settled(state, own) or why_too_soon(state, own)
 
 
 def is_missed(state: ClusterState, member: DesiredMember) -> bool:

@@ -134,18 +134,19 @@ def why_needed(state: ClusterState, member: DesiredMember) -> str | None:
 
 
 def hand_over_raft(state: ClusterState, member: DesiredMember, own: str) -> AnyAction | Hold:
-    """Return the transfer of Raft's leadership to a member that stays and has everything. Every
-    Raft node has to answer for it: one that can go without an answer has gone before."""
+    """Return the transfer of Raft's leadership to a member that has everything, before others to
+    one that stays. Every Raft node has to answer for it: one that can go without an answer has gone
+    before."""
     if obstacle := why_not_settled(state):
         return later(state, member, f"it leads Raft, and {obstacle}")
     leading = state.raft_of(member)
     if leading is None or leading.state != "leader" or leading.unreachable:
         return later(state, member, "it leads Raft, and does not say so, or does not reach all")
-    for peer in others(state, {own}):
+    leaving = state.desired.topology.leaving
+    for peer in sorted(others(state, {own}), key=lambda peer: peer.name in leaving):
         address, status = raft_address(state, peer), state.raft_of(peer)
-        stays = peer.name not in state.desired.topology.leaving
         has_all = leading.match_index.get(address, -1) >= leading.commit_index
-        if stays and status is not None and not status.unreachable and has_all:
+        if status is not None and not status.unreachable and has_all:
             access = state.access(member)
             return RaftTransfer(
                 cluster=state.desired.name,

@@ -13,13 +13,19 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import is_newcomer, is_silent
 
 
-def why_unwell(state: ClusterState, *apart: DesiredMember) -> str | None:
+def why_unwell(
+    state: ClusterState, *apart: DesiredMember, beside_maintenance: bool = False
+) -> str | None:
     """Reason why not all members but those ``apart`` are well; None when they are.
 
     A member that has to restart is well: its restart waits for a change of the members that has
-    begun, so the change can't wait for the restart.
+    begun, so the change can't wait for the restart. A change that a maintenance waits for goes on
+    ``beside_maintenance``, as long as all members are well, so that no node is off yet.
     """
-    return next(obstacles(state, apart), None)
+    found = obstacles(state, apart)
+    if not beside_maintenance and state.maintained:
+        return next(found, f"{', '.join(state.maintained)} in maintenance")
+    return next(found, None)
 
 
 def why_not_at_rest(state: ClusterState) -> str | None:
@@ -51,8 +57,6 @@ def obstacles(state: ClusterState, apart: Collection[DesiredMember]) -> Iterator
         yield "no single member proves the leader lock"
     if (move := state.annotations.move) is not None:
         yield f"a switchover from {move.leader} to {move.candidate} is in progress"
-    if state.maintained:
-        yield f"{', '.join(state.maintained)} in maintenance"
     if state.known_settings.get("pause"):
         yield "Patroni is paused"
     for member in state.desired.members:

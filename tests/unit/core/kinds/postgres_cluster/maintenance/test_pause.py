@@ -90,10 +90,11 @@ def test_maintenance_takes_the_pause_over_and_gives_it_back() -> None:
 def test_without_a_certain_quorum_nothing_is_asked_for(promotion: str) -> None:
     settings = OURS if promotion == "active" else {}
     world = World(promotion=promotion, settings=settings)
+    dead = world.otherwise(off=frozenset({"node4"}))
     for found in (
         world.otherwise(raft={"member-3": Unknown("timed out")}),
         world.otherwise(raft={"member-3": Known(RaftStatus(has_quorum=False))}),
-        world.otherwise(off=frozenset({"node4"})),
+        *([dead] if promotion == "paused" else []),  # a resume does not wait for it
     ):
         assert actions(found) == []
         assert [hold.key for hold in holds(found)] == ["promotion/main"]
