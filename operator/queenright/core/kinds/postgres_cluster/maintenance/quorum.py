@@ -11,8 +11,9 @@ def voters_for(state: ClusterState, aspect: str) -> tuple[DesiredMember, ...]:
     """The members whose Raft nodes have to affirm a quorum before a write.
 
     All that have a service or a vote; for a resume without those that are left out, where the
-    others are a majority. A member whose Raft log is lost starts nothing before these have been a quorum for a while, and a
-    paused Patroni does not start the PostgreSQL without which their containers end.
+    others are a majority. A member whose Raft log is lost starts nothing before these have been a
+    quorum for a while, and a paused Patroni does not start the PostgreSQL without which their
+    containers end.
     """
     members = counted_members(state)
     if aspect != "resume":

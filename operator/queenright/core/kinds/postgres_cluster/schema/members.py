@@ -33,7 +33,8 @@ class Member(Part):
         ge=1,
         le=1000,
         description="Patroni's tag: of the replicas that are equally far, the highest is promoted. "
-        "Default: 3 for the first member listed, 1 for the others (spec: §2.2).",
+        "Default: 3 for the member with number 1, the first one listed at the deployment; 1 for the "
+        "others (spec: §2.2).",
         json_schema_extra={"default": None},
     )
 
