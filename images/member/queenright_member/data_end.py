@@ -7,6 +7,7 @@ written, and what can't be told is told as unknown, never as less.
 """
 
 import hashlib
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -18,7 +19,10 @@ from .findings import INTERRUPTED_COPY, damage_of
 CONTROL, WALDUMP = "pg_controldata", "pg_waldump"
 LIMIT_S = 120.0
 _SEGMENT = re.compile(r"^([0-9A-F]{8})[0-9A-F]{16}(\.partial)?$")
-_END = re.compile(r" at ([0-9A-F]+/[0-9A-F]+)(?=:|$)", re.MULTILINE)
+_END = re.compile(r"^WAL statistics between [0-9A-F/]+ and ([0-9A-F]+/[0-9A-F]+):", re.MULTILINE)
+_NOTHING = re.compile("could not find a valid record after|header specifies 0 bytes")
+_LEFT = re.compile(r"\s*[0-9]+\s+([0-9A-F]+/[0-9A-F]+)")
+"""A line of a history file: the timeline that was left, and where."""
 
 
 class UnknownEndError(Exception):
@@ -48,7 +52,7 @@ def end_of(data: Path) -> DataEnd:
     control = read_control(run(CONTROL, str(data)))
     timeline = max(control.timeline, newest(data / "pg_wal"))
     location = control.floor if timeline == control.timeline else 0
-    location = max(location, end_of_wal(data / "pg_wal", timeline, control))
+    location = max(location, end_of_wal(data, timeline, control))
     history = data / "pg_wal" / f"{timeline:08X}.history"
     digest = hashlib.sha256(history.read_bytes()).hexdigest()[:16] if history.exists() else ""
     return DataEnd(control.system, timeline, location, digest)
@@ -63,6 +67,7 @@ class Control:
     redo: str
     redo_timeline: int
     floor: int
+    segment_bytes: int
 
 
 def read_control(text: str) -> Control:
@@ -83,6 +88,7 @@ def read_control(text: str) -> Control:
             found["Latest checkpoint's REDO location"],
             redo_timeline,
             max(floors),
+            int(found["Bytes per WAL segment"]),
         )
     except (KeyError, ValueError) as error:
         raise UnknownEndError(f"{CONTROL} tells no {error}") from None
@@ -95,27 +101,71 @@ def newest(wal: Path) -> int:
     return max(known, default=0)
 
 
-def end_of_wal(wal: Path, timeline: int, control: Control) -> int:
-    """The byte behind the last valid record of a timeline, from the control file's REDO on where
-    it is on that timeline; 0 where there is no record."""
-    segments = sorted(
-        p.name
-        for p in wal.iterdir()
-        if p.name.startswith(f"{timeline:08X}")
-        and _SEGMENT.match(p.name)
-        and not p.name.endswith(".partial")
-    )
-    if not segments:
+def end_of_wal(data: Path, timeline: int, control: Control) -> int:
+    """The byte behind the last valid record of a timeline, or its begin where it has none yet;
+    UnknownEndError where its WAL does not begin with what recovery reads of it first.
+
+    0 for a base backup of which there is no WAL here: recovery begins elsewhere, by its label."""
+    wal = data / "pg_wal"
+    is_former = timeline != control.redo_timeline
+    begin = begin_of(wal, timeline) if is_former else bytes_of(control.redo)
+    first = begin // control.segment_bytes
+    numbers = numbers_of(wal, timeline, control.segment_bytes)
+    last = first
+    while last + 1 in numbers:
+        last += 1
+    if first in numbers:
+        # The program takes the size of a segment from the first that is named, or else from any:
+        # one without content has none. Without a last one it asks for a segment that is not there,
+        # and fails without a word of how far it has come.
+        names = [segment(timeline, number, control.segment_bytes) for number in (first, last)]
+        said = run(WALDUMP, "-z", "-p", str(wal), "-s", written(begin), *names, fails=True)
+        if found := last_position(said):
+            return found
+        if is_former and last == first and _NOTHING.search(said):
+            return begin
+    if (data / "backup_label").exists():
         return 0
-    words = ["-q", "-p", str(wal), "-t", str(timeline)]
-    is_there = timeline == control.redo_timeline
-    words += ["-s", control.redo] if is_there else [segments[0]]
-    return last_position(run(WALDUMP, *words, fails=True))
+    raise UnknownEndError(
+        f"its WAL of timeline {timeline} does not begin at {written(begin)}, where recovery does"
+    )
+
+
+def begin_of(wal: Path, timeline: int) -> int:
+    """The position at which a timeline leaves the one before, by its history file."""
+    lines = (wal / f"{timeline:08X}.history").read_text(encoding="utf-8").splitlines()
+    found = [match[1] for line in lines if (match := _LEFT.match(line))]
+    if not found:
+        raise UnknownEndError(f"the history file of timeline {timeline} does not tell its begin")
+    return bytes_of(found[-1])
+
+
+def numbers_of(wal: Path, timeline: int, segment_bytes: int) -> frozenset[int]:
+    """The numbers of the whole segments of a timeline."""
+    names = [path.name for path in wal.glob(f"{timeline:08X}*") if _SEGMENT.match(path.name)]
+    each = (1 << 32) // segment_bytes
+    return frozenset(
+        int(name[8:16], 16) * each + int(name[16:], 16)
+        for name in names
+        if not name.endswith(".partial")
+    )
+
+
+def segment(timeline: int, number: int, segment_bytes: int) -> str:
+    """The name of a segment's file."""
+    high, low = divmod(number, (1 << 32) // segment_bytes)
+    return f"{timeline:08X}{high:08X}{low:08X}"
 
 
 def last_position(said: str) -> int:
-    """The furthest position that ``pg_waldump`` names where it stops; 0 where it names none."""
-    return max((bytes_of(text) for text in _END.findall(said)), default=0)
+    """The end of the last record that ``pg_waldump`` has counted; 0 where there was none."""
+    found = _END.search(said)
+    return bytes_of(found[1]) if found else 0
+
+
+def written(position: int) -> str:
+    """A position in bytes as PostgreSQL writes it."""
+    return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
 
 
 def bytes_of(position: str) -> int:
@@ -129,7 +179,12 @@ def run(program: str, *words: str, fails: bool = False) -> str:
     be run, takes too long, or ends with an error though it is not expected to."""
     try:
         done = subprocess.run(
-            [program, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False
+            [program, *words],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UnknownEndError(f"{program}: {error}") from None
