@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from images.member.queenright_member.used_timelines import newest_in, skip
+from images.member.queenright_member.used_timelines import forget, newest_in, skip
 from tests.contract.backup_places import initialise, servers_in
 from tests.contract.postgres_server import Server
 
@@ -70,6 +70,69 @@ def test_a_replica_that_never_heard_of_it_follows(servers: dict[str, Server]) ->
         "00000002.history",
         "00000003.history",
     ]
+
+
+def test_a_member_that_was_kept_from_its_promotion_starts_as_a_replica(
+    servers: dict[str, Server],
+) -> None:
+    """Recovery follows the newest history file, whose timeline has no WAL and no ancestor."""
+    leader, left = servers["former"], servers["left"]
+    followed_by(leader, left)
+    assert skip(left.data / "pg_wal", 3) == [2, 3]
+    hand_over(left)
+    left.kill()
+    left.start(**SMALL)
+    await_words(left, "unexpected timeline ID 1 in WAL segment")
+    left.kill()
+    assert "ready to accept read-only connections" not in words_of(left)
+    assert forget(left.data / "pg_wal") == [2, 3]
+    left.start(**SMALL)
+    leader.sql("INSERT INTO kept VALUES (1)")
+    await_rows(left, [0, 1])
+
+
+def test_a_member_that_was_promoted_keeps_the_numbers_before_its_own(
+    servers: dict[str, Server],
+) -> None:
+    leader, left = servers["former"], servers["left"]
+    followed_by(leader, left)
+    skip(left.data / "pg_wal", 3)
+    hand_over(left)
+    leader.stop()
+    left.sql("SELECT pg_promote(true, 60)")
+    left.kill()
+    assert forget(left.data / "pg_wal") == []
+    (left.data / "standby.signal").touch()
+    left.start(**SMALL)
+    await_rows(left, [0])
+    left.sql("SELECT pg_promote(true, 60)")
+    assert left.sql(TIMELINE) == [("00000005",)]
+
+
+def followed_by(leader: Server, other: Server) -> None:
+    """Start a leader with row 0 on timeline 1, and a replica of it."""
+    initialise(leader)
+    leader.start(**SMALL)
+    leader.sql("CREATE TABLE kept (number integer)")
+    leader.sql("INSERT INTO kept VALUES (0)")
+    other.program(
+        "pg_basebackup", "-h", "127.0.0.1", "-p", str(leader.port), "-U", "postgres",
+        "-D", str(other.data), "-R", "-c", "fast",
+    )  # fmt: skip
+    other.start(**SMALL)
+    await_rows(other, [0])
+
+
+def await_words(server: Server, words: str) -> None:
+    deadline = time.monotonic() + 30
+    while words not in words_of(server):
+        assert time.monotonic() < deadline, words_of(server)
+        time.sleep(0.1)
+
+
+def words_of(server: Server) -> str:
+    """The server's log since its last start."""
+    return (server.home / "log").read_text().rpartition("starting PostgreSQL")[2]
 
 
 def unheard(former: Server, newest: Server, left: Server) -> None:

@@ -7,6 +7,9 @@ back, is not rewound and goes on with rows that its leader does not have. Patron
 each promotion (``pre_promote``): each number that Patroni's history knows, and ``pg_wal`` does not,
 gets a history file without a line, which is nobody's ancestor. Invariant: no file is changed, and
 whatever fails here keeps nobody from leading.
+
+A member that is kept from the promotion after all goes on as a replica, and such a file keeps it
+from starting: before each start of PostgreSQL they go again (``before_start``).
 """
 
 import json
@@ -17,6 +20,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import yaml
+
+from .raft_aside import sync_directory
 
 PROGRAM = "/usr/local/bin/skip-used-timelines"
 WAL = Path("/home/postgres/pgdata/pg_wal")
@@ -65,17 +70,38 @@ def skip(wal: Path, newest: int) -> list[int]:
     if len(numbers) > MOST:
         raise ValueError(f"the history ends with timeline {newest}, {len(numbers)} after the own")
     for number in numbers:
-        with (wal / f"{number:08X}.history").open("x", encoding="utf-8") as file:
+        with file_of(wal, number).open("x", encoding="utf-8") as file:
             file.write(TEXT)
             file.flush()
             os.fsync(file.fileno())
     if numbers:
-        descriptor = os.open(wal, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_directory(wal)
     return list(numbers)
+
+
+def forget(wal: Path) -> list[int]:
+    """Remove the history files that ``skip`` has made and no promotion came after; return their
+    numbers. These are newer than all that PostgreSQL has made or fetched.
+
+    Why: a replica follows the newest history file, and that timeline has no WAL and no ancestor."""
+    numbers = sorted(known(wal.iterdir()))
+    found: list[int] = []
+    while numbers and is_made(file_of(wal, numbers[-1])):
+        found.insert(0, numbers.pop())
+        file_of(wal, found[0]).unlink()
+    if found:
+        sync_directory(wal)
+    return found
+
+
+def is_made(path: Path) -> bool:
+    """Return True for a history file of ``skip``'s, whole or cut off while it was written."""
+    return TEXT.encode().startswith(path.read_bytes())
+
+
+def file_of(wal: Path, number: int) -> Path:
+    """The history file of a timeline."""
+    return wal / f"{number:08X}.history"
 
 
 def known(files: Iterable[Path]) -> Iterable[int]:

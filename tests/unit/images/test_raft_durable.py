@@ -21,6 +21,7 @@ PROGRAM = Path(__file__).parents[3] / "images/member/bin/patroni-durable"
 DURABLE = "queenright_member.raft_durable"
 RACE = "queenright_member.first_race"
 QUICK = "queenright_member.quick_stop"
+START = "queenright_member.before_start"
 END = "queenright_member.raft_end"
 
 
@@ -145,6 +146,7 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         (DURABLE, "make_durable"),
         (RACE, "keep_to_it"),
         (QUICK, "make_quick"),
+        (START, "make_orderly"),
         (END, "end_with_raft"),
     ):
         stub = ModuleType(module)
@@ -152,5 +154,5 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         monkeypatch.setitem(sys.modules, module, stub)
     monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
     runpy.run_path(str(PROGRAM), run_name=name)
-    every = ["make_durable", "keep_to_it", "make_quick", "end_with_raft", "main"]
+    every = ["make_durable", "keep_to_it", "make_quick", "make_orderly", "end_with_raft", "main"]
     assert called == (every if starts else [])

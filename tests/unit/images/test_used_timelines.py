@@ -11,7 +11,9 @@ from images.member.queenright_member import used_timelines
 from images.member.queenright_member.used_timelines import (
     MOST,
     PROGRAM,
+    TEXT,
     ask,
+    forget,
     main,
     newest_in,
     skip,
@@ -48,6 +50,34 @@ def test_a_number_that_the_history_has_and_the_member_has_not_is_taken(
     for number in made:
         text = (tmp_path / f"{number:08X}.history").read_text()
         assert all(line.startswith("#") for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("texts", "forgotten"),
+    [
+        ({}, []),
+        ({2: "own"}, []),
+        ({2: TEXT, 3: TEXT}, [2, 3]),
+        ({2: "own", 3: TEXT, 4: ""}, [3, 4]),
+        ({2: TEXT, 3: TEXT[:9]}, [2, 3]),
+        ({2: TEXT, 3: TEXT, 4: "own"}, []),  # it was promoted, and has used none of them
+        ({2: "own", 3: TEXT, 4: "own", 5: TEXT}, [5]),
+        ({2: TEXT + "1\t0/3000000\tby hand\n"}, []),
+    ],
+)
+def test_only_numbers_that_no_promotion_came_after_are_forgotten(
+    tmp_path: Path, texts: dict[int, str], forgotten: list[int]
+) -> None:
+    for number, text in texts.items():
+        (tmp_path / f"{number:08X}.history").write_text(text)
+    (tmp_path / "000000010000000000000001").touch()
+    (tmp_path / "0000000F.history.tmp").touch()
+    assert forget(tmp_path) == forgotten
+    assert forget(tmp_path) == []
+    kept = {int(path.stem, 16) for path in tmp_path.glob("*.history")}
+    assert kept == texts.keys() - set(forgotten)
+    for number in kept:
+        assert (tmp_path / f"{number:08X}.history").read_text() == texts[number]
 
 
 def test_a_damaged_history_makes_no_files(tmp_path: Path) -> None:
