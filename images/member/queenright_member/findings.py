@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from .base_copy import INTERRUPTED
 from .inputs import Paths
 from .rewind import TORN
 
@@ -76,7 +77,7 @@ def damage_of(data: Path) -> str:
         return ""
     control = data / "global/pg_control"
     if not control.exists():
-        is_begun = any((data / name).exists() for name in ("backup_label", TORN))
+        is_begun = any((data / name).exists() for name in ("backup_label", INTERRUPTED, TORN))
         return INTERRUPTED_COPY if is_begun else NO_CONTROL_FILE
     if not (data / "PG_VERSION").exists():
         return NO_VERSION_FILE

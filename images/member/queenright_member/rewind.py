@@ -76,9 +76,9 @@ def own_program(wrapper: Path) -> str:
     """Return the path of PostgreSQL's program: the next one of this name in PATH."""
     here = str(wrapper.resolve().parent)
     folders = [one for one in os.get_exec_path() if str(Path(one).resolve()) != here]
-    found = shutil.which("pg_rewind", path=os.pathsep.join(folders))
+    found = shutil.which(wrapper.name, path=os.pathsep.join(folders))
     if found is None:
-        print("pg_rewind: PostgreSQL's program is not in PATH", file=sys.stderr)
+        print(f"{wrapper.name}: PostgreSQL's program is not in PATH", file=sys.stderr)
         sys.exit(1)
     return found
 
@@ -170,12 +170,17 @@ def take_note(data: Path, raft: Path) -> bool:
     if not note.exists():
         return False
     if any(data.iterdir()):
-        write_synced(data / TORN)
-        (data / CONTROL).unlink(missing_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            sync_directory(data / CONTROL.parent)
+        take_away_control_file(data, TORN)
     remove_synced(note)
     return True
+
+
+def take_away_control_file(data: Path, mark: str) -> None:
+    """Have no PostgreSQL start on a directory, and a file of this name in it say why."""
+    write_synced(data / mark)
+    (data / CONTROL).unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        sync_directory(data / CONTROL.parent)
 
 
 def forget_former(data: Path, note: Path) -> None:

@@ -1,6 +1,6 @@
 """Starts a member: checks, writes Patroni's configuration, sets permissions, removes what a restore
-that did not end has left, marks data that a rewind has left half done, sets damaged Raft files
-aside, waits for partners, becomes Patroni.
+that did not end has left, marks data that a copy or a rewind has left half done, sets damaged Raft
+files aside, waits for partners, becomes Patroni.
 
 Patroni replaces this process, so that it receives the stop signal itself; as PID 1 it also reaps
 orphans. Invariant: the configuration, which holds passwords, is never readable by anyone but its
@@ -19,6 +19,7 @@ import yaml
 
 from .backup import replica
 from .backup.cluster_restore import NOTE, unfinished
+from .base_copy import mark_interrupted
 from .bootstrap_key import give_up_beside
 from .fence import any_began, fenced, lift_beside
 from .findings import RESTORE_TAG, is_full, look, with_tag
@@ -51,6 +52,8 @@ def start(environ: Mapping[str, str], paths: Paths, command: Sequence[str]) -> N
         restores_again = start_again(paths)
         if take_note(paths.data, paths.raft):
             print("WARNING: a rewind did not end; the data are copied anew", file=sys.stderr)
+        if mark_interrupted(paths.data, paths.raft):
+            print("WARNING: a copy did not end; it begins again", file=sys.stderr)
         say_finding(paths)
         node = node_of(environ, paths)
         files = RaftFiles.of(paths.raft, node.own)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from images.member.queenright_member import base_copy
 from images.member.queenright_member.backup import cluster_restore, wal
 from tests.support.barman import barman
 from tests.unit.images.parent_archive import ARCHIVED_AT, RESTORE, SYSTEM, listing, parent_places
@@ -44,6 +45,7 @@ def test_the_newest_backup_that_ended_before_the_target_is_laid_out(
     chosen: str,
 ) -> None:
     environ = {**RESTORE, "RESTORE_TARGET": target, "RESTORE_BACKUP": base}
+    places.note.with_name(base_copy.NOTE).touch()
     assert cluster_restore.run(environ, places) == 0
     assert (tmp_path / "arguments").read_text().splitlines() == [
         "--cloud-provider=aws-s3",
@@ -55,6 +57,7 @@ def test_the_newest_backup_that_ended_before_the_target_is_laid_out(
     ]
     assert [path.name for path in places.data.iterdir()] == ["PG_VERSION"]
     assert places.note.exists()
+    assert not places.note.with_name(base_copy.NOTE).exists(), "it was of other data"
     said = capfd.readouterr()
     assert f"restores base backup {chosen}, which ended at " in said.out
     assert said.err == ""

@@ -32,6 +32,8 @@ TARGET_VARIABLE, TIMELINE_VARIABLE = "RESTORE_TARGET", "RESTORE_TIMELINE"
 IN_PLACE_VARIABLE = "RESTORE_IN_PLACE"
 """Set where a cluster begins anew from its own repository, and goes on archiving there."""
 NOTE = Path("/home/postgres/raft/restore")
+COPY_NOTE = "copy"
+"""The note of a copy that did not end (``base_copy.NOTE``), which lies there too."""
 LEFT_OUT = ("standby.signal", "recovery.signal", "patroni.dynamic.json")
 """Files of the parent's that would make another server of it, or another cluster."""
 AGAIN_S = 20.0
@@ -74,6 +76,7 @@ def run(environ: Mapping[str, str], places: Places) -> int:
             file=sys.stderr,
         )
         return 1
+    remove_note(places.note.with_name(COPY_NOTE))  # it is of data that are gone
     write_note(places.note)
     try:
         restore(environ, places)

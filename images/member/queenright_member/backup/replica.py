@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from .archive import ABSENT, FETCH_S, SEGMENT, missing_along, number_of
 from .barman import PROGRAMS, Barman, BarmanError
 from .base_backup import SUPERUSER, backups, password_file
-from .cluster_restore import LEFT_OUT, empty, remove_note, sync_directory, write_note
+from .cluster_restore import COPY_NOTE, LEFT_OUT, empty, remove_note, sync_directory, write_note
 from .leader import Leader, Question, history_of, slot_of
 from .repository import SECRETS, RepositoryError, read_repository, system_identifier
 from .timelines import is_before
@@ -34,8 +34,8 @@ from .timelines import is_before
 NOTE = Path("/home/postgres/raft/replica")
 """The note of a replica that fetches WAL from the archive: the database system's identifier. The
 operator writes its path into `restore_command`, which looks for it first."""
-REWIND_NOTE = "rewind"
-"""The note of a rewind that did not end (``rewind.NOTE``), which lies there too."""
+FORMER_NOTES = ("rewind", COPY_NOTE)
+"""The notes of a rewind and of a copy that did not end (``rewind.NOTE``), which lie there too."""
 FOLDER = ".from-backup"
 LAST = "global"
 """It has `pg_control`, without which nothing takes the directory for data of PostgreSQL."""
@@ -75,7 +75,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], places: Places) ->
         print(f"replica-restore: made nothing: directory {data} is not empty", file=sys.stderr)
         return 1
     remove_note(places.note)
-    remove_note(places.note.with_name(REWIND_NOTE))  # it is of the data that are gone
+    for name in FORMER_NOTES:
+        remove_note(places.note.with_name(name))  # it is of the data that are gone
     try:
         restore(data, found["connstring"], environ, places)
     except (RepositoryError, BarmanError, OSError) as error:

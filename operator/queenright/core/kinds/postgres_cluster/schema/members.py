@@ -33,7 +33,7 @@ class Member(Part):
         ge=1,
         le=1000,
         description="Patroni's tag: of the replicas that are equally far, the highest is promoted. "
-        "Default: 3 for the member with number 1, the first one listed at the deployment; 1 for the "
+        "Default: 3 for member number 1, the first one listed at the deployment; 1 for the "
         "others (spec: §2.2).",
         json_schema_extra={"default": None},
     )
