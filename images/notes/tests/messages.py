@@ -15,6 +15,8 @@ PLACES = {
     "UnreadableHtmlError": 0, "UnreadableError": 0, "UnusableNameError": 0, "JobFailedError": 0,
     "_late": 0,
 }  # fmt: skip
+#: As `PLACES`, in the runner of jobs alone.
+OF_RUNNER = {"_finish": 1, "_end": 4}
 #: Not seen by a person: the configuration and the migrations stop the start, audit is the log.
 OTHERS = {"config.py", "db/migrate.py"}
 #: Variables that hold a message, or a part of one, until it is raised.
@@ -105,7 +107,8 @@ def _in_call(node: ast.Call, constants: dict[str, list[str]], where: str) -> Ite
         if len(node.args) == 1 and where.startswith("transfer/"):
             yield from _of(node.args[0], constants, f"{where}:{node.lineno}")
     else:
-        at = 1 if (name, where) == ("_finish", "jobs/runner.py") else PLACES.get(name)
+        at = OF_RUNNER.get(name) if where == "jobs/runner.py" else None
+        at = PLACES.get(name) if at is None else at
         if at is not None and len(node.args) > at:
             yield from _of(node.args[at], constants, f"{where}:{node.lineno}")
 

@@ -10,6 +10,8 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
+from typing import LiteralString
+from uuid import UUID
 
 import psycopg
 
@@ -25,9 +27,17 @@ from notes.quotas.limits import problem_of
 logger = logging.getLogger(__name__)
 
 REQUEUE_MIN = 15  # spec: notes-app §8
+#: So many replicas may die at one job of a user; a job that kills them would kill all in turn.
+MOST_DEATHS = 3
 HEARTBEAT_S = 30.0
 POLL_S = 30.0
 HOUSEKEEPING_S = 600.0
+
+_GIVEN_UP = (
+    f"The job was given up after {MOST_DEATHS} replicas died at it; split the zip,"
+    " or ask an administrator."
+)
+_IS_SILENT: LiteralString = "state = 'running' AND heartbeat_at < now() - make_interval(mins => %s)"
 
 
 def _passes(error: Exception) -> bool:
@@ -83,14 +93,42 @@ class Runner:
 
     async def _tidy(self) -> None:
         loop = asyncio.get_running_loop()
+        # The application's own jobs have no user; nobody can make them kill a replica.
         await self._app.db.do(
-            "UPDATE jobs SET state = 'queued' WHERE state = 'running'"
-            " AND heartbeat_at < now() - make_interval(mins => %s)",
-            (REQUEUE_MIN,),
+            "UPDATE jobs SET state = 'queued', deaths = deaths + 1 WHERE "
+            + _IS_SILENT
+            + " AND (deaths + 1 < %s OR user_id IS NULL)",
+            (REQUEUE_MIN, MOST_DEATHS),
         )
+        await self._give_up()
         if self._cleaned_at == 0.0 or loop.time() - self._cleaned_at > HOUSEKEEPING_S:
             await housekeeping(self._app.db)
             self._cleaned_at = loop.time()
+
+    async def _give_up(self) -> None:
+        """Ends the jobs that too many replicas have died at."""
+
+        async def work(conn: Conn) -> None:
+            cursor = await conn.execute(
+                "UPDATE jobs SET deaths = deaths + 1 WHERE id = (SELECT id FROM jobs WHERE "
+                + _IS_SILENT
+                + " AND user_id IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED)"
+                " RETURNING id, kind, user_id",
+                (REQUEUE_MIN,),
+            )
+            row = await cursor.fetchone()
+            if row is not None:
+                await self._end(conn, row["id"], row["kind"], row["user_id"], _GIVEN_UP)
+                say(logger, "job given up", logging.WARNING, job=row["id"], kind=row["kind"])
+
+        try:
+            # One at a time: what a job has stored may take a while to delete.
+            await self._app.db.transact(work)
+        except psycopg.Error as error:
+            if may_repeat(error):
+                raise
+            # It holds up no other job.
+            say(logger, "cannot give up a job", logging.WARNING, reason=str(error))
 
     async def _claim(self) -> Job | None:
         async def work(conn: Conn) -> Job | None:
@@ -139,21 +177,24 @@ class Runner:
         return kind
 
     async def _finish(self, job: Job, error: str | None) -> None:
-        async def work(conn: Conn) -> None:
-            await conn.execute(
-                "UPDATE jobs SET state = %s, error = %s, finished_at = now() WHERE id = %s",
-                ("failed" if error else "done", error, job.id),
-            )
-            kind = self._kinds.get(job.kind)
-            if error and kind is not None and kind.undo is not None:
-                await kind.undo(conn, job.id)
-            state = "failed" if error else "done"
-            if job.user_id is not None:
-                await tell(conn, "job.finished", user_id=job.user_id, job_id=job.id, state=state)
-
         with contextlib.suppress(LostJobError):
-            await job.transact(work)
+            await job.transact(lambda conn: self._end(conn, job.id, job.kind, job.user_id, error))
         say(logger, "job finished", job=job.id, kind=job.kind, error=error)
+
+    async def _end(
+        self, conn: Conn, job_id: UUID, name: str, user_id: UUID | None, error: str | None
+    ) -> None:
+        """Stores the end of a job, takes back what a failed one has done, and tells its user."""
+        state = "failed" if error else "done"
+        await conn.execute(
+            "UPDATE jobs SET state = %s, error = %s, finished_at = now() WHERE id = %s",
+            (state, error, job_id),
+        )
+        kind = self._kinds.get(name)
+        if error and kind is not None and kind.undo is not None:
+            await kind.undo(conn, job_id)
+        if user_id is not None:
+            await tell(conn, "job.finished", user_id=user_id, job_id=job_id, state=state)
 
     async def _beat(self, job: Job) -> None:
         while True:

@@ -24,6 +24,7 @@ from notes.transfer.target import check_target
 table = Table("import and export")
 
 ANNOUNCEMENT_BYTES = 65_536
+MOST_UNFINISHED = 20  # imports and previews of one person, who waits for each of them
 
 
 class ImportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -158,6 +159,7 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
         )
         if await cursor.fetchone() is not None:
             raise Problem(409, "Another job has this upload; upload the zip again.")
+        await _check_unfinished(conn, call)
         cursor = await conn.execute(
             "INSERT INTO jobs (kind, space_id, user_id, payload, digest) VALUES (%s, %s, %s,"
             " %s || jsonb_build_object('zip', (SELECT name FROM (SELECT id, name FROM uploads"
@@ -170,8 +172,31 @@ async def start(call: Call, space_id: UUID, query: ImportQuery) -> JobView:
         await conn.execute("SELECT pg_notify('app_jobs', '')")
         return made
 
-    made = await call.app.db.transact(work)
+    try:
+        made = await call.app.db.transact(work)
+    except Problem:
+        if kind != "application/json":  # a zip that was uploaded before waits for another request
+            await call.app.db.do("DELETE FROM uploads WHERE id = %s", (file_id,))
+        raise
     return await get_job(call, made)  # type: ignore[no-any-return]
+
+
+async def _check_unfinished(conn: Conn, call: Call) -> None:
+    """Raises a 409 if the user has too many imports and previews that are not finished."""
+    # Requests of one person to several spaces are counted one after the other.
+    await conn.execute("SELECT pg_advisory_xact_lock(74, hashtext(%s))", (str(call.viewer.person),))
+    cursor = await conn.execute(
+        "SELECT count(*) AS unfinished FROM jobs WHERE user_id = %s"
+        " AND (state IN ('queued', 'running') OR kind = %s AND state = 'done')",
+        (call.viewer.person, PREVIEW),
+    )
+    row = await cursor.fetchone()
+    if row is not None and row["unfinished"] >= MOST_UNFINISHED:
+        raise Problem(
+            409,
+            f"your imports: {MOST_UNFINISHED} wait, run, or are previews; wait for one,"
+            " or cancel one.",
+        )
 
 
 async def _stored(call: Call, space_id: UUID) -> tuple[UUID, bytes | None]:

@@ -9,11 +9,16 @@ import posixpath
 import re
 from dataclasses import dataclass, field
 
+from notes.jobs.job import JobFailedError
 from notes.transfer.archive import Archive
 from notes.transfer.entry_names import fold
 from notes.transfer.manifest import HISTORY, MANIFEST, Manifest, PageEntry
 from notes.transfer.sources import Form, Kind
 
+#: Of one import: each folder of each path becomes a page, so entries alone do not limit them.
+MAX_PAGES = 50_000
+#: The pages' paths together: as much as the directory of a zip may have.
+MAX_PATHS_CHARS = 16 * 1024 * 1024
 _MARKDOWN = (".md", ".markdown", ".mdown")
 _HTML = (".html", ".htm", ".xhtml")
 _OUTLINE_FILE = re.compile(r"[^/]+/(.*/)?(uploads|public)/[0-9a-f-]{36}/[0-9a-f-]{36}/")
@@ -61,6 +66,16 @@ class Plan:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     # Other names of pages and files, given by the source program.
     names: dict[str, str] = field(default_factory=dict)
+    _path_chars: int = 0
+
+    def add(self, page: Page) -> None:
+        """Adds a page. Raises `JobFailedError` if a replica has no memory for so many."""
+        self.pages[page.key] = page
+        self._path_chars += len(page.key)
+        if len(self.pages) > MAX_PAGES:
+            raise JobFailedError(f"The zip makes more than {MAX_PAGES} pages; split it.")
+        if self._path_chars > MAX_PATHS_CHARS:
+            raise JobFailedError("The zip has too many long paths; split it.")
 
 
 def kind_of(archive: Archive) -> Kind:
@@ -122,7 +137,7 @@ def make_plan(archive: Archive, kind: Kind, manifest: Manifest | None, zip_name:
         )
     if plan.files and not plan.pages:
         title = titled(zip_name.rsplit(".", 1)[0])
-        plan.pages["/files"] = Page("/files", title, None, None)
+        plan.add(Page("/files", title, None, None))
     return plan
 
 
@@ -165,17 +180,16 @@ class _Builder:
     def _add(
         self, path: str, form: Form, title: str, parent: str | None, entry: PageEntry | None
     ) -> None:
-        pages = self._plan.pages
         key = _plain(path)
         if self._plan.kind == "notion" and form == "csv":
             key = key.removesuffix("_all")
         above = parent or self._folder(posixpath.dirname(path))
-        known = pages.get(key)
+        known = self._plan.pages.get(key)
         if known is not None and known.path is not None:
             key = path  # another file of this name has this key
             known = None
         if known is None:
-            pages[key] = Page(key, titled(title), above, path, form, entry=entry)
+            self._plan.add(Page(key, titled(title), above, path, form, entry=entry))
             calling = fold(posixpath.join(posixpath.dirname(key), titled(title)))
             self._folders.setdefault(calling, key)
         else:  # the folder of this name came first
@@ -192,7 +206,7 @@ class _Builder:
             return self._folders[fold(path)]
         parent = self._folder(posixpath.dirname(path))
         title = self._title(f"{path}.")
-        self._plan.pages[path] = Page(path, title, parent, None)
+        self._plan.add(Page(path, title, parent, None))
         self._folders.setdefault(fold(posixpath.join(posixpath.dirname(path), title)), path)
         return path
 

@@ -12,6 +12,7 @@ from notes.jobs.job import JobFailedError
 from notes.transfer.archive import Archive
 from notes.transfer.entry_names import shown
 from notes.transfer.import_plan import File, Page, Plan, guess, titled
+from notes.transfer.sources import Form
 
 MAX_JSON_BYTES = 32 * 1024 * 1024
 
@@ -71,9 +72,8 @@ def outline(archive: Archive) -> Plan:
         taken.add(path)
         found: _Collection = _load(archive, path, _Collection)
         title = titled(found.collection.name or path.removesuffix(".json"))
-        plan.pages[path] = Page(
-            path, title, None, None, "outline", bytes(found.collection.data), shown_path=path
-        )
+        body = bytes(found.collection.data)
+        plan.add(Page(path, title, None, None, "outline", body, shown_path=path))
         _documents(plan, path, found)
         for attachment in found.attachments.values():
             if attachment.key not in archive.members or attachment.key in taken:
@@ -106,14 +106,10 @@ def _documents(plan: Plan, path: str, found: _Collection) -> None:
             continue
         del waiting[node.id]
         key = f"{path}#{node.id}"
-        plan.pages[key] = Page(
-            key,
-            titled(document.title),
-            parent,
-            None,
-            "outline",
-            bytes(document.data),
-            shown_path=f"{path}: {document.title}"[:1000],
+        shown_path = f"{path}: {document.title}"[:1000]
+        body = bytes(document.data)
+        plan.add(
+            Page(key, titled(document.title), parent, None, "outline", body, shown_path=shown_path)
         )
         plan.names[f".doc/{document.id}"] = plan.names[f"/.doc/{document.id}"] = key
         if document.url_id:
@@ -193,15 +189,10 @@ class _Shelf:
         body = item.markdown if is_markdown else (item.html or item.description_html or "")
         body = (body or "") + self._around(item, key, is_markdown=is_markdown)
         shown_path = f"data.json: {kind} {item.name}"[:1000]
-        self._plan.pages[key] = Page(
-            key,
-            titled(item.name),
-            parent,
-            None,
-            "markdown" if is_markdown else "html",
-            body.encode("utf-8", "replace"),
-            shown_path=shown_path,
-        )
+        form: Form = "markdown" if is_markdown else "html"
+        data = body.encode("utf-8", "replace")
+        title = titled(item.name)
+        self._plan.add(Page(key, title, parent, None, form, data, shown_path=shown_path))
         self._plan.names[f"/.bs/{kind}/{item.id}"] = key
         return key
 

@@ -120,7 +120,7 @@ async def post_begin(call: Call, id: UUID, query: BeginQuery) -> JobView:
         more = {"mode": query.mode, "read": row["result"]["source"]}
         await conn.execute(
             "UPDATE jobs SET kind = 'import', state = 'queued', run_at = now(), result = NULL,"
-            " finished_at = NULL, payload = payload || %s WHERE id = %s",
+            " finished_at = NULL, deaths = 0, payload = payload || %s WHERE id = %s",
             (Jsonb(more), id),
         )
         await conn.execute("SELECT pg_notify('app_jobs', '')")

@@ -11,6 +11,14 @@ MESSAGES: Final = {
     "The job failed; the log of the replica has the reason.": (
         "Der Auftrag ist gescheitert; das Protokoll der Replik nennt den Grund."
     ),
+    "The job was given up after %s replicas died at it; split the zip, or ask an administrator.": (
+        "Der Auftrag wurde aufgegeben, nachdem %s Repliken daran gestorben sind; teilen Sie das"
+        " Zip, oder fragen Sie einen Administrator."
+    ),
+    "your imports: %s wait, run, or are previews; wait for one, or cancel one.": (
+        "Ihre Importe: %s warten, laufen oder sind Vorschauen; warten Sie auf einen, oder brechen"
+        " Sie einen ab."
+    ),
     "This version knows no job of the kind %s.": "Diese Version kennt keinen Auftrag der Art %s.",
     "Another job has this upload; upload the zip again.": (
         "Ein anderer Auftrag hat diesen Upload; laden Sie das Zip noch einmal hoch."
@@ -47,6 +55,12 @@ MESSAGES: Final = {
     ),
     "The zip has more than %s entries; split it.": (
         "Das Zip hat mehr als %s Einträge; teilen Sie es."
+    ),
+    "The zip makes more than %s pages; split it.": (
+        "Aus dem Zip werden mehr als %s Seiten; teilen Sie es."
+    ),
+    "The zip has too many long paths; split it.": (
+        "Das Zip hat zu viele lange Pfade; teilen Sie es."
     ),
     "The zip's directory is larger than %s bytes; split it.": (
         "Das Verzeichnis des Zips ist größer als %s Byte; teilen Sie es."
