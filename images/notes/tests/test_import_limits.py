@@ -1,6 +1,7 @@
 """Tests the limits of imports: pages, memory, dying replicas, and unfinished jobs of a person."""
 
 import io
+import random
 import time
 import zipfile
 from collections.abc import Callable
@@ -9,12 +10,15 @@ import pytest
 
 from notes.jobs.job import JobFailedError
 from notes.jobs.runner import MOST_DEATHS
+from notes.quotas.limits import ROW_BYTES
 from notes.transfer.api import MOST_UNFINISHED
 from notes.transfer.archive import gather
+from notes.transfer.import_job import SMALL_BYTES
 from notes.transfer.import_plan import MAX_PAGES
 from notes.transfer.opening import plan_of
 from notes.words.spoken import Spoken
 from tests.postgres import Postgres
+from tests.quota_counters import is_exact
 from tests.replica import Client, Replica
 from tests.workspace import space
 from tests.zips import finished, imported, left_behind, zipped
@@ -99,3 +103,54 @@ def test_one_person_has_few_unfinished_imports(
     assert imported(admin, space(admin), contents[-1])["state"] == "done"
     writer.ok("DELETE", f"/api/v1/jobs/{jobs[1]['id']}")
     assert imported(writer, homes[0], contents[-1])["state"] == "done"
+
+
+def test_files_of_a_preview_count_once_for_both_quotas(
+    replica: Replica, admin: Client, person: Person, postgres: Postgres
+) -> None:
+    writer = person("reader")
+    home = space(writer)
+    me = writer.ok("GET", "/api/v1/me")["id"]
+    files = [(f"{n}.bin", random.Random(n).randbytes(2_000)) for n in range(120)]
+    files += [("large.bin", random.Random(5).randbytes(SMALL_BYTES + 1))]
+    content = zipped(("a.md", b"words\n"), *files)
+    held = sum(len(data) + ROW_BYTES for _, data in files)
+
+    def used() -> set[int]:
+        usages = [writer.ok("GET", f"/api/v1/{of}/usage") for of in ("me", f"spaces/{home}")]
+        return {usage["bytes"]["used"] for usage in usages}
+
+    assert used() == {0}
+    job = imported(writer, home, content, preview="true")
+    assert used() == {len(content) + ROW_BYTES + held}
+    is_exact(replica)
+    writer.ok("DELETE", f"/api/v1/jobs/{job['id']}")
+    assert used() == {0}
+    imported(writer, home, content)
+    (now,) = used()
+    assert held < now < held + 3 * ROW_BYTES
+    is_exact(replica)
+    # The zip fits, all that is in it does not.
+    admin.ok("PUT", f"/api/v1/users/{me}/quota", {"bytes": now + len(content) + held // 2})
+    job = imported(writer, home, content, preview="true", mode="copy")
+    assert job["state"] == "failed"
+    assert "account_bytes" in job["error"]
+    assert left_behind(postgres, "main", job["id"]) == {}
+    assert used() == {now}
+    is_exact(replica)
+
+
+def test_thousands_of_files_are_counted_together(admin: Client, postgres: Postgres) -> None:
+    """One update of a counter for each of them took 40 s for their insertion and deletion."""
+    home = space(admin)
+    begun = time.monotonic()
+    postgres.sql(
+        "INSERT INTO uploads (space_id, user_id, name, media_type, reserved)"
+        f" SELECT id, created_by, 'x', '', 700 FROM spaces, generate_series(1, 20000)"
+        f" WHERE id = '{home}'",
+        "main",
+    )
+    assert admin.ok("GET", f"/api/v1/spaces/{home}/usage")["bytes"]["used"] == 20_000 * 700
+    postgres.sql(f"DELETE FROM uploads WHERE space_id = '{home}'", "main")
+    assert admin.ok("GET", f"/api/v1/spaces/{home}/usage")["bytes"]["used"] == 0
+    assert time.monotonic() - begun < 20

@@ -19,6 +19,7 @@ from notes.files.chunks import CHUNK_BYTES
 from notes.files.names import file_name, media_type
 from notes.jobs.job import Job
 from notes.pages.content import Content
+from notes.quotas.limits import ROW_BYTES
 from notes.transfer.manifest import CommentEntry
 
 
@@ -164,11 +165,7 @@ async def stage_file(job: Job, file: NewFile, source: IO[bytes], line: Line | No
     """Stores a file's bytes as an upload of the job."""
 
     async def begin(conn: Conn) -> None:
-        await conn.execute(
-            "INSERT INTO uploads (id, space_id, user_id, name, media_type, job_id)"
-            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            _upload(job, file),
-        )
+        await conn.execute(_UPLOAD, _upload(job, file, ROW_BYTES))
 
     await job.transact(begin)
     whole = hashlib.sha256()
@@ -205,9 +202,9 @@ async def stage_small_files(job: Job, files: list[SmallFile]) -> None:
     async def work(conn: Conn) -> None:
         async with conn.cursor() as cursor:
             await cursor.executemany(
-                "INSERT INTO uploads (id, space_id, user_id, name, media_type, job_id)"
-                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                [_upload(job, small.file) for small in files],
+                _UPLOAD,
+                # All of it at once: the bytes do not arrive by `chunks.store`, which counts them.
+                [_upload(job, small.file, len(small.data) + ROW_BYTES) for small in files],
             )
             await cursor.executemany(
                 "INSERT INTO chunks (file_id, number, size, data) VALUES (%s, 0, %s, %b)"
@@ -232,6 +229,10 @@ async def stage_small_files(job: Job, files: list[SmallFile]) -> None:
     await job.transact(work)
 
 
+_UPLOAD: LiteralString = (
+    "INSERT INTO uploads (id, space_id, user_id, name, media_type, job_id, reserved)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
+)
 _WHOLE: LiteralString = (
     "INSERT INTO import_files (job_id, file_id, node_id, size, sha256, crc32)"
     " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
@@ -242,9 +243,9 @@ def _whole(job: Job, file: NewFile, size: int, sha256: bytes, crc32: int) -> tup
     return (job.id, file.id, file.node_id, size, sha256, crc32)
 
 
-def _upload(job: Job, file: NewFile) -> tuple[Any, ...]:
+def _upload(job: Job, file: NewFile, reserved: int) -> tuple[Any, ...]:
     name, kind = file_name(file.name), media_type(file.type)
-    return (file.id, job.space_id, job.user_id, name, kind, job.id)
+    return (file.id, job.space_id, job.user_id, name, kind, job.id, reserved)
 
 
 async def undo(conn: Conn, job_id: UUID) -> None:
