@@ -1,16 +1,22 @@
 """Tests uploads: whole, in chunks, interrupted and invalid."""
 
+import asyncio
 import hashlib
 import os
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from notes.files import chunks
 from notes.files.chunks import CHUNK_BYTES
+from notes.files.summing import sums_of
+from notes.http.viewer import Viewer
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.uploads import attach, opened, pieces, send
@@ -124,6 +130,64 @@ def test_a_file_that_is_not_the_announced_one_does_not_become_an_attachment(
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "sha256"
     admin.problem(404, "GET", f"/api/v1/attachments/{upload}")
+
+
+@pytest.mark.parametrize("what", ["file", "zip"])
+def test_a_repeated_end_does_not_read_the_file_again(
+    admin: Client, postgres: Postgres, what: str
+) -> None:
+    at = space(admin)
+    first, other = b"the first", b"the other"
+    url = f"/api/v1/nodes/{page(admin, at)}" if what == "file" else f"/api/v1/spaces/{at}/imports"
+    total = hashlib.sha256(other).hexdigest()
+    body = {"name": "x.zip", "size": 9, "sha256": total}
+    upload = admin.ok("POST", f"{url}/uploads", body)["id"]
+
+    def end(data: bytes) -> int:
+        headers = {"content-type": "application/octet-stream", "upload-id": upload,
+                   "upload-chunk": "0"}  # fmt: skip
+        answer = admin.post(f"{url}/uploads", content=data, headers=headers)
+        if what == "zip":
+            answer = admin.post(url, json={"upload_id": upload})
+        return int(answer.status_code)
+
+    assert end(first) == 422
+    # As nobody can: now the bytes are the announced ones, for those who read them.
+    change = f"UPDATE chunks SET data = '{other.decode()}' WHERE file_id = '{upload}'"
+    postgres.sql(change, "main")
+    assert end(other) == 422
+
+
+def test_one_file_of_an_account_is_summed_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most = Counter[UUID](), Counter[UUID]()
+    ann, bob, everybody = uuid4(), uuid4(), uuid4()
+
+    class Db:
+        async def one(self, *_: object) -> dict[str, None]:
+            return {"summed_sha256": None}
+
+        async def do(self, *_: object) -> int:
+            return 1
+
+    async def sums(_: object, owner: UUID, size: int) -> chunks.Sums:
+        running[owner] += 1
+        most[owner] = max(most[owner], running[owner])
+        most[everybody] = max(most[everybody], running.total())
+        await asyncio.sleep(0.02)
+        running[owner] -= 1
+        return chunks.Sums(b"", size)
+
+    async def work() -> None:
+        calls = {
+            person: SimpleNamespace(app=SimpleNamespace(db=Db()), viewer=Viewer(person, "x"))
+            for person in (ann, bob)
+        }
+        # The upload's id is its owner's here, so that the sum knows whose it is.
+        await asyncio.gather(*(sums_of(calls[one], one, 1) for one in (ann, bob) * 4))
+
+    monkeypatch.setattr(chunks, "sums", sums)
+    asyncio.run(work())
+    assert most == {ann: 1, bob: 1, everybody: 2}
 
 
 def test_sizes_have_limits(admin: Client, home: str) -> None:

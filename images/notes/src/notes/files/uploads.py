@@ -20,6 +20,7 @@ from notes.files import chunks
 from notes.files.attachments import Attachment, check_size, complete, find, made_under, whole
 from notes.files.chunks import CHUNK_BYTES
 from notes.files.names import file_name, media_type
+from notes.files.summing import sums_of
 from notes.http.context import Call
 from notes.http.problems import FieldError, Problem, invalid, not_found
 from notes.http.routing import JSON_LIMIT_BYTES, RawBody, Table
@@ -259,9 +260,9 @@ async def _perhaps_done(call: Call, node_id: UUID, upload_id: UUID) -> Response:
 
 async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
     row = await _upload(call, node_id, upload_id)
-    if row is None:
+    found = await sums_of(call, upload_id, row["size"]) if row is not None else None
+    if row is None or found is None:
         return await find(call, upload_id, node_id)
-    found = await chunks.sums(call.app.db, upload_id, row["size"])
     if row["sha256"] is not None and bytes(row["sha256"]) != found.sha256:
         raise Problem(
             422,

@@ -12,6 +12,7 @@ from psycopg.rows import DictRow
 from notes.db.connect import Conn
 from notes.files import chunks
 from notes.files.attachments import check_size
+from notes.files.summing import sums_of
 from notes.files.uploads import (
     Upload,
     announced,
@@ -120,7 +121,9 @@ async def digest_of(call: Call, space_id: UUID, upload_id: UUID) -> bytes:
     missing = await missing_of(call, upload_id, chunks.count(row["size"]))
     if missing:
         raise Problem(409, f"The upload has {len(missing)} missing chunks; send them first.")
-    found = await chunks.sums(call.app.db, upload_id, row["size"])
+    found = await sums_of(call, upload_id, row["size"])
+    if found is None:
+        raise not_found("upload")
     if row["sha256"] is not None and bytes(row["sha256"]) != found.sha256:
         raise Problem(422, "The zip's checksum is not the announced one; begin again.")
     return found.sha256

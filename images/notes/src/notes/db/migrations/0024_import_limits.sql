@@ -61,3 +61,6 @@ BEGIN
 END $$;
 CREATE TRIGGER counted_changed AFTER UPDATE ON uploads REFERENCING OLD TABLE AS gone NEW TABLE AS made
     FOR EACH STATEMENT EXECUTE FUNCTION count_changed_uploads();
+
+-- The checksums of an upload that has all its chunks, so that a repeated request does not read them again.
+ALTER TABLE uploads ADD COLUMN summed_sha256 bytea, ADD COLUMN summed_crc32 bigint;
