@@ -1,12 +1,15 @@
 """Tests comments and files that are sent again under the key of the first request."""
 
+import random
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from notes.files.chunks import CHUNK_BYTES
 from tests.postgres import Postgres
 from tests.quota_counters import is_exact
 from tests.replica import Client, Replica
@@ -186,6 +189,35 @@ def test_a_file_that_is_sent_again_is_the_same_attachment(
     assert sorted(one["id"] for one in files) == sorted([made, ends[0]])
     assert admin.get(f"/api/v1/attachments/{ends[0]}").content == data
     assert known(admin, key, two) == {key, two}
+    is_exact(replica)
+
+
+def test_a_repeated_last_chunk_of_a_keyed_file_is_answered_like_the_first(
+    replica: Replica, admin: Client, person: Person
+) -> None:
+    place, eve = space(admin), person("Eve")
+    home = page(admin, place)
+    grant(admin, f"/api/v1/spaces/{place}/members", editor=eve)
+    key, data = str(uuid4()), random.Random(1).randbytes(CHUNK_BYTES + 10)
+    uploads = [opened(admin, home, data, key=key)["id"] for _ in range(2)]
+    for upload in uploads:
+        assert send(admin, home, upload, 0, data[:CHUNK_BYTES]).status_code == 200
+
+    def end(upload: str) -> tuple[int, str]:
+        with replica.client() as client:
+            client.jar.update(admin.jar)
+            answer = send(client, home, upload, 1, data[CHUNK_BYTES:])
+            return answer.status_code, answer.json().get("id")
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(end, uploads * 4))
+    assert {status for status, _ in together} == {201}, together
+    assert len({made for _, made in together}) == 1
+    assert [end(upload) for upload in uploads] == together[:2]
+    assert admin.get(f"/api/v1/attachments/{together[0][1]}").content == data
+    other = page(admin, place)
+    assert send(admin, other, uploads[0], 1, data[CHUNK_BYTES:]).status_code == 404
+    assert send(eve, home, uploads[0], 1, data[CHUNK_BYTES:]).status_code == 404
     is_exact(replica)
 
 

@@ -72,10 +72,13 @@ async def complete(
         cursor = await conn.execute("SELECT * FROM uploads WHERE id = %s FOR UPDATE", (upload_id,))
         row = await cursor.fetchone()
         if row is None:
-            return upload_id
+            return await _ended(conn, call, upload_id)
         page = await access.page(conn, call, node_id, Role.EDITOR)
         attachment_id = repeats.own_id(row["user_id"], row["key"]) if row["key"] else upload_id
         is_repeat = await repeats.is_repeat(conn, call, row["key"], attachment_id, node_id)
+        if row["key"]:
+            # Its last chunk may come again, and names the upload, not the key.
+            await repeats.is_repeat(conn, call, upload_id, attachment_id, node_id)
         if row["key"] and not is_repeat:
             await conn.execute(
                 "UPDATE chunks SET file_id = %s WHERE file_id = %s", (attachment_id, upload_id)
@@ -104,6 +107,17 @@ async def complete(
         return attachment_id
 
     return await call.app.db.transact(work)
+
+
+async def _ended(conn: Conn, call: Call, upload_id: UUID) -> UUID:
+    """The attachment that an upload became: its key has decided the id, or it has the upload's."""
+    return await repeats.made_by(conn, call, upload_id) or upload_id
+
+
+async def find_ended(call: Call, upload_id: UUID, node_id: UUID) -> Attachment:
+    """The attachment of a page that an upload of the user became. Raises a 404."""
+    made = await call.app.db.run(lambda conn: _ended(conn, call, upload_id))
+    return await find(call, made, node_id)
 
 
 async def made_under(conn: Conn, call: Call, key: UUID, node_id: UUID) -> UUID | None:

@@ -17,7 +17,15 @@ from starlette.responses import Response
 
 from notes.db.connect import Conn
 from notes.files import chunks
-from notes.files.attachments import Attachment, check_size, complete, find, made_under, whole
+from notes.files.attachments import (
+    Attachment,
+    check_size,
+    complete,
+    find,
+    find_ended,
+    made_under,
+    whole,
+)
 from notes.files.chunks import CHUNK_BYTES
 from notes.files.names import file_name, media_type
 from notes.files.summing import sums_of
@@ -157,15 +165,16 @@ async def _open(call: Call, node_id: UUID, body: UploadIn) -> Upload | Attachmen
 async def _chunk(call: Call, node_id: UUID) -> Response:
     upload_id, number = chunk_headers(call)
     row = await _upload(call, node_id, upload_id)
-    if row is None:
-        return await _perhaps_done(call, node_id, upload_id)
+    if row is None:  # a chunk that is repeated after the end is answered like the last one
+        return _json(await find_ended(call, upload_id, node_id), 201)
     data = await received(call, row["size"], number)
 
     if not await stored(call, upload_id, number, data):
-        return await _perhaps_done(call, node_id, upload_id)
+        return _json(await find_ended(call, upload_id, node_id), 201)
     # Only after the commit: of two concurrent last chunks, one request sees both.
     left = await state(call, row)
-    if left.missing:
+    # Without this chunk the others are gone, too: a request beside this one has ended the upload.
+    if left.missing and number not in left.missing:
         return _json(left, 200)
     return _json(await _finish(call, node_id, upload_id), 201)
 
@@ -253,16 +262,11 @@ async def missing_of(call: Call, upload_id: UUID, total: int) -> list[int]:
     return sorted(set(range(total)) - {row["number"] for row in rows})
 
 
-async def _perhaps_done(call: Call, node_id: UUID, upload_id: UUID) -> Response:
-    """Answers a chunk repeated after the end of its upload like the last chunk."""
-    return _json(await find(call, upload_id, node_id), 201)
-
-
 async def _finish(call: Call, node_id: UUID, upload_id: UUID) -> Attachment:
     row = await _upload(call, node_id, upload_id)
     found = await sums_of(call, upload_id, row["size"]) if row is not None else None
     if row is None or found is None:
-        return await find(call, upload_id, node_id)
+        return await find_ended(call, upload_id, node_id)
     if row["sha256"] is not None and bytes(row["sha256"]) != found.sha256:
         raise Problem(
             422,

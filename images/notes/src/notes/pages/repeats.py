@@ -77,6 +77,16 @@ async def is_done(conn: Conn, call: Call, key: UUID) -> bool:
     return await cursor.fetchone() is not None
 
 
+async def made_by(conn: Conn, call: Call, key: UUID) -> UUID | None:
+    """The object of the user's request with this key, or None."""
+    cursor = await conn.execute(
+        "SELECT object_id FROM client_requests WHERE user_id = %s AND key = %s",
+        (call.viewer.user_id, key),
+    )
+    row = await cursor.fetchone()
+    return row["object_id"] if row is not None else None
+
+
 async def note_removal(
     conn: Conn, call: Call, removed: Sequence[UUID], node_id: UUID, key: UUID | None = None
 ) -> None:
