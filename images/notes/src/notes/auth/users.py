@@ -174,7 +174,7 @@ async def put_group(call: Call, id: UUID, body: GroupIn) -> Group:
 
 @table("DELETE", "/api/v1/groups/{id}", scope="admin", status=204, main_site_only=True)
 async def delete_group(call: Call, id: UUID) -> None:
-    """Remove a group and its permissions."""
+    """Remove a group, also as a member of spaces; pages that are restricted to it stay so."""
 
     async def work(conn: Conn) -> None:
         cursor = await conn.execute("DELETE FROM groups WHERE id = %s RETURNING name", (id,))
@@ -182,7 +182,7 @@ async def delete_group(call: Call, id: UUID) -> None:
         if row is None:
             raise not_found("group")
         await conn.execute("DELETE FROM space_members WHERE principal = %s", (id,))
-        await conn.execute("DELETE FROM node_permissions WHERE principal = %s", (id,))
+        # Its permissions of pages stay: without its last ones a page would be open.
         await audit.note(conn, call.viewer, "group.removed", row["name"])
 
     await call.app.db.transact(work)

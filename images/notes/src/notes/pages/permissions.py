@@ -58,7 +58,7 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
 
     async def work(conn: Conn) -> list[Grant]:
         row = await access.page_in_tree(conn, call, id, Role.MANAGER)
-        await check_principals(conn, body.grants)
+        await check_principals(conn, body.grants, row["access_root"])
         named = users_and_groups(body.grants)
         outside = await gained.by_grants(conn, *named, row["space_id"], id)
         await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
@@ -109,17 +109,21 @@ def users_and_groups(grants: Sequence[Grant]) -> tuple[list[UUID], list[UUID]]:
     return users, [one.principal for one in grants if one.kind == "group"]
 
 
-async def check_principals(conn: Conn, grants: Sequence[Grant]) -> None:
-    """Raises a 422 for a grant to an unknown principal, or two to the same one."""
+async def check_principals(conn: Conn, grants: Sequence[Grant], root: UUID | None = None) -> None:
+    """Raises a 422 for a grant to an unknown principal, or two to the same one.
+
+    Who is gone, but still has permissions of the page `root`, may keep some: they restrict it.
+    """
     if len({one.principal for one in grants}) != len(grants):
         raise Problem(422, "A user or group is listed twice.", field="grants")
-    for kind in ("user", "group"):
-        wanted = {one.principal for one in grants if one.kind == kind}
-        cursor = await (
-            conn.execute("SELECT id FROM users WHERE id = ANY(%s)", (list(wanted),))
-            if kind == "user"
-            else conn.execute("SELECT id FROM groups WHERE id = ANY(%s)", (list(wanted),))
-        )
-        lacking = wanted - {row["id"] for row in await cursor.fetchall()}
-        if lacking:
-            raise Problem(422, f"There is no {kind} {min(lacking)}.", field="grants")
+    users, groups = users_and_groups(grants)
+    cursor = await conn.execute(
+        "SELECT 'user' AS kind, id FROM users WHERE id = ANY (%(users)s)"
+        " UNION SELECT 'group', id FROM groups WHERE id = ANY (%(groups)s)"
+        " UNION SELECT kind, principal FROM node_permissions WHERE node_id = %(root)s::uuid",
+        {"users": users, "groups": groups, "root": root},
+    )
+    known = {(row["kind"], row["id"]) for row in await cursor.fetchall()}
+    lacking = [one for one in grants if (one.kind, one.principal) not in known]
+    if lacking:
+        raise Problem(422, f"There is no {lacking[0].kind} {lacking[0].principal}.", field="grants")
