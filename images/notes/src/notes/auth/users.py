@@ -197,9 +197,13 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
     cursor = await conn.execute("SELECT user_id FROM group_members WHERE group_id = %s", (id,))
     added = known - {row["user_id"] for row in await cursor.fetchall()}
     new = await gained.by_groups(conn, added, [id])
-    await conn.execute("DELETE FROM group_members WHERE group_id = %s", (id,))
+    # The others keep their rows, which say who is there by the identity provider.
     await conn.execute(
-        "INSERT INTO group_members (group_id, user_id) SELECT %s, unnest(%s::uuid[])",
+        "DELETE FROM group_members WHERE group_id = %s AND user_id <> ALL (%s)", (id, sorted(known))
+    )
+    await conn.execute(
+        "INSERT INTO group_members (group_id, user_id) SELECT %s, unnest(%s::uuid[])"
+        " ON CONFLICT DO NOTHING",
         (id, sorted(known)),
     )
     await gained.tell(conn, new, call.viewer.user_id)
