@@ -39,14 +39,19 @@ async def get_permissions(call: Call, id: UUID) -> list[Grant]:
 
     async def work(conn: Conn) -> list[Grant]:
         await access.page(conn, call, id, Role.MANAGER)
-        cursor = await conn.execute(
-            "SELECT principal, kind, role FROM node_permissions WHERE node_id = %s"
-            " ORDER BY kind, principal",
-            (id,),
-        )
-        return [grant(row) for row in await cursor.fetchall()]
+        return await _own(conn, id)
 
     return await call.app.db.run(work)
+
+
+async def _own(conn: Conn, id: UUID) -> list[Grant]:
+    """The page's own permissions."""
+    cursor = await conn.execute(
+        "SELECT principal, kind, role FROM node_permissions WHERE node_id = %s"
+        " ORDER BY kind, principal",
+        (id,),
+    )
+    return [grant(row) for row in await cursor.fetchall()]
 
 
 @table("PUT", "/api/v1/nodes/{id}/permissions", scope="write")
@@ -61,14 +66,7 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
         await check_principals(conn, body.grants, row["access_root"])
         named = users_and_groups(body.grants)
         outside = await gained.by_grants(conn, *named, row["space_id"], id)
-        await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
-        for one in body.grants:
-            await conn.execute(
-                "INSERT INTO node_permissions (node_id, principal, kind, role)"
-                " VALUES (%s, %s, %s, %s)",
-                (id, one.principal, one.kind, Role.named(one.role)),
-            )
-        await access.renew_access_roots(conn, id)
+        await _replace(conn, id, body.grants)
         if body.grants:
             await _require_a_manager(conn, call, row["space_id"], id)
         where = {"space_id": row["space_id"], "node_id": id}
@@ -81,6 +79,23 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
         return body.grants
 
     return await call.app.db.transact(work)
+
+
+async def _replace(conn: Conn, id: UUID, grants: list[Grant]) -> None:
+    """Sets a page's own permissions, and ends the links that were made under others of them."""
+    before = await _own(conn, id)
+    await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
+    for one in grants:
+        await conn.execute(
+            "INSERT INTO node_permissions (node_id, principal, kind, role) VALUES (%s, %s, %s, %s)",
+            (id, one.principal, one.kind, Role.named(one.role)),
+        )
+    await access.renew_access_roots(conn, id)
+    # While the page has no own permissions, they hold: it is open to more people anyway.
+    if grants and set(grants) != set(before):
+        await conn.execute(
+            "UPDATE shares SET ended_at = now() WHERE access_root = %s AND ended_at IS NULL", (id,)
+        )
 
 
 async def _require_a_manager(conn: Conn, call: Call, space_id: UUID, node_id: UUID) -> None:

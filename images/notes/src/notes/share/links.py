@@ -79,7 +79,7 @@ class ShareStatistics(msgspec.Struct, frozen=True):
 
 
 HOLDS: LiteralString = (
-    "(n.trashed_at IS NULL"
+    "(n.trashed_at IS NULL AND s.ended_at IS NULL"
     " AND (n.access_root IS NULL OR n.access_root IS NOT DISTINCT FROM s.access_root)"
     " AND EXISTS (SELECT 1 FROM users u WHERE u.id = s.created_by AND u.disabled_at IS NULL"
     " AND page_role(n.space_id, n.access_root, u.id, ARRAY(SELECT group_id FROM group_members g"
