@@ -14,6 +14,7 @@ from notes.db.failures import may_repeat
 from notes.db.pool import Database
 from notes.log import say
 from notes.pages.repeats import REQUEST_DAYS
+from notes.share.links import DAYS_SHOWN
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,16 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     f"DELETE FROM pruned_edits WHERE at < now() - interval '{PRUNED_DAYS} days'",
     f"DELETE FROM client_requests WHERE at < now() - interval '{REQUEST_DAYS} days'",
     f"DELETE FROM invitations WHERE expires_at < now() - interval '{INVITATION_DAYS} days'",
+    # The link keeps the numbers: a visitor's who has not been there since, too.
+    f"WITH gone AS (DELETE FROM share_views WHERE at < now() - interval '{DAYS_SHOWN} days'"
+    " RETURNING share_id, visitor, views), past AS (SELECT share_id, sum(views) AS views,"
+    " NOT EXISTS (SELECT 1 FROM share_views v WHERE v.share_id = g.share_id"
+    f" AND v.visitor = g.visitor AND v.at >= now() - interval '{DAYS_SHOWN} days') AS is_left"
+    " FROM gone g GROUP BY share_id, visitor)"
+    " UPDATE shares s SET past_views = past_views + p.views,"
+    " past_visitors = past_visitors + p.visitors FROM (SELECT share_id, sum(views) AS views,"
+    " count(*) FILTER (WHERE is_left) AS visitors FROM past GROUP BY share_id) p"
+    " WHERE s.id = p.share_id",
     f"DELETE FROM jobs WHERE finished_at < now() - interval '{JOB_DAYS} days'",
     # A page that is not edited any more: a snapshot of its last state takes the edits' place.
     "INSERT INTO page_snapshots (node_id, seq, at, title, doc)"

@@ -242,15 +242,16 @@ async def get_share_qr(call: Call, id: UUID) -> Response:
 
 @table("GET", "/api/v1/shares/{id}/statistics")
 async def get_share_statistics(call: Call, id: UUID) -> ShareStatistics:
-    """Count a link's visits and visitors."""
+    """Count a link's visits and visitors; who comes back after 90 days is another visitor."""
     await _one(call, id)
     total = await call.app.db.one(
-        "SELECT count(*) AS views, count(DISTINCT visitor) AS visitors FROM share_views"
-        " WHERE share_id = %s",
+        "SELECT s.past_views + coalesce(sum(v.views), 0) AS views,"
+        " s.past_visitors + count(DISTINCT v.visitor) AS visitors FROM shares s"
+        " LEFT JOIN share_views v ON v.share_id = s.id WHERE s.id = %s GROUP BY s.id",
         (id,),
     )
     rows = await call.app.db.all(
-        "SELECT to_char(at, 'YYYY-MM-DD') AS day, count(*) AS views,"
+        "SELECT to_char(at, 'YYYY-MM-DD') AS day, sum(views) AS views,"
         " count(DISTINCT visitor) AS visitors FROM share_views WHERE share_id = %s"
         " AND at > now() - make_interval(days => %s) GROUP BY 1 ORDER BY 1",
         (id, DAYS_SHOWN),

@@ -81,6 +81,9 @@ async def record_visit(call: Call, share: DictRow) -> None:
     referrer = call.request.headers.get("referer", "")
     host = referrer.split("/")[2][:200] if referrer.count("/") >= 2 else None
     await call.app.db.do(
-        "INSERT INTO share_views (share_id, visitor, referrer) VALUES (%s, %s, %s)",
+        # One row for each visitor and hour: who reloads the page does not fill the database.
+        "INSERT INTO share_views AS v (share_id, visitor, referrer, at)"
+        " VALUES (%s, %s, %s, date_trunc('hour', now(), 'UTC'))"
+        " ON CONFLICT (share_id, visitor, at) DO UPDATE SET views = v.views + 1",
         (share["id"], bytes.fromhex(salted)[:16], host),
     )
