@@ -227,7 +227,8 @@ def test_a_trial_shows_the_account_and_changes_nothing(own_replica: Start, provi
             assert refused["errors"][0]["field"] == "client_secret"
             admin.problem(422, "PUT", "/api/v1/settings/oidc", json=wrong)
         actions = [entry["action"] for entry in admin.ok("GET", "/api/v1/audit")]
-        assert actions[:3] == ["oidc.tried", "user.signed_on_first", "oidc.set"]
+        made = ["user.groups", "user.changed", "user.signed_on_first"]
+        assert actions[:5] == ["oidc.tried", *made, "oidc.set"]
         assert SECRET not in replica.log
 
 

@@ -1,5 +1,6 @@
 """The audit log. Invariant: an entry is written in the transaction of the change itself."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -31,6 +32,16 @@ async def note(
         " VALUES (%s, %s, %s, %s, %s, %s, %s)",
         (viewer.user_id, viewer.name, action, subject, space_id, node_id, Jsonb(detail)),
     )
+
+
+def changes(patch: msgspec.Struct, *, but: Collection[str]) -> dict[str, Any]:
+    """Returns the detail of a change: the fields that it sets, and their new values.
+
+    Those of the fields `but` are left out: a secret is never in the log, and a long text fills it.
+    """
+    sent = {name: getattr(patch, name) for name in patch.__struct_fields__}
+    fields = [name for name, value in sent.items() if value is not None]
+    return {"fields": fields, **{name: sent[name] for name in fields if name not in but}}
 
 
 class AuditEntry(msgspec.Struct, frozen=True):

@@ -103,7 +103,8 @@ async def _account(conn: Conn, person: Person) -> UUID:
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", ("\n".join(key),))
     row = await (
         await conn.execute(
-            "SELECT u.id, u.disabled_at FROM identities i JOIN users u ON u.id = i.user_id"
+            "SELECT u.id, u.disabled_at, u.name, u.email FROM identities i"
+            " JOIN users u ON u.id = i.user_id"
             " WHERE i.issuer = %s AND i.subject = %s",
             key,
         )
@@ -116,37 +117,41 @@ async def _account(conn: Conn, person: Person) -> UUID:
         )
     if row["disabled_at"] is not None:
         raise Problem(403, "This account is disabled.")
-    user_id: UUID = row["id"]
+    who = Viewer(row["id"], row["name"], row["email"])
     if person.is_admin is not None:
-        await _administers(conn, person, user_id, is_admin=person.is_admin)
+        await _administers(conn, who, is_admin=person.is_admin)
     if person.groups is not None:
-        await _set_groups(conn, user_id, person.groups)
-    return user_id
+        await _set_groups(conn, who, person.groups)
+    return who.person
 
 
-async def _administers(conn: Conn, person: Person, user_id: UUID, *, is_admin: bool) -> None:
+async def _administers(conn: Conn, who: Viewer, *, is_admin: bool) -> None:
     """Sets the administrator flag; the last active administrator keeps it, with an audit entry."""
     try:
         async with conn.transaction():  # a savepoint: the sign-on continues in both cases
-            await conn.execute(
+            cursor = await conn.execute(
                 "UPDATE users SET is_admin = %(is)s WHERE id = %(id)s AND is_admin <> %(is)s",
-                {"is": is_admin, "id": user_id},
+                {"is": is_admin, "id": who.person},
             )
+        if cursor.rowcount:
+            detail: dict[str, Any] = {"fields": ["is_admin"], "is_admin": is_admin, "via": "oidc"}
+            await audit.note(conn, who, "user.changed", who.email, **detail)
     except errors.RestrictViolation:
-        who = Viewer(user_id, person.name, person.email)
-        await audit.note(conn, who, "user.last_administrator_kept", person.email)
+        await audit.note(conn, who, "user.last_administrator_kept", who.email)
         say(
             logger,
             "identity provider revoked the last administrator; the account stays administrator",
             logging.WARNING,
-            user=user_id,
+            user=who.person,
         )
 
 
 async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
     """The account with the same verified address, or a new one."""
     found = await (
-        await conn.execute("SELECT id, disabled_at FROM users WHERE email = %s", (person.email,))
+        await conn.execute(
+            "SELECT id, disabled_at, name, email FROM users WHERE email = %s", (person.email,)
+        )
     ).fetchone()
     if found is not None:
         if not person.email_verified:
@@ -155,10 +160,14 @@ async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
                 "An account with this e-mail address exists, and the identity provider does"
                 " not confirm that the address is yours.",
             )
+        who = Viewer(found["id"], found["name"], found["email"])
+        detail: dict[str, Any] = {"issuer": person.issuer, "identity": person.subject}
+        await audit.note(conn, who, "user.identity_linked", who.email, **detail)
         return found
     made = await (
         await conn.execute(
-            "INSERT INTO users (email, name) VALUES (%s, %s) RETURNING id, disabled_at",
+            "INSERT INTO users (email, name) VALUES (%s, %s)"
+            " RETURNING id, disabled_at, name, email",
             (person.email, person.name),
         )
     ).fetchone()
@@ -168,28 +177,38 @@ async def _adopt(conn: Conn, person: Person) -> dict[str, Any]:
     return made
 
 
-async def _set_groups(conn: Conn, user_id: UUID, names: frozenset[str]) -> None:
-    wanted = sorted(names)
-    await conn.execute(
-        "INSERT INTO groups (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (wanted,)
+async def _set_groups(conn: Conn, who: Viewer, names: frozenset[str]) -> None:
+    user_id, wanted = who.person, sorted(names)
+    cursor = await conn.execute(
+        "INSERT INTO groups (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING RETURNING name",
+        (wanted,),
     )
+    made = [row["name"] for row in await cursor.fetchall()]
     # The lock waits for a change that gives access to the group: its place is to be found.
     cursor = await conn.execute(
-        "SELECT g.id FROM groups g WHERE name = ANY(%s) AND NOT EXISTS (SELECT 1"
+        "SELECT g.id, g.name FROM groups g WHERE name = ANY(%s) AND NOT EXISTS (SELECT 1"
         " FROM group_members m WHERE m.group_id = g.id AND m.user_id = %s)"
         " ORDER BY g.id FOR NO KEY UPDATE",
         (wanted, user_id),
     )
-    new = [row["id"] for row in await cursor.fetchall()]
+    found = await cursor.fetchall()
+    new = [row["id"] for row in found]
     places = await gained.by_groups(conn, [user_id], new)
-    await conn.execute(
-        "DELETE FROM group_members WHERE user_id = %s AND from_oidc AND group_id NOT IN"
-        " (SELECT id FROM groups WHERE name = ANY(%s))",
+    cursor = await conn.execute(
+        "DELETE FROM group_members m USING groups g WHERE g.id = m.group_id AND m.user_id = %s"
+        " AND m.from_oidc AND g.name <> ALL(%s) RETURNING g.name",
         (user_id, wanted),
     )
+    detail: dict[str, Any] = {
+        "added": sorted(row["name"] for row in found),
+        "removed": sorted(row["name"] for row in await cursor.fetchall()),
+        "made": made,
+    }
     await conn.execute(
         "INSERT INTO group_members (group_id, user_id, from_oidc)"
         " SELECT unnest(%s::uuid[]), %s, true ON CONFLICT DO NOTHING",
         (new, user_id),
     )
     await gained.tell(conn, places, None)
+    if any(detail.values()):
+        await audit.note(conn, who, "user.groups", who.email, **detail)

@@ -1,7 +1,7 @@
 """API of users and groups, for administrators."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -109,8 +109,8 @@ async def patch_user(call: Call, id: UUID, body: UserPatch) -> User:
             raise not_found("person")
         if password_hash:
             await sessions.end_all(conn, id)
-        changed = [f for f in body.__struct_fields__ if getattr(body, f) is not None]
-        await audit.note(conn, call.viewer, "user.changed", row["email"], fields=changed)
+        detail = audit.changes(body, but=("password",))
+        await audit.note(conn, call.viewer, "user.changed", row["email"], **detail)
 
     await call.app.db.transact(work)
     return await _user(call, id)
@@ -189,14 +189,18 @@ async def delete_group(call: Call, id: UUID) -> None:
 
 
 async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group:
-    cursor = await conn.execute("SELECT id FROM users WHERE id = ANY(%s)", (body.members,))
-    known = {row["id"] for row in await cursor.fetchall()}
-    unknown = set(body.members) - known
+    cursor = await conn.execute("SELECT id, email FROM users WHERE id = ANY(%s)", (body.members,))
+    known = {row["id"]: row["email"] for row in await cursor.fetchall()}
+    unknown = set(body.members) - set(known)
     if unknown:
         raise Problem(422, f"There is no user with the id {min(unknown)}.", field="members")
-    cursor = await conn.execute("SELECT user_id FROM group_members WHERE group_id = %s", (id,))
-    added = known - {row["user_id"] for row in await cursor.fetchall()}
-    new = await gained.by_groups(conn, added, [id])
+    cursor = await conn.execute(
+        "SELECT user_id, email FROM group_members m JOIN users u ON u.id = m.user_id"
+        " WHERE group_id = %s",
+        (id,),
+    )
+    before = {row["user_id"]: row["email"] for row in await cursor.fetchall()}
+    new = await gained.by_groups(conn, known.keys() - before.keys(), [id])
     # The others keep their rows, which say who is there by the identity provider.
     await conn.execute(
         "DELETE FROM group_members WHERE group_id = %s AND user_id <> ALL (%s)", (id, sorted(known))
@@ -207,5 +211,10 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
         (id, sorted(known)),
     )
     await gained.tell(conn, new, call.viewer.user_id)
-    await audit.note(conn, call.viewer, "group.set", body.name, members=len(known))
+    detail: dict[str, Any] = {
+        "members": len(known),
+        "added": sorted(known[one] for one in known.keys() - before.keys()),
+        "removed": sorted(before[one] for one in before.keys() - known.keys()),
+    }
+    await audit.note(conn, call.viewer, "group.set", body.name, **detail)
     return Group(id, body.name, sorted(known))

@@ -18,6 +18,7 @@ from notes.share.links import DAYS_SHOWN
 
 logger = logging.getLogger(__name__)
 
+ACTOR = "housekeeping"  # in the audit log
 TRASH_DAYS = 30
 EVENT_HOURS = 24
 JOB_DAYS = 30
@@ -82,7 +83,12 @@ _STATEMENTS: tuple[LiteralString, ...] = (
     "DELETE FROM page_snapshots p USING settings s WHERE EXISTS (SELECT 1 FROM page_snapshots q"
     " WHERE q.node_id = p.node_id AND q.seq > p.seq"
     " AND q.at < now() - make_interval(days => s.edit_log_days))",
-    f"DELETE FROM nodes WHERE trashed_at < now() - interval '{TRASH_DAYS} days'",
+    # An entry of the audit log for each page that somebody had put in the trash, not those below.
+    f"WITH gone AS (DELETE FROM nodes WHERE trashed_at < now() - interval '{TRASH_DAYS} days'"
+    " RETURNING id, space_id, title, trash_root, trashed_at)"
+    " INSERT INTO audit (actor_name, action, subject, space_id, node_id, detail)"
+    f" SELECT '{ACTOR}', 'page.deleted', title, space_id, id,"
+    " jsonb_build_object('trashed_at', trashed_at) FROM gone WHERE trash_root = id",
 )
 
 

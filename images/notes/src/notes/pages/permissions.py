@@ -66,24 +66,24 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
         await check_principals(conn, body.grants, row["access_root"])
         named = users_and_groups(body.grants)
         outside = await gained.by_grants(conn, *named, row["space_id"], id)
-        await _replace(conn, id, body.grants)
+        before = await _own(conn, id)
+        await _replace(conn, id, before, body.grants)
         if body.grants:
             await _require_a_manager(conn, call, row["space_id"], id)
         where = {"space_id": row["space_id"], "node_id": id}
         await tell(conn, "page.permissions", **where)
         by = record.Where(row["space_id"], id, call.viewer.user_id)
         await record.make(conn, "access", outside, by)
-        await audit.note(
-            conn, call.viewer, "page.permissions", row["title"], **where, grants=len(body.grants)
-        )
+        roles = await changed(conn, before, body.grants)
+        detail: dict[str, Any] = {"grants": len(body.grants), "roles": roles}
+        await audit.note(conn, call.viewer, "page.permissions", row["title"], **where, **detail)
         return body.grants
 
     return await call.app.db.transact(work)
 
 
-async def _replace(conn: Conn, id: UUID, grants: list[Grant]) -> None:
+async def _replace(conn: Conn, id: UUID, before: list[Grant], grants: list[Grant]) -> None:
     """Sets a page's own permissions, and ends the links that were made under others of them."""
-    before = await _own(conn, id)
     await conn.execute("DELETE FROM node_permissions WHERE node_id = %s", (id,))
     for one in grants:
         await conn.execute(
@@ -112,6 +112,34 @@ async def _require_a_manager(conn: Conn, call: Call, space_id: UUID, node_id: UU
             " a group that you are in.",
             field="grants",
         )
+
+
+async def changed(
+    conn: Conn, before: Sequence[Grant], after: Sequence[Grant]
+) -> list[dict[str, Any]]:
+    """Returns the changes of roles, for the audit log; the role of who has lost theirs is `none`.
+
+    As in the log's subjects, a user is named by the e-mail address, which is theirs alone.
+    """
+    kinds = {one.principal: one.kind for one in (*before, *after)}
+    was = {one.principal: one.role for one in before}
+    now = {one.principal: one.role for one in after}
+    changes = [one for one in kinds if was.get(one) != now.get(one)]
+    cursor = await conn.execute(
+        "SELECT id, email AS name FROM users WHERE id = ANY (%(all)s)"
+        " UNION ALL SELECT id, name FROM groups WHERE id = ANY (%(all)s)",
+        {"all": changes},
+    )
+    names = {row["id"]: row["name"] for row in await cursor.fetchall()}
+    return [
+        {
+            "principal": str(one),
+            "kind": kinds[one],
+            "name": names.get(one, ""),
+            "role": now.get(one, "none"),
+        }
+        for one in changes
+    ]
 
 
 def grant(row: dict[str, Any]) -> Grant:

@@ -150,8 +150,7 @@ async def patch_space(call: Call, id: UUID, body: SpacePatch) -> Space:
         if body.domain is not None and domain != row["domain"]:
             await domains.claim(conn, call, id, domain)
         await domains.announce(conn, id)
-        changed = [f for f in body.__struct_fields__ if getattr(body, f) is not None]
-        detail: dict[str, Any] = {"fields": changed}
+        detail = audit.changes(body, but=("description",))
         if body.domain is not None:
             detail["domain"] = domain
         await audit.note(conn, call.viewer, "space.changed", row["name"], space_id=id, **detail)

@@ -22,7 +22,7 @@ from notes.http.routing import Table
 from notes.http.viewer import Viewer
 from notes.notifications import gained, record
 from notes.pages import access
-from notes.pages.permissions import Grant, check_principals, users_and_groups
+from notes.pages.permissions import Grant, changed, check_principals, users_and_groups
 from notes.pages.roles import Role, RoleName
 
 table = Table("spaces")
@@ -103,7 +103,7 @@ async def put_members(call: Call, id: UUID, body: MembersIn) -> list[Member]:
         for one in body.grants:
             await _set(conn, id, one)
         await record.make(conn, "access", outside, record.Where(id, None, call.viewer.user_id))
-        return await _changed(conn, call, row)
+        return await _changed(conn, call, row, roles=await changed(conn, now, body.grants))
 
     return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
 
@@ -132,7 +132,8 @@ async def put_member(call: Call, id: UUID, principal: UUID, body: MemberIn) -> l
         outside = await _outside(conn, id, [grant])
         await _set(conn, id, grant)
         await record.make(conn, "access", outside, record.Where(id, None, call.viewer.user_id))
-        return await _changed(conn, call, row, principal=str(principal), role=body.role)
+        (detail,) = await changed(conn, [], [grant])
+        return await _changed(conn, call, row, **detail)
 
     return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
 
@@ -155,7 +156,8 @@ async def delete_member(call: Call, id: UUID, principal: UUID, query: MemberQuer
         await conn.execute(
             "DELETE FROM space_members WHERE space_id = %s AND principal = %s", (id, principal)
         )
-        return await _changed(conn, call, row, principal=str(principal), role="none")
+        (detail,) = await changed(conn, [one for one in now if one not in others], [])
+        return await _changed(conn, call, row, **detail)
 
     return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
 
@@ -234,10 +236,8 @@ async def join(conn: Conn, space: DictRow, one: Grant, who: Viewer, by: UUID) ->
     await _set(conn, at, one)
     await record.make(conn, "access", outside, record.Where(at, None, by))
     await tell(conn, "space.members", space_id=at)
-    principal, role = str(one.principal), one.role
-    await audit.note(
-        conn, who, "space.members", space["name"], space_id=at, principal=principal, role=role
-    )
+    (detail,) = await changed(conn, [], [one])
+    await audit.note(conn, who, "space.members", space["name"], space_id=at, **detail)
     return True
 
 

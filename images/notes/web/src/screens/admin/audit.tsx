@@ -9,6 +9,7 @@ import { adminWords, reason, State, useLoaded } from "./tools";
 interface Entry {
   id: number;
   at: string;
+  actor_id: string | null;
   actor_name: string;
   action: string;
   subject: string;
@@ -18,6 +19,8 @@ interface Entry {
 }
 
 const PAGE = 50;
+/** The name that the server gives itself where it acts for nobody. */
+const HOUSEKEEPING = "housekeeping";
 
 interface Of {
   space?: string;
@@ -34,23 +37,38 @@ const moment = (at: string): string =>
     new Date(at),
   );
 
+/** A change of a role; `none` is that of who has lost theirs. */
+interface RoleChange {
+  principal: string;
+  name: string;
+  role: string;
+}
+
+const changeOf = (one: RoleChange): string => `${one.name || one.principal} → ${one.role}`;
+
+function valueOf(name: string, value: unknown): string {
+  if (name === "roles" && Array.isArray(value)) return value.map(changeOf).join(", ") || "—";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** What the entry says more, by the names that the API gives it. */
 const more = (detail: Record<string, unknown>): string =>
   Object.entries(detail)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${valueOf(name, value)}`)
     .join(", ");
 
 function Line({ entry }: { entry: Entry }) {
   const w = adminWords();
   const space = spaces.value.find((one) => one.id === entry.space_id)?.name;
   // A page that is gone for ever has no address any more.
+  const isByItself = entry.actor_id === null && entry.actor_name === HOUSEKEEPING;
   const isLinked = entry.node_id !== null && entry.action !== "page.deleted";
   return (
     <li>
       <div class="line-item">
         <div class="grow">
           <span>
-            <strong dir="auto">{entry.actor_name}</strong>
+            <strong dir="auto">{isByItself ? w.byItself : entry.actor_name}</strong>
             {" · "}
             <span title={entry.action}>{w.actions[entry.action] ?? entry.action}</span>
             {": "}
