@@ -58,7 +58,8 @@ async def _own(conn: Conn, id: UUID) -> list[Grant]:
 async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
     """Set a page's own permissions; with an empty list those of above or of the space apply again.
 
-    With own permissions, you have to remain a manager of the page.
+    With own permissions, you have to remain a manager of the page. Other ones than before end the
+    share links that were made under those.
     """
 
     async def work(conn: Conn) -> list[Grant]:

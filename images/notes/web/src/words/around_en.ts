@@ -29,7 +29,7 @@ export const en = {
   untilText: "Empty: the link does not end.",
   endsOn: (date: string) => `Ends on ${date}`,
   ended: "Ended",
-  void: "Not valid: its creator may not share this page any more.",
+  void: "Not valid: its creator may not share this page any more, or it has got other permissions.",
   madeOn: (date: string) => `Created ${date}`,
   copy: "Copy",
   copyLinkOf: (date: string) => `Copy the link created ${date}`,

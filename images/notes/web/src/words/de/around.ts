@@ -30,7 +30,7 @@ export const words: AroundWords = {
   untilText: "Leer: Der Link endet nicht.",
   endsOn: (date) => `Endet am ${date}`,
   ended: "Beendet",
-  void: "Ungültig: Wer ihn angelegt hat, darf diese Seite nicht mehr teilen.",
+  void: "Ungültig: Wer ihn angelegt hat, darf diese Seite nicht mehr teilen, oder sie hat andere Berechtigungen bekommen.",
   madeOn: (date) => `Angelegt ${date}`,
   copy: "Kopieren",
   copyLinkOf: (date) => `Den Link kopieren, angelegt ${date}`,
