@@ -2,7 +2,7 @@
 // Arguments: the addresses of the replicas, and the people, a token and the ids of pages as JSON.
 import { person, marks, hasMark, said, listed, thread, select, clickMark } from './beside_tools.mjs';
 import { moving, permissions } from './place_beside.mjs';
-import { ada, accessible, api, bob, edit, first, holds, isSaved, judge, pages, second, until, wrong } from './workspace_tools.mjs';
+import { ada, accessible, api, bob, edit, first, holds, isSaved, judge, pages, second, token, until, wrong } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
 const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' }, phone: PHONE, qps: {}, de: {} };
@@ -136,6 +136,41 @@ async function reader() {
   await context.close();
 }
 
+const change = (method, id, body) => fetch(`${first}/api/v1/comments/${id}`, {
+  method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, ...(body ? { body: JSON.stringify(body) } : {}),
+});
+
+async function answering() {
+  const asked = await api('POST', `/nodes/${pages.readme}/comments`, { body: 'Where do we meet?', quote: 'every day' });
+  const { context, page } = await person(second, bob, `p/${pages.readme}`);
+  const field = (name) => page.getByRole('textbox', { name });
+  await hasMark(page, 'every day');
+  await page.keyboard.press('c');
+  await thread(page, 'Where do we meet?').getByRole('button', { name: 'Reply to' }).click();
+  await field('Your reply').fill('In the kitchen');
+  await change('PATCH', asked.id, { resolved: true });
+  await page.getByRole('button', { name: 'Comments: 1 open' }).waitFor();
+  await page.keyboard.type(', at ten');
+  holds('a reply is written on while its thread is resolved', await field('Your reply').inputValue() === 'In the kitchen, at ten'
+    && await page.locator('#beside .is-over').count() === 1);
+  await page.reload();
+  await hasMark(page, 'every day');
+  await page.keyboard.press('c');
+  await thread(page, 'Where do we meet?').waitFor();
+  holds('a reply that was being written is there after a reload', await field('Your reply').inputValue() === 'In the kitchen, at ten');
+  await change('DELETE', asked.id);
+  await said(page, 'Your text is in a new comment.');
+  holds('a reply whose thread is deleted becomes a new comment', await field('Your comment').inputValue() === 'In the kitchen, at ten'
+    && await page.locator('section.thread .passage').innerText() === 'every day');
+  await page.keyboard.press('Control+Enter');
+  await said(page, 'The comment is sent.');
+  holds('it is sent as any other', (await listed(pages.readme)).some((one) => one.body === 'In the kitchen, at ten' && one.quote === 'every day'));
+  await page.getByRole('button', { name: 'Delete the comment of Bob' }).click();
+  await page.locator('dialog [data-yes]').click();
+  await said(page, 'The comment is deleted.');
+  await context.close();
+}
+
 async function looks() {
   const made = await api('POST', `/nodes/${pages.readme}/comments`, { body: 'A question?', quote: 'every day' });
   await api('POST', `/nodes/${pages.readme}/comments`, { body: 'An answer.', parent_id: made.id });
@@ -174,4 +209,4 @@ async function looks() {
   }
 }
 
-await judge(together, alone, reader, permissions, moving, looks);
+await judge(together, alone, reader, answering, permissions, moving, looks);

@@ -16,6 +16,7 @@ export const en = {
   keptHere: "It is kept here, and sent when you are online again.",
   notSent: "Not sent yet",
   replied: "The reply is sent.",
+  replyMoved: "The thread that you were answering is deleted. Your text is in a new comment.",
   changed: "The comment is changed.",
   deleted: "The comment is deleted.",
   resolved: "The thread is resolved.",

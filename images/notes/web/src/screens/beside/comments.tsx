@@ -20,7 +20,8 @@ import {
   threadAtCaret,
   threadsAt,
 } from "./marks";
-import { Panel, type Reading, type ThreadOf } from "./panel";
+import { isListed, Panel, type Reading, type ThreadOf } from "./panel";
+import { useReplies } from "./replies";
 import { saidOf, showLater, waitingOn } from "./later";
 import { ask } from "./requests";
 import { beside, ready } from "./words";
@@ -186,7 +187,7 @@ export function Comments({ node }: { node: PageNode }) {
   }, [read, key]);
   const may = mayComment(node.role);
   const opened = panel.value?.page === node.id ? panel.value.turn : 0;
-  const isShown = (one: ThreadOf): boolean => !one.first.resolved_at || (isAll && opened > 0);
+  const isShown = (one: ThreadOf): boolean => isListed(one) || (isAll && opened > 0);
   const wanted = threads
     .filter(isShown)
     .flatMap(({ first }) => (first.quote ? [{ id: first.id, quote: first.quote }] : []));
@@ -200,6 +201,7 @@ export function Comments({ node }: { node: PageNode }) {
   }, [anchors, now, opened, draft]);
   useEffect(() => clearMarks, []);
   useEffect(() => void showLater(), [node.id]);
+  const moves = useReplies(node.id, may, (quote) => setDraft((before) => before ?? { quote }));
   const wish = useRef("");
   const toThread = (id: string, isFocused: boolean): void => {
     setNow(id);
@@ -246,7 +248,7 @@ export function Comments({ node }: { node: PageNode }) {
     <>
       {may && editing.value !== node.id && !draft && <Offer act={start} />}
       <Panel
-        {...{ node, threads, anchors, now, state, draft, isAll, setAll, post, again }}
+        {...{ node, threads, anchors, now, state, draft, isAll, setAll, post, again, moves }}
         setDraft={may ? setDraft : undefined}
         show={(id) => {
           setNow(id);

@@ -25,12 +25,16 @@ interface Props {
   label: string;
   send: string;
   text?: string;
+  /** Of a reply: the passage of its thread. */
+  quote?: string;
+  /** True for a form that nobody has just asked for: it leaves the focus where it is. */
+  isQuiet?: boolean;
   /** Resolves to false if the server did not take it. */
   act: (text: string) => Promise<boolean>;
   close?: () => void;
 }
 
-export function TextForm({ about, page, label, send, text = "", act, close }: Props) {
+export function TextForm({ about, page, label, send, text = "", act, close, ...rest }: Props) {
   const b = beside.value;
   const key = `${userId()} ${about}`;
   const [{ text: typed, people }, setTyped] = useState(drafts.get(key) ?? writable(text));
@@ -39,7 +43,14 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
   const caret = useRef<number | undefined>(undefined);
   const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // At once: what is typed next is for it.
+  useLayoutEffect(() => {
+    if (!rest.isQuiet) field.current?.focus();
+    return () => {
+      // A text that was emptied is none.
+      if (drafts.get(key)?.text.trim() === "") noteDraft(key);
+    };
+  }, []);
   const now = offer?.found[offer.chosen];
   useEffect(() => {
     document.getElementById(`${listId}-${offer?.chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -50,7 +61,7 @@ export function TextForm({ about, page, label, send, text = "", act, close }: Pr
     caret.current = undefined;
   }, [typed]);
   const type = (next: string, named = people): void => {
-    noteDraft(key, { text: next, people: named });
+    noteDraft(key, { text: next, people: named, page, ...(rest.quote && { quote: rest.quote }) });
     setTyped({ text: next, people: named });
   };
   /** Offers people for what stands behind an `@` before the caret. */

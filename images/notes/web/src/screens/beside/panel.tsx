@@ -5,6 +5,7 @@ import { Icon } from "../../app/icons";
 import { words } from "../../app/words";
 import { TextForm } from "./form";
 import { type Anchor, selected } from "./marks";
+import { hasReply } from "./replies";
 import { Thread } from "./thread";
 import { beside } from "./words";
 
@@ -21,6 +22,8 @@ interface PanelProps {
   anchors: ReadonlyMap<string, Anchor>;
   now: string;
   state: Reading;
+  /** Counts the replies that came to the new comment from elsewhere. */
+  moves: number;
   draft: { quote: string } | undefined;
   /** Absent for a person who may not comment. */
   setDraft: ((draft: { quote: string } | undefined) => void) | undefined;
@@ -30,6 +33,9 @@ interface PanelProps {
   again: () => Promise<void>;
   show: (id: string) => void;
 }
+
+/** True for a thread that is open, or to which the user is writing a reply. */
+export const isListed = ({ first }: ThreadOf): boolean => !first.resolved_at || hasReply(first.id);
 
 export function Panel({
   node,
@@ -42,11 +48,12 @@ export function Panel({
   ...rest
 }: PanelProps) {
   const b = beside.value;
-  const { isAll, setAll, post, again, show } = rest;
+  const { isAll, setAll, post, again, show, moves } = rest;
   const at = ({ first }: ThreadOf): number => anchors.get(first.id)?.at ?? Number.MAX_SAFE_INTEGER;
   const sorted = [...threads].sort((x, y) => at(x) - at(y));
   const open = sorted.filter((one) => !one.first.resolved_at);
-  const resolved = sorted.filter((one) => one.first.resolved_at);
+  const listed = sorted.filter(isListed);
+  const resolved = sorted.filter((one) => !isListed(one));
   const close = (): void => {
     closePanel();
     setDraft?.(undefined);
@@ -95,17 +102,17 @@ export function Panel({
       {state === "unreachable" && <p class="faint">{b.needsNetwork}</p>}
       {state === "refused" && <p class="faint">{words.value.failed}</p>}
       {state === "reading" && !threads.length && <p class="faint">{words.value.loading}</p>}
-      {setDraft && draft && <NewComment {...{ node, draft, setDraft, post }} />}
+      {setDraft && draft && <NewComment key={moves} {...{ node, draft, setDraft, post }} />}
       {setDraft && !draft && (
         <button type="button" onClick={() => setDraft({ quote: selected()?.quote ?? "" })}>
           <Icon name="plus" />
           {b.newComment}
         </button>
       )}
-      {state === "read" && !open.length && !draft && (
+      {state === "read" && !listed.length && !draft && (
         <p class="faint">{setDraft ? b.nothing : b.nothingToRead}</p>
       )}
-      <ol class="threads">{open.map(row)}</ol>
+      <ol class="threads">{listed.map(row)}</ol>
       {resolved.length > 0 && (
         <>
           <button type="button" aria-expanded={isAll} onClick={() => setAll(!isAll)}>

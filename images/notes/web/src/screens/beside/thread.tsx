@@ -1,5 +1,5 @@
 /** One thread: the passage that it is about, its comments, and what can be done with it. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type Comment, mayComment, type PageNode } from "../../api/types";
 import { notice, userId } from "../../app/store";
 import { initials, when } from "../../app/words";
@@ -8,6 +8,7 @@ import { TextForm } from "./form";
 import { giveUpLater, isLater, saidOf } from "./later";
 import type { Anchor } from "./marks";
 import { partsOf } from "./mentions";
+import { hasReply } from "./replies";
 import { ask } from "./requests";
 import { beside } from "./words";
 
@@ -160,7 +161,13 @@ function Passage({
 
 export function Thread({ node, first, replies, anchor, isNow, show, again }: Props) {
   const b = beside.value;
-  const [isReplying, setReplying] = useState(false);
+  // What was typed before is there again.
+  const wasTyped = useRef(hasReply(first.id));
+  const [isReplying, setReplying] = useState(wasTyped.current);
+  const toReply = (): void => {
+    wasTyped.current = false;
+    setReplying(true);
+  };
   const may = mayComment(node.role);
   const isResolved = first.resolved_at !== null;
   const reply = async (body: string): Promise<boolean> => {
@@ -208,13 +215,15 @@ export function Thread({ node, first, replies, anchor, isNow, show, again }: Pro
             label={b.yourReply}
             send={b.reply}
             act={reply}
+            quote={first.quote ?? ""}
+            isQuiet={wasTyped.current}
             close={() => setReplying(false)}
           />
         )}
         {may && !isReplying && (
           <div class="acts">
-            {!isResolved && (
-              <button type="button" aria-label={b.replyTo(name)} onClick={() => setReplying(true)}>
+            {(!isResolved || hasReply(first.id)) && (
+              <button type="button" aria-label={b.replyTo(name)} onClick={toReply}>
                 {b.reply}
               </button>
             )}

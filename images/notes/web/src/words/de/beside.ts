@@ -17,6 +17,8 @@ export const words: BesideWords = {
   keptHere: "Es ist hier gespeichert und wird gesendet, sobald Sie wieder online sind.",
   notSent: "Noch nicht gesendet",
   replied: "Die Antwort ist gesendet.",
+  replyMoved:
+    "Das Gespräch, auf das Sie antworten wollten, ist gelöscht. Ihr Text steht in einem neuen Kommentar.",
   changed: "Der Kommentar ist geändert.",
   deleted: "Der Kommentar ist gelöscht.",
   resolved: "Das Gespräch ist erledigt.",
