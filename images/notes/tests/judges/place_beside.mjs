@@ -19,6 +19,9 @@ export async function permissions() {
   await c.getByRole('button', { name: 'More actions' }).click();
   holds('the dialog is for those who manage the page', await c.getByRole('menuitem', { name: 'Permissions…' }).count() === 0);
   await c.keyboard.press('Escape');
+  const below = await api('POST', `/spaces/${pages.home}/nodes`, { title: 'Minutes', parent_id: pages.board });
+  await c.goto(`${second}/w/p/${below.id}`);
+  await c.getByRole('heading', { level: 1, name: 'Minutes' }).waitFor();
   await menu(a, 'Permissions…');
   await a.getByText('The permissions of the space Team apply here.').waitFor();
   holds('the dialog names who has which role', await a.locator('.grant', { hasText: 'Bob' }).getByText('Can edit').count() === 1);
@@ -62,7 +65,9 @@ export async function permissions() {
   await b.getByRole('button', { name: 'Save' }).click();
   await said(b, 'The permissions are saved.');
   await c.getByRole('heading', { name: 'This page does not exist' }).waitFor();
-  holds('who is removed does not see the page any more, without a reload', true);
+  holds('who is removed does not see a page below any more, without a reload', true);
+  await c.getByRole('treeitem', { name: 'Board' }).waitFor({ state: 'detached' });
+  holds('the title leaves the tree of who is removed', await c.getByRole('treeitem', { name: 'Plan' }).count() === 1);
   await b.keyboard.press('Control+k');
   await b.getByRole('combobox').fill('Permissions');
   await b.keyboard.press('Enter');

@@ -17,8 +17,10 @@ COLUMNS: LiteralString = (
     "SELECT e.timeline, e.xid::text::bigint AS xid, e.id, e.kind, e.space_id, e.node_id,"
     " e.user_id, e.data,"
     " e.xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled,"
-    # For a page that is deleted, or now in another space, the permissions at the event's time.
-    " CASE WHEN n.space_id = e.space_id THEN n.access_root ELSE e.access_root END AS access_root"
+    # For a page that is deleted, has left, or is now in another space, the permissions at the
+    # event's time.
+    " CASE WHEN n.space_id = e.space_id AND e.kind <> 'page.left' THEN n.access_root"
+    " ELSE e.access_root END AS access_root"
     " FROM events e LEFT JOIN nodes n ON n.id = e.node_id"
 )
 
@@ -64,6 +66,10 @@ class Event:
     access_root: UUID | None
     frame: bytes
     readers: dict[UUID, bool] = field(default_factory=dict)
+
+    def is_for(self, person: UUID) -> bool | None:
+        """If a person may see it; None while that is not checked."""
+        return self.readers.get(person) if self.user_id is None else person == self.user_id
 
     @property
     def is_internal(self) -> bool:

@@ -124,10 +124,10 @@ class Hub:
             events = await self._stored(after, reached)
             if len(events) == BATCH:
                 reached = events[-1].position
-        unknown = [e for e in events if person not in e.readers]
+        unknown = [e for e in events if e.is_for(person) is None]
         if unknown:
             await self._admit(unknown, [person])
-        return [e for e in events if e.readers[person]], max(reached, after)
+        return [e for e in events if e.is_for(person)], max(reached, after)
 
     async def lost(self, at: Position) -> bool:
         """True if events after `at` have been deleted, or belong to another order."""
@@ -218,7 +218,6 @@ class Hub:
         known = dict[tuple[UUID | None, UUID | None, bool], set[UUID]]()
         for event in events:
             if event.user_id is not None:
-                event.readers.update((p, p == event.user_id) for p in people)
                 continue
             key = (event.space_id, event.access_root, event.is_internal)
             if key not in known and people:

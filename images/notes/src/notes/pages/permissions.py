@@ -13,7 +13,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
 from notes.notifications import gained, record
-from notes.pages import access
+from notes.pages import access, left
 from notes.pages.roles import Role, RoleName
 
 table = Table("around a page")
@@ -68,11 +68,15 @@ async def put_permissions(call: Call, id: UUID, body: GrantsIn) -> list[Grant]:
         named = users_and_groups(body.grants)
         outside = await gained.by_grants(conn, *named, row["space_id"], id)
         before = await _own(conn, id)
+        if body.grants:
+            await left.tell_outer(conn, row, id)
         await _replace(conn, id, before, body.grants)
         if body.grants:
             await _require_a_manager(conn, call, row["space_id"], id)
         where = {"space_id": row["space_id"], "node_id": id}
         await tell(conn, "page.permissions", **where)
+        former = {one.principal for one in before} - {one.principal for one in body.grants}
+        await left.tell_former(conn, row, former)
         by = record.Where(row["space_id"], id, call.viewer.user_id)
         await record.make(conn, "access", outside, by)
         roles = await changed(conn, before, body.grants)

@@ -14,7 +14,7 @@ from notes.events.record import tell, tell_of_its_end
 from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
-from notes.pages import access
+from notes.pages import access, left
 from notes.pages.roles import Role
 
 table = Table("tree")
@@ -127,6 +127,8 @@ async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
                 (id, target),
             )
             await tell(conn, "page.left", space_id=row["space_id"], node_id=id)
+        else:
+            await left.tell_outer(conn, row, parent["access_root"] if parent else None)
         await access.renew_access_roots(conn, id)
         await tell(conn, "page.moved", space_id=target, node_id=id, parent_id=body.parent_id)
         await audit.note(conn, call.viewer, "page.moved", row["title"], space_id=target, node_id=id)
