@@ -12,7 +12,7 @@ from tests.replica import ADMIN, PASSWORD
 from tests.workspace import page, space
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 23
+SCENARIOS = 25
 BLOCK_SCENARIOS = 33
 
 

@@ -86,6 +86,14 @@ async function atOnce() {
   await a.page.getByRole('textbox', { name: 'Title' }).fill('A new title');
   holds('the title is edited, and follows elsewhere', await until(async () =>
     (await live()).title === 'A new title' && await b.page.getByRole('textbox', { name: 'Title' }).inputValue() === 'A new title'));
+  const field = a.page.getByRole('textbox', { name: 'Title' });
+  await field.fill('');
+  await his.press('Control+End');
+  await his.pressSequentially(' meanwhile');
+  await until(async () => (await hers.innerText()).includes('meanwhile'));
+  holds('a title that is emptied stays so while one thinks', await field.inputValue() === '');
+  await field.pressSequentially('Thought out');
+  holds('the title that is typed then is the title', await until(async () => (await live()).title === 'Thought out', undefined, 10_000));
   await a.page.getByRole('button', { name: 'Done' }).click();
   await a.page.locator('article .prose', { hasText: 'bob24' }).waitFor();
   holds('after Done the page shows what was written', (await a.page.locator('article .prose').innerText()).includes('ada24'));

@@ -168,6 +168,8 @@ export function Editing({ node, from, done }: Given) {
   const [session, setSession] = useState<Session>();
   const [view, setView] = useState<EditorView>();
   const [count, setCount] = useState(0);
+  // A page has a title; the field is empty while one thinks of another.
+  const [isBlank, setBlank] = useState(false);
   useEffect(() => {
     let isGone = false;
     let opened: Session | undefined;
@@ -239,12 +241,14 @@ export function Editing({ node, from, done }: Given) {
         aria-label={w.title}
         dir="auto"
         maxLength={300}
-        value={session?.title ?? node.title}
+        value={isBlank ? "" : (session?.title ?? node.title)}
         disabled={!session}
         onInput={(event) => {
           const typed = event.currentTarget.value.replace(/\p{Cc}/gu, " ");
+          setBlank(!typed.trim());
           if (typed.trim()) session?.rename(typed);
         }}
+        onBlur={() => setBlank(false)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.isComposing) return;
           event.preventDefault();
