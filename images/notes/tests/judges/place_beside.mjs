@@ -127,3 +127,26 @@ export async function moving() {
   holds('a refused move says so, and changes nothing', (await api('GET', `/nodes/${pages.board}`)).parent_id === null);
   for (const { context } of [one, other]) await context.close();
 }
+
+export async function leaving() {
+  const { context, page } = await person(first, ada, `p/${pages.plan}`);
+  await page.getByRole('treeitem', { name: 'Board' }).waitFor();
+  await page.keyboard.press('h');
+  await page.waitForURL('**/w');
+  await page.getByRole('treeitem', { name: 'Board' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Board' }).waitFor();
+  await page.locator('#main').click();
+  await page.keyboard.press('m');
+  await page.locator('dialog', { hasText: 'Move “Board”' }).waitFor();
+  await page.goBack();
+  await page.waitForURL('**/w');
+  await closed(page);
+  await page.keyboard.press('?');
+  holds('keys work after the way back from a dialog', await until(async () => await page.locator('dialog').count() === 1, undefined, 5000));
+  await page.keyboard.press('Escape');
+  await page.getByRole('treeitem', { name: 'Plan' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Plan' }).waitFor();
+  await page.waitForTimeout(500);
+  holds('a dialog does not come up over another page', await page.locator('dialog').count() === 0);
+  await context.close();
+}

@@ -13,7 +13,7 @@ from tests.workspace import space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 52
+SCENARIOS = 54
 #: The panel, its form and two dialogs in six looks.
 CHECKED = 24
 PAGES = {

@@ -1,7 +1,7 @@
 // Uses comments, permissions and moving of a page in two Chromium browsers on two replicas, and prints a line for each scenario that holds.
 // Arguments: the addresses of the replicas, and the people, a token and the ids of pages as JSON.
 import { person, marks, hasMark, said, listed, thread, select, clickMark } from './beside_tools.mjs';
-import { moving, permissions } from './place_beside.mjs';
+import { leaving, moving, permissions } from './place_beside.mjs';
 import { ada, accessible, api, bob, edit, first, holds, isSaved, judge, pages, second, token, until, wrong } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
@@ -209,4 +209,4 @@ async function looks() {
   }
 }
 
-await judge(together, alone, reader, answering, permissions, moving, looks);
+await judge(together, alone, reader, answering, leaving, permissions, moving, looks);

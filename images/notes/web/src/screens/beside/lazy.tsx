@@ -1,10 +1,12 @@
 /** What is beside a page, fetched when the browser has nothing better to do, or when it is asked for. */
 import type { FunctionComponent } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { PageNode } from "../../api/types";
 import { dialog, page, pageInView } from "../../app/commands";
 import { panel } from "../../app/comments";
-import { isOnline, notice, userId } from "../../app/store";
+import { route } from "../../app/router";
+import { pageOf } from "../../app/routes";
+import { isOnline, notice, opened, userId } from "../../app/store";
 import { noScript } from "../../app/updates";
 import { words } from "../../app/words";
 
@@ -74,6 +76,15 @@ export function Dialogs() {
   const name = dialog.value;
   const open = DIALOGS[name];
   const node = pageInView();
+  const isOfPage = name in OF_PAGE;
+  const place = pageOf(route.value);
+  const begun = useRef({ name, place });
+  if (begun.current.name !== name) begun.current = { name, place };
+  const isOver = isOfPage && (place !== begun.current.place || opened.value?.problem !== undefined);
+  useEffect(() => {
+    // It ends with its page: a dialog that is taken out of the page does not say that it is closed.
+    if (isOver) dialog.value = "";
+  }, [isOver]);
   useEffect(() => {
     let isGone = false;
     const fetchPart = async (): Promise<void> => {
@@ -93,7 +104,6 @@ export function Dialogs() {
       isGone = true;
     };
   }, [name]);
-  const isOfPage = name in OF_PAGE;
-  if (!open || part?.name !== name || (isOfPage && !node)) return null;
+  if (isOver || !open || part?.name !== name || (isOfPage && !node)) return null;
   return <part.found.Screen key={isOfPage && node?.id} node={node as PageNode} />;
 }
