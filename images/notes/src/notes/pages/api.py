@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from notes.auth import audit
 from notes.db.connect import Conn
-from notes.edits import live
+from notes.edits import live, newest
 from notes.events.record import tell
 from notes.http.context import Call
 from notes.http.problems import Problem
@@ -119,9 +119,21 @@ def _base(row: dict[str, Any]) -> Base | None:
 @table("GET", "/api/v1/nodes/{id}/markdown", media_type="text/markdown")
 async def get_markdown(call: Call, id: UUID) -> Response:
     """Get a page as Markdown."""
+    await get_node(call, id)
+    # With what was written a moment ago, too.
+    unsaved = await newest.save(call.app.db, call.app.edits, id)
     node = await get_node(call, id)
-    text = await call.app.documents.markdown(call.account, bytes(node.doc))
+    doc = bytes(node.doc)
+    if unsaved:
+        is_named = await call.app.db.run(partial(_is_insider, call=call, node_id=id))
+        doc = unsaved.doc if is_named else mentions.hidden(unsaved.doc)
+    text = await call.app.documents.markdown(call.account, doc)
     return Response(text, media_type="text/markdown")
+
+
+async def _is_insider(conn: Conn, call: Call, node_id: UUID) -> bool:
+    row = await access.page(conn, call, node_id, Role.VIEWER, trashed=True)
+    return await access.is_insider(conn, call, row)
 
 
 @table(

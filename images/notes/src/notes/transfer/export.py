@@ -18,6 +18,7 @@ from psycopg.rows import DictRow
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from notes.edits import newest
 from notes.files import chunks
 from notes.files.names import disposition, file_name
 from notes.files.ranges import Span
@@ -104,11 +105,11 @@ class _Export:
         self._places |= {file["id"]: file["path"] for file in files}
         written = list[PageEntry]()
         for number, page in enumerate(pages):
-            row = await self._visible("SELECT n.doc", page["id"])
+            row = await self._newest(page["id"])
             if row is None:
                 continue
             yield await self._page_entry(page["path"], page["path"], row)
-            entry = PageEntry(page["path"], page["title"], page["is_template"], page["parent"])
+            entry = PageEntry(page["path"], row["title"], page["is_template"], page["parent"])
             async for made in self._around(page, entry, number, written):
                 yield made
         listed = list[FileEntry]()
@@ -123,6 +124,19 @@ class _Export:
             yield Entry(file["path"], file["size"], crc, data)
         manifest = Manifest(1, self._name, written, listed)
         yield _json(MANIFEST, manifest)
+
+    async def _newest(self, node_id: UUID) -> DictRow | None:
+        """A page with what was written a moment ago; None if the user may not see it now."""
+        columns: LiteralString = (
+            "SELECT n.title, n.doc, EXISTS (SELECT 1 FROM page_logs l"
+            " WHERE l.node_id = n.id AND l.seq > l.saved_seq) AS waits"
+        )
+        row = await self._visible(columns, node_id)
+        if row is None or not row["waits"]:
+            return row
+        unsaved = await newest.save(self._call.app.db, self._call.app.edits, node_id)
+        row = await self._visible(columns, node_id)
+        return {**row, **unsaved._asdict()} if row and unsaved else row
 
     async def _visible(self, select: LiteralString, node_id: UUID) -> DictRow | None:
         """The columns in `select` of a page; None if the user may not see it now."""
