@@ -7,11 +7,10 @@ import { ApiError, BUSY_MS, isBusy, request, UnreachableError } from "../api/cli
 import { isCurrent, load } from "../api/signed_in";
 import type { Me, PageNode, Reference, Site, Space, TreeNode } from "../api/types";
 import { keepValue } from "../sync/database";
+import { keepTree, readAll } from "../sync/kept_trees";
 import {
   keepBaseSoon,
   keepPage,
-  keepTree,
-  readAll,
   removePage,
   removeTree,
   shownOf,
@@ -148,8 +147,7 @@ export async function readTree(spaceId: string): Promise<void> {
       const ids = new Set(answer.map((node) => node.id));
       forgetOpened((one) => one.space_id === spaceId && !ids.has(one.id));
     });
-    const isKept = keptSpaces.value.has(spaceId);
-    whenIdle(() => keepTree(spaceId, nodes, user, favoured.value, isKept));
+    whenIdle(() => keepTree(spaceId, nodes, user, favoured.value));
   } catch (error) {
     const isLost = error instanceof ApiError && [403, 404].includes(error.status);
     if (isLost && isSame()) await loseSpace(spaceId, user);

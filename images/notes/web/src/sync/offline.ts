@@ -1,14 +1,11 @@
 /** Stores the pages that the user has read, and keeps them current. */
-import { ApiError } from "../api/client";
 import { load } from "../api/signed_in";
 import { type LiveView, mayWrite, type PageNode, type TreeNode } from "../api/types";
 import { plainText } from "../doc/text";
-import { beginWriting, database, type Writing, writeFor } from "./database";
-import { compare, tooMany } from "./limits";
+import { beginWriting, database, value, type Writing, writeFor } from "./database";
+import { tooMany } from "./limits";
 import { keepPictures } from "./pictures";
 import type { PageBase, StoredPage } from "./stored";
-
-const AT_ONCE = 2;
 
 /** A stored page of this user. */
 export async function storedPage(id: string, user: string): Promise<StoredPage | undefined> {
@@ -55,6 +52,20 @@ export async function keepPage(
   user: string,
   favoured: ReadonlySet<string>,
 ): Promise<void> {
+  if (await addPage(node, user)) await removeTooMany(user, favoured);
+}
+
+/** The spaces of which the user keeps all pages, as this browser has stored them. */
+export const spacesKept = async (user: string): Promise<ReadonlySet<string>> =>
+  new Set(await value<string[]>("kept spaces", user));
+
+export async function removeTooMany(user: string, favoured: ReadonlySet<string>): Promise<void> {
+  const spaces = await spacesKept(user);
+  for (const id of tooMany(await storedPages(user), favoured, spaces)) await removePage(id);
+}
+
+/** Stores a page with its pictures, whatever is there already; returns its bytes: none if it may not be stored. */
+export async function addPage(node: PageNode, user: string): Promise<number> {
   const text = plainText(node.doc);
   const page: StoredPage = {
     id: node.id,
@@ -72,9 +83,9 @@ export async function keepPage(
     const base = needsBase(node) && before?.user === user ? before.base : undefined;
     return pages.put(base ? { ...page, base, bytes: page.bytes + sizeOf(base) } : page);
   };
-  if (!(await writeFor(user, put))) return;
-  for (const id of tooMany(await storedPages(user), favoured)) await removePage(id);
+  if (!(await writeFor(user, put))) return 0;
   await keepPictures(page);
+  return page.bytes;
 }
 
 /** True if an editor of the page does not begin from its saved document. */
@@ -149,46 +160,4 @@ export async function storedSpaces(user: string): Promise<string[]> {
 
 export async function removeTree(spaceId: string): Promise<void> {
   await (await database())?.delete("trees", spaceId);
-}
-
-/** Stores a tree, removes the stored pages that are gone, and reads the changed ones again. */
-export async function keepTree(
-  spaceId: string,
-  nodes: TreeNode[],
-  user: string,
-  favoured: ReadonlySet<string>,
-  keepAll: boolean,
-): Promise<void> {
-  const put = (work: Writing) => work.objectStore("trees").put({ space_id: spaceId, user, nodes });
-  if (!(await writeFor(user, put))) return;
-  const stored = (await storedPages(user)).filter((one) => one.space_id === spaceId);
-  const found = compare(
-    nodes,
-    stored.map((one) => ({ id: one.id, updated_at: one.node.updated_at })),
-    keepAll,
-  );
-  for (const id of found.gone) await removePage(id);
-  await readAll(found.changed, user, favoured);
-}
-
-/** Reads and stores pages, a few at a time; stops when the server cannot be reached. */
-export async function readAll(
-  ids: string[],
-  user: string,
-  favoured: ReadonlySet<string>,
-): Promise<void> {
-  const waiting = [...ids];
-  const work = async (): Promise<void> => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      try {
-        const node = await load<PageNode>(`/api/v1/nodes/${id}`, () => undefined);
-        await keepPage(node, user, favoured);
-        await keepBase(node, user);
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status === 401 || error.status === 429) return;
-        if (error.status === 404 || error.status === 403) await removePage(id);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }

@@ -190,7 +190,7 @@ export const en = {
   singleKeysText: "Turn them off if you dictate, or press keys by accident.",
   offlineReading: "Offline reading",
   offlineReadingText:
-    "Pages that you read are stored on this device: up to 500 pages or 100 MB. Those that you may change can be edited without a network, too.",
+    "Pages that you read are stored on this device: up to 500 pages or 100 MB, and of the spaces that you keep, up to 5,000 pages or 1 GB together. Those that you may change can be edited without a network, too.",
   keepOffline: (name: string) => `Keep all pages of ${name} on this device`,
   stored: (n: number, size: string) => `${count(n, "page", "pages")}, ${size}`,
   deleteStored: "Delete the stored pages",

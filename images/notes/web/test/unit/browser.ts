@@ -61,7 +61,9 @@ class ObjectStore {
   get = (key: Key) => this.#ask((rows) => structuredClone(this.#found(rows, key)[0]?.value));
   getAll = (query?: Key | KeyRange) =>
     this.#ask((rows) => this.#found(rows, query).map(({ value }) => structuredClone(value)));
+  getKey = (key: Key) => this.#ask((rows) => this.#found(rows, key)[0]?.key);
   getAllKeys = () => this.#ask((rows) => this.#found(rows).map(({ key }) => key));
+  index = (name: string): Index => new Index(name, this);
   count = (query?: Key | KeyRange) => this.#ask((rows) => this.#found(rows, query).length);
   put(given: Record<string, unknown>) {
     const value = structuredClone(given);
@@ -86,8 +88,23 @@ class ObjectStore {
     );
 }
 // The library looks for the methods of a store there.
-for (const name of ["get", "getAll", "getAllKeys", "count", "clear"])
+for (const name of ["get", "getKey", "getAll", "getAllKeys", "count", "clear"])
   Object.defineProperty(ObjectStore.prototype, name, { value: null, writable: true });
+
+/** Of one property, whose name it has. */
+class Index {
+  constructor(
+    readonly name: string,
+    readonly store: ObjectStore,
+  ) {}
+  #ask(act: (row: Row) => unknown, key: Key): Request {
+    const { work, name } = this.store;
+    const isOf = (row: Row): boolean => row.value[this.name] === key;
+    return work.ask(() => disk.rows(name).filter(isOf).map(act));
+  }
+  getAll = (key: Key) => this.#ask(({ value }) => structuredClone(value), key);
+  getAllKeys = (key: Key) => this.#ask((row) => row.key, key);
+}
 
 class Transaction extends EventTarget {
   error = null;

@@ -124,17 +124,18 @@ test("only pages of this site open in the workspace", () => {
 });
 
 test("the longest unread pages go first, favourites last", () => {
-  const kept = [1, 2, 3, 4].map((n) => ({ id: `${n}`, bytes: 10, readAt: n }));
-  assert.deepEqual(tooMany(kept, new Set(["1"]), { pages: 2, bytes: 1000 }), ["2", "3"]);
-  assert.deepEqual(tooMany(kept, new Set(["1", "2"]), { pages: 9, bytes: 15 }), ["3", "4", "1"]);
-  assert.deepEqual(tooMany(kept, new Set(), { pages: 4, bytes: 40 }), []);
+  const kept = [1, 2, 3, 4].map((n) => ({ id: `${n}`, space_id: "s", bytes: 10, readAt: n }));
+  const gone = (favoured: string[], pages: number, bytes: number): string[] =>
+    tooMany(kept, new Set(favoured), new Set(), { pages, bytes });
+  assert.deepEqual(gone(["1"], 2, 1000), ["2", "3"]);
+  assert.deepEqual(gone(["1", "2"], 9, 15), ["3", "4", "1"]);
+  assert.deepEqual(gone([], 4, 40), []);
 });
 
 test("stored pages are compared with the tree", () => {
   const tree = [node("a"), { ...node("b"), updated_at: "2" }, node("c")];
   const stored = ["a", "b", "x"].map((id) => ({ id, updated_at: "1" }));
-  assert.deepEqual(compare(tree, stored, false), { gone: ["x"], changed: ["b"] });
-  assert.deepEqual(compare(tree, stored, true).changed, ["b", "c"]);
+  assert.deepEqual(compare(tree, stored), { gone: ["x"], changed: ["b"], missing: ["c"] });
 });
 
 test("a space's short name is made of its name, and is one that the server takes", () => {

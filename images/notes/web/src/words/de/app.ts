@@ -193,7 +193,7 @@ export const words: Words = {
   singleKeysText: "Zum Abschalten, falls Sie diktieren oder versehentlich Tasten drücken.",
   offlineReading: "Lesen ohne Netz",
   offlineReadingText:
-    "Gelesene Seiten werden auf diesem Gerät gespeichert: bis zu 500 Seiten oder 100 MB. Was Sie ändern dürfen, lässt sich auch ohne Netz bearbeiten.",
+    "Gelesene Seiten werden auf diesem Gerät gespeichert: bis zu 500 Seiten oder 100 MB, und von den Bereichen, die Sie behalten, zusammen bis zu 5.000 Seiten oder 1 GB. Was Sie ändern dürfen, lässt sich auch ohne Netz bearbeiten.",
   keepOffline: (name) => `Alle Seiten von ${name} auf diesem Gerät behalten`,
   stored: (n, size) => `${count(n, "Seite", "Seiten")}, ${size}`,
   deleteStored: "Gespeicherte Seiten löschen",
