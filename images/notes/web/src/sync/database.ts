@@ -137,7 +137,12 @@ export async function writeFor(
   if (!work || isAnother(user)) return false;
   const found = (await work.objectStore("values").get("session"))?.value as Session | undefined;
   const isStill = found?.me.id === user && (found.isActive || mayBeHidden);
-  if (isStill) await act(work);
+  try {
+    if (isStill) await act(work);
+  } catch (error) {
+    // Of a transaction that has ended for want of room, its requests say only that it has ended.
+    throw work.error ?? error;
+  }
   await work.done;
   return isStill;
 }

@@ -40,7 +40,19 @@ export const overAt = (fresh: readonly StoredEdit[], before: number | undefined)
  * What was typed may wait for a slow write, or in another tab, while the sign-in ends: it is stored all the same.
  */
 export const keepDraft = (keeping: Keeping): Promise<boolean> =>
-  whileHeld(keeping.draft.client, keepNow(keeping));
+  whileHeld(keeping.draft.client, keepAnyhow(keeping));
+
+/** Words that are not sent come before copies of what the server has: without room for them, copies go. */
+async function keepAnyhow(keeping: Keeping): Promise<boolean> {
+  const keep = (): Promise<boolean> => keepNow(keeping);
+  try {
+    return await keep();
+  } catch (error) {
+    const part = await import("./free_room").catch(() => undefined);
+    if (!part) throw error;
+    return part.withRoom(error, keeping.draft.user, keep);
+  }
+}
 
 async function keepNow(keeping: Keeping): Promise<boolean> {
   const { isSent, cut, oldest, fresh, doubts } = keeping;

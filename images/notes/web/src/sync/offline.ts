@@ -67,25 +67,21 @@ export async function removeTooMany(user: string, favoured: ReadonlySet<string>)
 /** Stores a page with its pictures, whatever is there already; returns its bytes: none if it may not be stored. */
 export async function addPage(node: PageNode, user: string): Promise<number> {
   const text = plainText(node.doc);
-  const page: StoredPage = {
-    id: node.id,
-    user,
-    space_id: node.space_id,
-    node,
-    text,
-    bytes: JSON.stringify(node).length + text.length,
-    readAt: Date.now(),
-  };
+  const own = JSON.stringify(node).length + text.length;
+  const { id, space_id } = node;
+  let page: StoredPage = { id, user, space_id, node, text, bytes: own, readAt: Date.now() };
   const put = async (work: Writing): Promise<unknown> => {
     const pages = work.objectStore("pages");
-    const before = await pages.get(node.id);
+    const found = await pages.get(id);
+    const before = found?.user === user ? found : undefined;
+    const had = before?.pictures ?? 0;
     // An older base is one, too: what came after it is read with the return of the network.
-    const base = needsBase(node) && before?.user === user ? before.base : undefined;
-    return pages.put(base ? { ...page, base, bytes: page.bytes + sizeOf(base) } : page);
+    const base = needsBase(node) ? before?.base : undefined;
+    page = { ...page, bytes: own + sizeOf(base) + had, pictures: had, ...(base ? { base } : {}) };
+    return pages.put(page);
   };
   if (!(await writeFor(user, put))) return 0;
-  await keepPictures(page);
-  return page.bytes;
+  return page.bytes - (page.pictures ?? 0) + (await keepPictures(page));
 }
 
 /** True if an editor of the page does not begin from its saved document. */

@@ -1,10 +1,12 @@
 /** Stores the pictures of a page for offline reading. */
 import { isCurrent } from "../api/signed_in";
 import { pictures } from "../doc/text";
-import { database, session, writeFor } from "./database";
+import { database, session, type Writing, writeFor } from "./database";
 import type { StoredPage } from "./stored";
 
 const MOST_BYTES = 10_000_000;
+/** More is not stored of one page: it would take the room of all others. */
+const MOST_OF_PAGE = 50_000_000;
 /** The pictures that are too large to be stored: each is asked for once. */
 const tooLarge = new Set<string>();
 
@@ -15,32 +17,67 @@ export async function storedPicture(id: string): Promise<Blob | undefined> {
   return found && who?.isActive && found.user === who.me.id ? found.blob : undefined;
 }
 
-/** Stores the pictures of a stored page that are not stored yet; a failure is no error. */
-export async function keepPictures(page: StoredPage): Promise<void> {
+/**
+ * Stores the pictures of a stored page that are not stored yet, and removes those that its text has no longer; a failure
+ * is no error. Returns the bytes of those that are stored, which count as the page's.
+ */
+export async function keepPictures(page: StoredPage): Promise<number> {
+  const named = new Set([page.node.doc, ...(page.base ? [page.base.doc] : [])].flatMap(pictures));
+  const before = await settle(page, named);
+  if (!named.size) return before;
+  await fetchMissing(page, named, MOST_OF_PAGE - before).catch(() => undefined);
+  return settle(page, named);
+}
+
+/** Removes the pictures of a page that are not named, and counts the others at the page. */
+async function settle({ id, user }: StoredPage, named: ReadonlySet<string>): Promise<number> {
+  let sum = 0;
+  await writeFor(user, async (work) => {
+    const stored = work.objectStore("pictures");
+    for (const one of await stored.index("page_id").getAll(id)) {
+      if (named.has(one.id)) sum += one.blob.size;
+      else await stored.delete(one.id);
+    }
+    await count(work, id, sum);
+  });
+  return sum;
+}
+
+/** Notes at a stored page how many bytes its pictures have. */
+export async function count(work: Writing, id: string, sum: number): Promise<void> {
+  const page = await work.objectStore("pages").get(id);
+  const before = page?.pictures ?? 0;
+  if (!page || before === sum) return;
+  await work.objectStore("pages").put({ ...page, bytes: page.bytes - before + sum, pictures: sum });
+}
+
+/** Fails without a network: then the next reading tries again. */
+async function fetchMissing(
+  { id: page_id, user }: StoredPage,
+  named: ReadonlySet<string>,
+  room: number,
+): Promise<void> {
   const db = await database();
   if (!db) return;
   const isSame = isCurrent();
-  for (const id of pictures(page.node.doc)) {
+  let left = room;
+  for (const id of named) {
     if (tooLarge.has(id) || (await db.getKey("pictures", id))) continue;
-    try {
-      const answer = await fetch(`/api/v1/attachments/${id}`, { cache: "no-cache" });
-      const length = Number(answer.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
-      if (!answer.ok || length > MOST_BYTES) {
-        if (answer.ok) tooLarge.add(id);
-        // Left alone, the browser goes on to load all of it.
-        await answer.body?.cancel();
-        continue;
-      }
-      const { id: page_id, user } = page;
-      const kept = { id, user, page_id, blob: await answer.blob() };
-      if (!isSame()) return;
-      await writeFor(user, async (work) => {
-        // The page may have been removed meanwhile, and its pictures with it.
-        if (!(await work.objectStore("pages").getKey(page_id))) return;
-        await work.objectStore("pictures").put(kept);
-      });
-    } catch {
-      return; // without a network the next reading tries again
+    const answer = await fetch(`/api/v1/attachments/${id}`, { cache: "no-cache" });
+    const length = Number(answer.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+    if (!answer.ok || length > Math.min(MOST_BYTES, left)) {
+      if (answer.ok) tooLarge.add(id);
+      // Left alone, the browser goes on to load all of it.
+      await answer.body?.cancel();
+      continue;
     }
+    const kept = { id, user, page_id, blob: await answer.blob() };
+    if (!isSame()) return;
+    left -= kept.blob.size;
+    await writeFor(user, async (work) => {
+      // The page may have been removed meanwhile, and its pictures with it.
+      if (!(await work.objectStore("pages").getKey(page_id))) return;
+      await work.objectStore("pictures").put(kept);
+    });
   }
 }

@@ -8,7 +8,10 @@ export interface StoredPage {
   space_id: string;
   node: PageNode;
   text: string;
+  /** With its pictures. */
   bytes: number;
+  /** The bytes of its stored pictures; an older release has not counted them. */
+  pictures?: number;
   readAt: number;
   /** What an editor begins from, where that is not the page's document. */
   base?: PageBase;

@@ -68,6 +68,8 @@ class ObjectStore {
   put(given: Record<string, unknown>) {
     const value = structuredClone(given);
     return this.#ask((rows, path) => {
+      const error = disk.refuses(this.name);
+      if (error) throw error;
       const key = Array.isArray(path) ? path.map((one) => value[one] as Key) : (value[path] as Key);
       const before = this.#found(rows, key)[0];
       if (before) before.value = value;
@@ -107,7 +109,7 @@ class Index {
 }
 
 class Transaction extends EventTarget {
-  error = null;
+  error: unknown = null;
   asked: (() => void)[] | undefined = [];
   isQuiet = false;
   constructor(
@@ -121,8 +123,13 @@ class Transaction extends EventTarget {
     if (!this.asked) throw new DOMException("it is over", "TransactionInactiveError");
     const made = new Request();
     this.asked.push(() => {
-      made.result = act();
-      made.dispatchEvent(new Event("success"));
+      try {
+        made.error = this.error && new DOMException("it has ended", "AbortError");
+        if (!made.error) made.result = act();
+      } catch (error) {
+        made.error = this.error = error;
+      }
+      made.dispatchEvent(new Event(made.error ? "error" : "success"));
     });
     return made;
   }
@@ -144,6 +151,8 @@ class Database extends EventTarget {
 export const disk = {
   /** While true, no write ends. */
   isSlow: false,
+  /** Why nothing can be put into the store of that name now; as in a browser, its transaction fails. */
+  refuses: (_name: string): Error | undefined => undefined,
   keyPaths: new Map<string, string | string[]>(),
   stored: new Map<string, Row[]>(),
   begun: [] as Transaction[],
@@ -170,7 +179,7 @@ export const disk = {
       }
       if (disk.isSlow && writes(work)) continue;
       work.asked = undefined;
-      work.dispatchEvent(new Event("complete"));
+      work.dispatchEvent(new Event(work.error ? "abort" : "complete"));
     }
     disk.begun = disk.begun.filter((one) => one.asked);
     if (disk.begun.length) setTimeout(disk.turn, 1);
