@@ -71,6 +71,20 @@ async function offline() {
   await context.close();
 }
 
+async function refused() {
+  const { context, page } = await person(ada);
+  await page.goto(`${base}/w/search`);
+  await heading(page, 'Search');
+  await page.route('**/api/v1/search?**', (route) => route.fulfill({ status: 429, json: { detail: 'Too many requests.' } }));
+  await page.getByRole('searchbox').fill('harvest');
+  await page.getByRole('status').filter({ hasText: 'The search did not work: Too many requests.' }).waitFor();
+  holds('a search that is refused says so, not that nothing is there', await page.getByText('Nothing matches').count() === 0);
+  await typed(page, 'harvest');
+  await page.getByRole('dialog').locator('p.nothing', { hasText: 'Too many requests.' }).waitFor();
+  holds('the palette says so, too', true);
+  await context.close();
+}
+
 async function people() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w`);
@@ -145,4 +159,4 @@ async function looks() {
   await context.close();
 }
 
-await judge(inOneSpace, offline, people, administrator, looks);
+await judge(inOneSpace, offline, refused, people, administrator, looks);

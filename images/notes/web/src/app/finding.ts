@@ -1,6 +1,7 @@
 /** What is found while one types: pages by their text, and people by their names. */
 import { useEffect, useState } from "preact/hooks";
-import { load } from "../api/signed_in";
+import { UnreachableError } from "../api/client";
+import { EndedError, load } from "../api/signed_in";
 import type { Hit } from "../api/types";
 import { storedPages } from "../sync/offline";
 import { excerpt, marked } from "./match";
@@ -11,21 +12,32 @@ const PAUSE_MS = 120;
 const NAMES_PAUSE_MS = 250;
 const FEWEST_LETTERS = 2;
 
+interface Hits {
+  hits: Hit[];
+  /** Why nothing was found out; empty otherwise. */
+  problem: string;
+}
+
 /** The hits in the text: the server's after a pause, offline those of the stored pages. */
-export function useHits(typed: string, space = ""): { hits: Hit[]; isBusy: boolean } {
+export function useHits(typed: string, space = ""): Hits & { isBusy: boolean } {
   const text = typed.trim().slice(0, 300);
   const asked = text && `${space} ${text}`;
-  const [found, setFound] = useState<{ asked: string; hits: Hit[] }>({ asked: "", hits: [] });
+  const [found, setFound] = useState<Hits & { asked: string }>({
+    asked: "",
+    hits: [],
+    problem: "",
+  });
   useEffect(() => {
     if (!text) return undefined;
     const stop = new AbortController();
+    const show = (hits: Hit[], problem = ""): void => {
+      if (!stop.signal.aborted) setFound({ asked, hits, problem });
+    };
+    const fail = (error: unknown): void => {
+      if (!(error instanceof EndedError)) show([], error instanceof Error ? error.message : "?");
+    };
     const timer = setTimeout(() => {
-      const path = `/api/v1/search?limit=20${space && `&space_id=${space}`}&q=${encodeURIComponent(text)}`;
-      load<Hit[]>(path, () => undefined, { signal: stop.signal })
-        .catch(() => inStored(text, space))
-        .then((hits) => {
-          if (!stop.signal.aborted) setFound({ asked, hits });
-        });
+      hitsOf(text, space, stop.signal).then(show, fail);
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
@@ -36,8 +48,20 @@ export function useHits(typed: string, space = ""): { hits: Hit[]; isBusy: boole
   const isOfSpace = found.asked.startsWith(`${space} `);
   return {
     hits: text && isOfSpace ? found.hits : [],
+    problem: asked && found.asked === asked ? found.problem : "",
     isBusy: text !== "" && found.asked !== asked,
   };
+}
+
+/** Asks the server; where it is not reached, the stored pages. A refusal, and an end by `signal`, is an error. */
+export async function hitsOf(text: string, space: string, signal: AbortSignal): Promise<Hit[]> {
+  const path = `/api/v1/search?limit=20${space && `&space_id=${space}`}&q=${encodeURIComponent(text)}`;
+  try {
+    return await load<Hit[]>(path, () => undefined, { signal });
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    return inStored(text, space);
+  }
 }
 
 async function inStored(typed: string, space: string): Promise<Hit[]> {

@@ -136,7 +136,7 @@ export function Palette() {
   const space = spaces.value.length > 1 ? currentSpace.value : undefined;
   const only = isOnly && space ? space.id : "";
   const asked = typed.startsWith(">") ? "" : typed;
-  const { hits, isBusy } = useHits(asked, only);
+  const { hits, problem, isBusy } = useHits(asked, only);
   const people = usePeople(asked);
   const choices = useChoices(typed, hits, people, only);
   const chosen = Math.min(at, choices.length - 1);
@@ -229,7 +229,11 @@ export function Palette() {
           </div>
         ))}
       </div>
-      {!choices.length && !isBusy && <p class="nothing">{w.noSearch(typed)}</p>}
+      {problem ? (
+        <p class="nothing">{w.searchFailed(problem)}</p>
+      ) : (
+        !choices.length && !isBusy && <p class="nothing">{w.noSearch(typed)}</p>
+      )}
       <div class="palette-foot">
         {space && (
           <label class="check">
@@ -249,7 +253,7 @@ export function Palette() {
         </a>
       </div>
       <p class="unseen" role="status">
-        {typed.trim() && !isBusy ? w.hits(choices.length) : ""}
+        {problem ? w.searchFailed(problem) : typed.trim() && !isBusy ? w.hits(choices.length) : ""}
       </p>
     </Modal>
   );

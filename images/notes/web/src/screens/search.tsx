@@ -14,7 +14,7 @@ export function SearchScreen(given: { query: string; space: string }) {
   const [chosen, setSpace] = useState(given.space);
   // A space that one may not see, or not any more, limits nothing.
   const space = spaces.value.some((one) => one.id === chosen) ? chosen : "";
-  const { hits, isBusy } = useHits(typed, space);
+  const { hits, problem, isBusy } = useHits(typed, space);
   useLayoutEffect(() => {
     document.title = w.search;
     arrive();
@@ -25,7 +25,8 @@ export function SearchScreen(given: { query: string; space: string }) {
     setSpace(where);
     history.replaceState(history.state, "", searchPath(text, where));
   };
-  const isAsked = typed.trim() !== "";
+  const isAnswered = typed.trim() !== "" && !isBusy;
+  const outcome = hits.length ? w.hits(hits.length) : w.noSearch(typed);
   return (
     <div class="search">
       <h1 id="title" tabIndex={-1}>
@@ -57,7 +58,7 @@ export function SearchScreen(given: { query: string; space: string }) {
         </label>
       )}
       <p class="faint" role="status">
-        {isAsked && !isBusy ? (hits.length ? w.hits(hits.length) : w.noSearch(typed)) : ""}
+        {problem ? w.searchFailed(problem) : isAnswered ? outcome : ""}
       </p>
       <ol class="hits">
         {hits.map((hit) => (

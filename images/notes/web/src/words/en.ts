@@ -17,6 +17,7 @@ export const en = {
   ctrl: "Ctrl",
   searchPages: "Search pages",
   searchHint: "Search pages or run a command",
+  searchFailed: (reason: string) => `The search did not work: ${reason}`,
   noSearch: (text: string) => `Nothing matches “${text}”.`,
   hits: (n: number) => count(n, "result", "results"),
   inTitles: "Pages",

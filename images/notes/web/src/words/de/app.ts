@@ -18,6 +18,7 @@ export const words: Words = {
   ctrl: "Strg",
   searchPages: "Seiten suchen",
   searchHint: "Seiten suchen oder Befehl ausführen",
+  searchFailed: (reason) => `Die Suche hat nicht geklappt: ${reason}`,
   noSearch: (text) => `Nichts passt zu „${text}“.`,
   hits: (n) => count(n, "Treffer", "Treffer"),
   inTitles: "Seiten",
