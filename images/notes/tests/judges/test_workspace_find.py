@@ -12,7 +12,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 23
+SCENARIOS = 27
 #: The palette twice, and two screens in four looks.
 CHECKED = 10
 

@@ -85,6 +85,28 @@ async function refused() {
   await context.close();
 }
 
+async function between() {
+  const { context, page } = await person(ada);
+  await page.goto(`${base}/w/search?q=harvest`);
+  const field = page.getByRole('searchbox');
+  const shows = async (text, count) => {
+    await page.locator('.search').getByText(count, { exact: true }).waitFor();
+    return await field.inputValue() === text;
+  };
+  await shows('harvest', '2 results');
+  await typed(page, 'glass');
+  await page.getByRole('link', { name: 'All results on a page' }).press('Enter');
+  holds('on the search screen, the palette leads to another search', await shows('glass', '1 result'));
+  await page.goBack();
+  holds('back leads to the search before', await shows('harvest', '2 results'));
+  await page.goForward();
+  holds('forward leads to the search after it', await shows('glass', '1 result'));
+  await field.fill('harvest');
+  await shows('harvest', '2 results');
+  holds('what one types goes on in the same field', await isFocused(field) && page.url() === `${base}/w/search?q=harvest`);
+  await context.close();
+}
+
 async function people() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w`);
@@ -159,4 +181,4 @@ async function looks() {
   await context.close();
 }
 
-await judge(inOneSpace, offline, refused, people, administrator, looks);
+await judge(inOneSpace, offline, refused, between, people, administrator, looks);

@@ -20,7 +20,7 @@ import { reached, sendLeft, signInPath, startLive } from "./live";
 import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
-import { route, startRouter } from "./router";
+import { route, startRouter, visit } from "./router";
 import { historyPath, importPath } from "./routes";
 import { hide, refresh, start } from "./session";
 import { phase } from "./store";
@@ -55,7 +55,8 @@ function Screen() {
     case "space":
       return <SpaceScreen key={shown.id} id={shown.id} />;
     case "search":
-      return <SearchScreen query={shown.query} space={shown.space} />;
+      // A further visit is another search; what one types at this one is none.
+      return <SearchScreen key={visit.value.number} query={shown.query} space={shown.space} />;
     case "settings":
       return <Lazy open={PARTS.settings} />;
     case "share":
