@@ -1,5 +1,6 @@
-// What the workspace does with pictures that are too large to be kept for reading offline. Prints a line for each
-// scenario that holds. Arguments: the addresses of two replicas, and users, a token and ids as JSON.
+// What the workspace does with pictures that are too large to be kept for reading offline, and with those whose file
+// is deleted. Prints a line for each scenario that holds. Arguments: the addresses of two replicas, and users, a token
+// and ids as JSON.
 import { ada, api, first, holds, judge, newPage, pages, signIn, token, until } from './workspace_tools.mjs';
 
 const { album } = pages;
@@ -7,9 +8,9 @@ const { album } = pages;
 const BYTES = 12_000_000;
 
 /** Stores a file of a page that says that it is a picture. */
-async function stored() {
+async function stored(bytes) {
   const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(BYTES).fill(7)], { type: 'image/png' }), 'large.png');
+  form.append('file', new Blob([bytes], { type: 'image/png' }), 'large.png');
   const answer = await fetch(`${first}/api/v1/nodes/${album}/uploads`, { method: 'POST', body: form, headers: { authorization: `Bearer ${token}` } });
   if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
   return (await answer.json()).id;
@@ -21,7 +22,7 @@ async function save(markdown) {
 }
 
 async function large() {
-  const id = await stored();
+  const id = await stored(new Uint8Array(BYTES).fill(7));
   await save(`![large](/api/v1/attachments/${id})\n`);
   const { context, page } = await newPage({}, 30_000);
   let asked = 0;
@@ -43,4 +44,37 @@ async function large() {
   await context.close();
 }
 
-await judge(large);
+/** A picture of one red dot. */
+const DOT = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='), (one) => one.charCodeAt(0));
+
+const copies = (page) => page.evaluate(() => new Promise((done) => {
+  indexedDB.open('notes').onsuccess = ({ target: { result: db } }) => {
+    db.transaction('pictures').objectStore('pictures').count().onsuccess = ({ target }) => { db.close(); done(target.result); };
+  };
+}));
+
+async function deleted() {
+  const id = await stored(DOT);
+  await save(`![dot](/api/v1/attachments/${id})\n`);
+  const { context, page } = await newPage({}, 30_000);
+  await signIn(page, first, ada);
+  await page.goto(`${first}/w/p/${album}`);
+  await until(async () => await copies(page) === 1);
+  const picture = page.locator('.prose img');
+  const isCopy = async () => (await picture.getAttribute('src')).startsWith('blob:');
+  const path = '**/api/v1/attachments/*';
+  await page.route(path, (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  await picture.waitFor();
+  holds('while the server has no database, the stored copy is shown', await until(isCopy));
+  await page.unroute(path);
+  await fetch(`${first}/api/v1/attachments/${id}`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } });
+  const answered = page.waitForResponse((one) => one.url().endsWith(id) && one.status() === 404);
+  await page.reload();
+  await answered;
+  holds('the copy of a file that was deleted is deleted', await until(async () => await copies(page) === 0));
+  holds('and is not shown', !await isCopy());
+  await context.close();
+}
+
+await judge(large, deleted);

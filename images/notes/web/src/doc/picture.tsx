@@ -1,6 +1,6 @@
 /** A picture of a document; without the server, the copy that is stored for offline reading. */
 import { useEffect, useState } from "preact/hooks";
-import { storedPicture } from "../sync/pictures";
+import { copyOf } from "../sync/pictures";
 import { fileOf } from "./address";
 
 interface Props {
@@ -14,7 +14,7 @@ export function Picture({ src, alt, title }: Props) {
   useEffect(() => () => (copy ? URL.revokeObjectURL(copy) : undefined), [copy]);
   const useCopy = async (): Promise<void> => {
     const id = fileOf(src);
-    const stored = id && !copy ? await storedPicture(id) : undefined;
+    const stored = id && !copy ? await copyOf(id) : undefined;
     if (stored) setCopy(URL.createObjectURL(stored));
   };
   return (

@@ -17,6 +17,41 @@ export async function storedPicture(id: string): Promise<Blob | undefined> {
   return found && who?.isActive && found.user === who.me.id ? found.blob : undefined;
 }
 
+/** The answers that say that this person may not see a file, or that it is gone. */
+const REFUSED = new Set([401, 403, 404, 410]);
+
+/**
+ * The stored copy of a picture that its address has not shown; undefined if the server refuses the picture.
+ *
+ * The element does not say why it shows nothing: a file that was deleted for ever must not appear again.
+ */
+export async function copyOf(id: string): Promise<Blob | undefined> {
+  const stored = await storedPicture(id);
+  if (!stored) return undefined;
+  const isSame = isCurrent();
+  const init: RequestInit = { method: "HEAD", cache: "no-store" };
+  const status = await fetch(`/api/v1/attachments/${id}`, init).then(
+    (answer) => answer.status,
+    () => 0,
+  );
+  if (!isSame()) return undefined;
+  if (!REFUSED.has(status)) return stored;
+  // After the end of a session the copy stays for the next sign-in of the same user.
+  if (status !== 401) await removePicture(id);
+  return undefined;
+}
+
+async function removePicture(id: string): Promise<void> {
+  const user = (await session())?.me.id ?? "";
+  await writeFor(user, async (work) => {
+    const found = await work.objectStore("pictures").get(id);
+    if (!found) return;
+    await work.objectStore("pictures").delete(id);
+    const page = await work.objectStore("pages").get(found.page_id);
+    await count(work, found.page_id, Math.max(0, (page?.pictures ?? 0) - found.blob.size));
+  });
+}
+
 /**
  * Stores the pictures of a stored page that are not stored yet, and removes those that its text has no longer; a failure
  * is no error. Returns the bytes of those that are stored, which count as the page's.
