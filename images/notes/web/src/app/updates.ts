@@ -53,7 +53,7 @@ export async function startUpdates(): Promise<void> {
   watch();
   found.addEventListener("updatefound", watch);
   setInterval(() => void found.update().catch(() => undefined), CHECK_MS);
-  noteUse();
+  hearUses();
   setInterval(() => {
     look();
     if (hasUpdate.value && Date.now() - Number(localStorage.getItem(USED) ?? 0) > IDLE_MS)
@@ -61,18 +61,20 @@ export async function startUpdates(): Promise<void> {
   }, 60_000);
 }
 
-/** Stores when a tab of the application was used last, for all tabs. */
-function noteUse(): void {
-  let last = 0;
-  const note = (): void => {
-    if (Date.now() - last < 30_000) return;
-    last = Date.now();
-    localStorage.setItem(USED, String(last));
-  };
+function hearUses(): void {
   for (const kind of ["keydown", "pointerdown", "scroll"]) {
-    addEventListener(kind, note, { passive: true, capture: true });
+    addEventListener(kind, noteUse, { passive: true, capture: true });
   }
-  note();
+  noteUse();
+}
+
+let noted = 0;
+
+/** Stores when a tab of the application was used last, for all tabs: by a person, or by a file on its way. */
+export function noteUse(): void {
+  if (Date.now() - noted < 30_000) return;
+  noted = Date.now();
+  localStorage.setItem(USED, String(noted));
 }
 
 /**

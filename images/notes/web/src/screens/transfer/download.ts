@@ -6,9 +6,17 @@
  */
 import { ApiError, UnreachableError } from "../../api/client";
 import { EndedError, isCurrent } from "../../api/signed_in";
+import { underWay } from "./under_way";
 
 /** Reads an address to the end, and saves it under the name that the server gives it, or under `name`. */
-export async function download(
+export const download = (
+  path: string,
+  name: string,
+  signal: AbortSignal,
+  arrived: (bytes: number) => void,
+): Promise<number> => underWay(arrived, (tell) => read(path, name, signal, tell));
+
+async function read(
   path: string,
   name: string,
   signal: AbortSignal,

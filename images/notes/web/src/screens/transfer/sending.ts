@@ -11,6 +11,7 @@ import { userId } from "../../app/store";
 import { checksum, pause } from "../../editor/upload_wire";
 import { type Begun, FileUpload, type Opened, type Stored, type Wire } from "../../sync/upload";
 import type { Job } from "./job";
+import { underWay } from "./under_way";
 
 /** An upload that was interrupted, and the file that it was of. */
 export interface Interrupted {
@@ -65,7 +66,7 @@ export async function sendZip(
   };
   const before = isSame ? known?.begun : undefined;
   const upload = new FileUpload(space, file, wire(space, parent), begun, before);
-  const { id } = await upload.run(signal, sent);
+  const { id } = await underWay(sent, (tell) => upload.run(signal, tell));
   keep(space, undefined);
   return id;
 }
