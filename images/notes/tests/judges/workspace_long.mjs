@@ -19,6 +19,14 @@ async function settled(page, look) {
   return last;
 }
 
+async function until(look) {
+  for (let turn = 0; turn < 20; turn += 1) {
+    if (await look()) return true;
+    await new Promise((done) => { setTimeout(done, 100); });
+  }
+  return false;
+}
+
 await judge(async () => {
   const { page } = await newPage({ bypassCSP: false }, 30_000);
   await signIn(page, base, ada);
@@ -54,6 +62,36 @@ await judge(async () => {
   const after = await settled(page, place);
   holds('who comes back is where they were', before > 2000 && Math.abs(after - before) < 50);
 
+  // Away from the anchor that the address has.
+  const scrolled = async () => {
+    await page.evaluate(() => { document.getElementById('main').scrollTop += 400; });
+    // Chromium does not take what is stored while a page is left: the place is stored while one scrolls.
+    await page.waitForTimeout(1000);
+    return place(page);
+  };
+  const read = await scrolled();
+  const isThere = async () => {
+    await page.getByRole('heading', { level: 1, name: 'Long' }).waitFor();
+    return until(async () => Math.abs(await settled(page, place) - read) < 50);
+  };
+  await page.reload();
+  holds('a reload shows the place that was read', await isThere());
+  await page.goto('about:blank');
+  await page.goBack();
+  holds('so does the way back from another site', await isThere());
+  await page.goto(`${base}/w/p/${other}`);
+  await page.getByRole('link', { name: 'Long', exact: true }).first().click();
+  await page.getByText('The last line.').waitFor();
+  await page.getByRole('link', { name: 'Part 8', exact: true }).click();
+  await settled(page, place);
+  await scrolled();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Other' }).waitFor();
+  await page.goForward();
+  holds('so does "forward"', await isThere());
+
+  await page.getByRole('link', { name: 'Part 8', exact: true }).click();
+  await settled(page, place);
   await page.keyboard.press('e');
   const text = page.getByRole('textbox', { name: 'Text of the page' });
   await text.waitFor();
@@ -62,7 +100,7 @@ await judge(async () => {
   holds('the editor opens where the page was read, with the caret there', edited > 2000 && caret === 'Part 8');
   await page.getByRole('button', { name: 'Done' }).click();
   await text.waitFor({ state: 'detached' });
-  const read = await settled(page, place);
-  holds('who stops editing is where they were', Math.abs(read - edited) < 300);
+  const stopped = await settled(page, place);
+  holds('who stops editing is where they were', Math.abs(stopped - edited) < 300);
   holds('all of it is there', await drawn(page) === blocks);
 });

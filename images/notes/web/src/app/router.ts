@@ -3,21 +3,41 @@ import { signal } from "@preact/signals";
 import { inWorkspace, type Route, routeOf } from "./routes";
 
 export const route = signal<Route>(routeOf(location.pathname, location.search));
-/** Counts the visits; a screen that is shown again after "back" restores its place. */
-export const visit = signal({ number: 0, scroll: 0, hash: location.hash });
+/** The place that is stored with the address that is shown; the top of one that was never left. */
+const placeOf = (): number => Number(history.state?.scroll ?? 0);
+/** Counts the visits; a screen that is shown again, also after a reload, restores its place. */
+export const visit = signal({ number: 0, scroll: placeOf(), hash: location.hash });
 
 let number = 0;
+/** The visit whose screen was drawn last: until then what is seen is not its place. */
+let arrived = -1;
+/** A browser takes about three changes of its history a second. */
+const REMEMBER_MS = 500;
+let remembering: ReturnType<typeof setTimeout> | undefined;
 
 const region = (): HTMLElement | null => document.getElementById("main");
 
 function remember(): void {
+  if (arrived !== number) return;
   history.replaceState({ ...history.state, scroll: region()?.scrollTop ?? 0 }, "");
 }
 
 function show(scroll: number): void {
   number += 1;
+  const before = JSON.stringify(route.value);
   route.value = routeOf(location.pathname, location.search);
+  // The same screen stays as it is drawn.
+  if (JSON.stringify(route.value) === before) arrived = number;
   visit.value = { number, scroll, hash: location.hash };
+}
+
+/** Does so while one scrolls: "back" tells of it when the entry has changed, and Chromium takes nothing at a reload. */
+function rememberSoon(event: Event): void {
+  if (event.target !== region()) return;
+  remembering ??= setTimeout(() => {
+    remembering = undefined;
+    remember();
+  }, REMEMBER_MS);
 }
 
 /** Shows the address; `isReplacing` without a new entry in the history. */
@@ -30,7 +50,8 @@ export function go(path: string, isReplacing = false): void {
 
 export function startRouter(): void {
   history.scrollRestoration = "manual";
-  addEventListener("popstate", () => show(Number(history.state?.scroll ?? 0)));
+  addEventListener("popstate", () => show(placeOf()));
+  document.addEventListener("scroll", rememberSoon, { capture: true, passive: true });
   addEventListener("pagehide", remember);
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
@@ -83,6 +104,7 @@ export function arrive(): void {
   const { scroll, hash, number: visits } = visit.value;
   const main = region();
   if (!main) return;
+  arrived = visits;
   if (hash && scroll === 0 && scrollToAnchor(hash)) return;
   main.scrollTop = scroll;
   if (visits > 0) document.getElementById("title")?.focus({ preventScroll: true });
