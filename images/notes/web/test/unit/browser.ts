@@ -37,10 +37,6 @@ class Request extends EventTarget {
   error: unknown = null;
 }
 
-class Index {
-  constructor(readonly getAllKeys: (given: Key) => Request) {}
-}
-
 class ObjectStore {
   constructor(
     readonly name: string,
@@ -83,11 +79,6 @@ class ObjectStore {
   }
   clear = () => this.#ask((rows) => void rows.splice(0));
   createIndex = (): undefined => undefined;
-  /** The index of the field that has its name. */
-  index = (name: string): Index =>
-    new Index((given) =>
-      this.#ask((rows) => rows.filter((one) => one.value[name] === given).map((one) => one.key)),
-    );
 }
 // The library looks for the methods of a store there.
 for (const name of ["get", "getKey", "getAll", "getAllKeys", "count", "clear"])

@@ -11,7 +11,7 @@ import { keepPage } from "../../src/sync/offline";
 import { docWith } from "./log_server";
 
 const NOBODY: ReadonlySet<string> = new Set();
-const server = { read: [] as string[], version: "1" };
+const server = { read: [] as string[], version: "1", isOpen: Promise.resolve() };
 
 const nodeOf = (id: string): PageNode =>
   ({
@@ -22,6 +22,7 @@ const nodeOf = (id: string): PageNode =>
 globalThis.fetch = async (path) => {
   const id = String(path).split("/").at(-1) ?? "";
   server.read.push(id);
+  await server.isOpen;
   return Response.json(nodeOf(id));
 };
 
@@ -73,9 +74,14 @@ test("trees that come while a space is read are kept after it, the newest one al
 });
 
 test("a space that is kept no longer is not read on", async () => {
+  let open = (): void => undefined;
+  server.isOpen = new Promise((done) => {
+    open = done;
+  });
   const reading = keepTree("s", pages(30), "u", NOBODY);
   await until(() => server.read.length);
   await keepValue("kept spaces", "u", []);
+  open();
   await reading;
   assert.ok(server.read.length < 30, String(server.read.length));
 });

@@ -2,6 +2,7 @@
 import { disk, signedInAs, turns, until } from "./browser";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
+import { effect } from "@preact/signals";
 import { listen } from "../../src/api/client";
 import { isCurrent } from "../../src/api/signed_in";
 import { hide, refresh, signOut, start } from "../../src/app/session";
@@ -210,10 +211,14 @@ test("who has signed out on a plain page, and deletes, has nothing here before a
   sessions.clear();
   phase.value = "starting";
   server.user = "u";
-  const starting = start();
-  await until(async () => !(await draftsOf("u")).length);
-  assert.equal(phase.value, "starting");
-  await starting;
+  let shown: number | undefined;
+  const stop = effect(() => {
+    const theirs = disk.rows("drafts").filter(({ value }) => value.user === "u");
+    if (phase.value !== "starting") shown ??= theirs.length;
+  });
+  await start();
+  stop();
+  assert.equal(shown, 0, "what is left when anything is shown");
   assert.deepEqual([(await draftsOf("u")).length, (await draftsOf("v")).length], [0, 1]);
   assert.equal(sessionStorage.getItem(TYPED), JSON.stringify([["v page", {}]]));
   assert.equal(cookie("notes-left"), "");
