@@ -105,7 +105,7 @@ def test_one_person_has_few_unfinished_imports(
     assert imported(writer, homes[0], contents[-1])["state"] == "done"
 
 
-def test_files_of_a_preview_count_once_for_both_quotas(
+def test_what_a_preview_has_read_counts_once_for_both_quotas(
     replica: Replica, admin: Client, person: Person, postgres: Postgres
 ) -> None:
     writer = person("reader")
@@ -113,8 +113,8 @@ def test_files_of_a_preview_count_once_for_both_quotas(
     me = writer.ok("GET", "/api/v1/me")["id"]
     files = [(f"{n}.bin", random.Random(n).randbytes(2_000)) for n in range(120)]
     files += [("large.bin", random.Random(5).randbytes(SMALL_BYTES + 1))]
-    content = zipped(("a.md", b"words\n"), *files)
-    held = sum(len(data) + ROW_BYTES for _, data in files)
+    content = zipped(("a.md", b"words\n"), ("b.md", b"more words " * 20_000), *files)
+    held = sum(len(data) + ROW_BYTES for _, data in files) + 220_000
 
     def used() -> set[int]:
         usages = [writer.ok("GET", f"/api/v1/{of}/usage") for of in ("me", f"spaces/{home}")]
@@ -122,13 +122,14 @@ def test_files_of_a_preview_count_once_for_both_quotas(
 
     assert used() == {0}
     job = imported(writer, home, content, preview="true")
-    assert used() == {len(content) + ROW_BYTES + held}
+    (waiting,) = used()
     is_exact(replica)
     writer.ok("DELETE", f"/api/v1/jobs/{job['id']}")
     assert used() == {0}
     imported(writer, home, content)
     (now,) = used()
-    assert held < now < held + 3 * ROW_BYTES
+    assert held < now < held + 4 * ROW_BYTES
+    assert waiting == now + len(content) + ROW_BYTES
     is_exact(replica)
     # The zip fits, all that is in it does not.
     admin.ok("PUT", f"/api/v1/users/{me}/quota", {"bytes": now + len(content) + held // 2})

@@ -155,7 +155,8 @@ def test_a_repeated_preview_and_a_repeated_beginning_are_one_job(
     content = zipped(("a.md", b"a\n"))
     job = previewed(admin, home, content)
     assert previewed(admin, home, content)["id"] == job["id"]
-    assert postgres.sql(f"SELECT count(*) FROM uploads WHERE space_id = '{home}'", "main") == [(1,)]
+    zips = f"SELECT count(*) FROM uploads WHERE space_id = '{home}' AND name LIKE '%.zip'"
+    assert postgres.sql(zips, "main") == [(1,)]
     begun(admin, job)
     assert begun(admin, job)["result"]["pages"] == 1
     assert len(admin.ok("GET", f"/api/v1/spaces/{home}/tree")) == 1

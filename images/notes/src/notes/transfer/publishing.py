@@ -64,6 +64,7 @@ async def publish(conn: Conn, job: Job, kind: str) -> None:
     parent = await _parent(conn, job, viewer)
     if former is not None:
         await _replace(conn, job, viewer, former)
+    await staging.free_pages(conn, job)
     await _make_pages(conn, job, parent)
     counts = await _make_rest(conn, job)
     await _tell(conn, job, parent, viewer)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import IO, Any, LiteralString
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from notes.db.connect import Conn, take_time
 from notes.files import chunks
@@ -139,6 +139,10 @@ async def _pages(conn: Conn, job: Job, pages: list[Staged]) -> None:
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 comments,
             )
+    await conn.execute(
+        _UPLOAD + " ON CONFLICT (id) DO UPDATE SET reserved = uploads.reserved + excluded.reserved",
+        _upload(job, _held(job), sum(_bytes(page) for page in pages)),
+    )
     await _lines(conn, job, [page.line for page in pages if page.line is not None])
 
 
@@ -165,7 +169,7 @@ async def stage_file(job: Job, file: NewFile, source: IO[bytes], line: Line | No
     """Stores a file's bytes as an upload of the job."""
 
     async def begin(conn: Conn) -> None:
-        await conn.execute(_UPLOAD, _upload(job, file, ROW_BYTES))
+        await conn.execute(_NEW_UPLOAD, _upload(job, file, ROW_BYTES))
 
     await job.transact(begin)
     whole = hashlib.sha256()
@@ -202,7 +206,7 @@ async def stage_small_files(job: Job, files: list[SmallFile]) -> None:
     async def work(conn: Conn) -> None:
         async with conn.cursor() as cursor:
             await cursor.executemany(
-                _UPLOAD,
+                _NEW_UPLOAD,
                 # All of it at once: the bytes do not arrive by `chunks.store`, which counts them.
                 [_upload(job, small.file, len(small.data) + ROW_BYTES) for small in files],
             )
@@ -231,8 +235,9 @@ async def stage_small_files(job: Job, files: list[SmallFile]) -> None:
 
 _UPLOAD: LiteralString = (
     "INSERT INTO uploads (id, space_id, user_id, name, media_type, job_id, reserved)"
-    " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s)"
 )
+_NEW_UPLOAD: LiteralString = _UPLOAD + " ON CONFLICT DO NOTHING"
 _WHOLE: LiteralString = (
     "INSERT INTO import_files (job_id, file_id, node_id, size, sha256, crc32)"
     " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
@@ -246,6 +251,24 @@ def _whole(job: Job, file: NewFile, size: int, sha256: bytes, crc32: int) -> tup
 def _upload(job: Job, file: NewFile, reserved: int) -> tuple[Any, ...]:
     name, kind = file_name(file.name), media_type(file.type)
     return (file.id, job.space_id, job.user_id, name, kind, job.id, reserved)
+
+
+def _held(job: Job) -> NewFile:
+    """An upload without bytes, which counts for the quotas while the job's pages wait."""
+    made = uuid5(job.id, "staged pages")
+    return NewFile(made, made, "pages", "")
+
+
+def _bytes(page: Staged) -> int:
+    """The bytes that a page, its versions and comments count for when they are published."""
+    texts = [(page.title, page.content.doc), *((v.title, v.doc) for v in page.versions)]
+    texts += [(comment.body, comment.quote or "") for *_, comment in page.comments]
+    return sum(ROW_BYTES + len((first + other).encode()) for first, other in texts)
+
+
+async def free_pages(conn: Conn, job: Job) -> None:
+    """Ends the reservation of the job's pages, which count for themselves from now on."""
+    await conn.execute("UPDATE uploads SET reserved = 0 WHERE id = %s", (_held(job).id,))
 
 
 async def undo(conn: Conn, job_id: UUID) -> None:
