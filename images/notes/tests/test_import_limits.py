@@ -15,6 +15,7 @@ from notes.transfer.api import MOST_UNFINISHED
 from notes.transfer.archive import gather
 from notes.transfer.import_job import SMALL_BYTES
 from notes.transfer.import_plan import MAX_PAGES
+from notes.transfer.json_plans import MAX_ITEMS
 from notes.transfer.opening import plan_of
 from notes.words.spoken import Spoken
 from tests.postgres import Postgres
@@ -37,7 +38,7 @@ def deep(entries: int, folder: str = "a") -> bytes:
 
 def refused(content: bytes) -> str:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        read = gather([archive], 1000)
+        read = gather([archive], 10_000_000)
         with pytest.raises(JobFailedError) as caught:
             plan_of(read, "x.zip")
     return str(caught.value)
@@ -52,6 +53,12 @@ def test_a_zip_of_deep_folders_makes_no_more_pages_than_a_replica_holds(admin: C
 
 def test_long_paths_of_many_folders_are_refused() -> None:
     assert refused(deep(500, "x" * 95)) == "The zip has too many long paths; split it."
+
+
+def test_a_list_of_too_many_empty_items_is_refused() -> None:
+    items = b"{}, " * MAX_ITEMS
+    said = refused(zipped(("data.json", b'{"book": {"pages": [' + items + b"{}]}}")))
+    assert said == f"data.json: it has more than {MAX_ITEMS} items."
 
 
 def test_a_job_that_replicas_die_at_is_given_up(own_replica: Start, postgres: Postgres) -> None:

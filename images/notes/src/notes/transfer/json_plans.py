@@ -3,6 +3,7 @@
 Invariant: a page's content is copied from the JSON unchanged and read later like any other page.
 """
 
+import re
 from html import escape
 from typing import Any
 
@@ -15,14 +16,21 @@ from notes.transfer.import_plan import File, Page, Plan, guess, titled
 from notes.transfer.sources import Form
 
 MAX_JSON_BYTES = 32 * 1024 * 1024
+#: An item of three bytes takes 460 in memory: its fields have places, empty or not.
+MAX_ITEMS = 200_000
+#: The begin of an item. It may be in a text, too, which is rare.
+_ITEM = re.compile(rb"[\[,:][ \t\r\n]*\{")
 
 
 def _load(archive: Archive, path: str, kind: Any) -> Any:
     member = archive.members[path]
     if member.size > MAX_JSON_BYTES:
         raise JobFailedError(f"{shown(path)}: it is larger than {MAX_JSON_BYTES} bytes.")
+    data = member.read(MAX_JSON_BYTES)
+    if kind is _Book and any(at >= MAX_ITEMS for at, _ in enumerate(_ITEM.finditer(data))):
+        raise JobFailedError(f"{shown(path)}: it has more than {MAX_ITEMS} items.")
     try:
-        return msgspec.json.decode(member.read(MAX_JSON_BYTES), type=kind)
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise JobFailedError(f"{shown(path)}: it is damaged, or has an unknown form.") from None
 

@@ -90,6 +90,7 @@ MESSAGES: Final = {
     "%s: the zip is damaged here.": "%s: Hier ist das Zip beschädigt.",
     "%s: it is damaged.": "%s: beschädigt.",
     "%s: it is too large.": "%s: zu groß.",
+    "%s: it has more than %s items.": "%s: mehr als %s Einträge.",
     "%s: it is larger than %s bytes.": "%s: größer als %s Byte.",
     "%s: it is damaged, or has an unknown form.": "%s: beschädigt, oder von unbekannter Form.",
     "data.json: it has no book, chapter or page.": (
