@@ -205,10 +205,14 @@ async def stage_small_files(job: Job, files: list[SmallFile]) -> None:
 
     async def work(conn: Conn) -> None:
         async with conn.cursor() as cursor:
-            await cursor.executemany(
-                _NEW_UPLOAD,
-                # All of it at once: the bytes do not arrive by `chunks.store`, which counts them.
-                [_upload(job, small.file, len(small.data) + ROW_BYTES) for small in files],
+            # Reserved at once, since the bytes pass by `chunks.store`, which counts; in one
+            # statement, since each one updates the counters.
+            rows = [_upload(job, small.file, len(small.data) + ROW_BYTES) for small in files]
+            await cursor.execute(
+                "INSERT INTO uploads (id, space_id, user_id, name, media_type, job_id, reserved)"
+                " SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::text[],"
+                " %s::uuid[], %s::bigint[]) ON CONFLICT DO NOTHING",
+                [list(column) for column in zip(*rows, strict=True)],
             )
             await cursor.executemany(
                 "INSERT INTO chunks (file_id, number, size, data) VALUES (%s, 0, %s, %b)"
