@@ -109,6 +109,7 @@ def many_entries() -> bytes:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(700)
 @pytest.mark.parametrize("make", [large_picture, many_entries])
 def test_memory_stays_bounded(own_replica: Start, make: Callable[[], bytes]) -> None:
     """Measures the peak above the memory of the idle process."""

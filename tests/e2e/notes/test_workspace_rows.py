@@ -207,8 +207,9 @@ def test_a_shared_page_has_a_code_and_visits_without_addresses(furnished: Visite
             subprocess.run([*command, links[-1]], check=True, timeout=60)
     views = share_views(lab)
     hashes = [bytes(view["visitor"]).hex() for view in views]
-    # Each link's two visits are of one visitor, who is another one at the other link.
-    assert hashes[0] == hashes[1] != hashes[2] == hashes[3]
+    # Each link's two visits are of one visitor, of whom an hour leaves one row, and who is another
+    # one at the other link.
+    assert len({*hashes}) == 2
     for address in (lab.settings.outside_address, lab.settings.gateway):
         shown = [address, address.encode().hex(), ipaddress.ip_address(address).packed.hex()]
         digests = [hashlib.new(kind, address.encode()).hexdigest() for kind in DIGESTS]

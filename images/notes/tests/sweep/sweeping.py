@@ -168,8 +168,10 @@ class Sweep:
                     text += part
             except httpx.ReadTimeout:
                 pass
+        # That a page has left is for those who may not read it any more: it has ids alone.
+        parts = [part for part in text.split("\n\n") if "event: page.left\n" not in part]
         for page in self.world.pages.values():
-            told = [part for part in text.split("\n\n") if f'"node_id":"{page.id}"' in part]
+            told = [part for part in parts if f'"node_id":"{page.id}"' in part]
             if bool(told) != (self.roles[actor.name, page.id] > 0):
                 self.wrong.append(f"events by {actor.name}: {page.name} is in {told[:3]}")
 

@@ -53,7 +53,8 @@ def expand_here(
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    standing = standing_proxies(document.resource, swarm) if places else ()
+    at_home = with_homes(document.resource, homes)
+    standing = standing_proxies(at_home, swarm) if places else ()
     cluster = with_members_as_before(Identity(document), places, homes, standing)
     nodes = swarm.index.addresses
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
@@ -84,7 +85,8 @@ def as_deployed(document: Document[PostgresCluster], swarm: SwarmState) -> Postg
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    standing = standing_proxies(document.resource, swarm) if places else ()
+    at_home = with_homes(document.resource, homes)
+    standing = standing_proxies(at_home, swarm) if places else ()
     return with_members_as_before(Identity(document), places, homes, standing)
 
 
