@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from pathlib import Path
 
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
+from tests.lab.product_images import IMAGES
 from tests.support.certificates import certificate, only_certificate
-from tests.support.member_programs import MemberPrograms
+from tests.support.member_programs import PYTHON, MemberPrograms
 from tests.support.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore
 
 
@@ -22,6 +24,21 @@ def passable(prefix: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=prefix) as found:
         Path(found).chmod(0o755)
         yield Path(found)
+
+
+def installed(place: Path, name: str) -> Path:
+    """Lay out a program of the member's that Patroni finds before PostgreSQL's of that name."""
+    folder, package = place / "first", place / "package"
+    folder.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__")
+    source = IMAGES / "member/queenright_member"
+    shutil.copytree(source, package / source.name, ignore=ignored)
+    path = folder / name
+    first, rest = (IMAGES / "member/first" / name).read_text().split("\n", 1)
+    assert first.endswith("python3 -I")
+    path.write_text(f"#!{PYTHON} -I\nimport sys\nsys.path.insert(0, {str(package)!r})\n{rest}")
+    path.chmod(0o755)
+    return path
 
 
 @contextmanager
@@ -77,6 +94,14 @@ def initialise(server: Server) -> None:
     server.program(
         "initdb", f"--pgdata={server.data}", "-U", "postgres", "-A", "scram-sha-256",
         "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={server.home / 'pw'}",
+    )  # fmt: skip
+
+
+def copied(leader: Server, to: Server) -> None:
+    """Copy a running leader's data for a replica of it, which is not started."""
+    to.program(
+        "pg_basebackup", "-h", "127.0.0.1", "-p", str(leader.port), "-U", "postgres",
+        "-D", str(to.data), "-R", "-c", "fast",
     )  # fmt: skip
 
 

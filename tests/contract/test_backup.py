@@ -16,12 +16,7 @@ import pytest
 
 from images.member.queenright_member.backup.repository import system_identifier
 from queenright.core.kinds.postgres_cluster.schema.parameters import ARCHIVING_PARAMETERS
-from tests.contract.backup_places import (
-    archived,
-    initialise,
-    programs_in,
-    servers_in,
-)
+from tests.contract.backup_places import archived, copied, initialise, programs_in, servers_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY
 from tests.support.member_programs import MemberPrograms
@@ -62,10 +57,7 @@ def pair(
     first.start(archive_command=f"test ! -e {first.home / 'stuck'} && {command}", **archiving)
     first.sql("CREATE TABLE kept (number integer)")
     insert(first, range(10))
-    second.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(first.port), "-U", "postgres",
-        "-D", str(second.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(first, second)
     second.start(archive_command=command, **archiving)
     return first, second
 

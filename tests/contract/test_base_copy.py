@@ -22,11 +22,9 @@ import pytest
 from images.member.queenright_member.base_copy import NOTE, OPTIONS, mark_interrupted
 from images.member.queenright_member.findings import damage_of
 from images.member.queenright_member.rewind import CONTROL, CONTROL_BYTES, MANIFEST
-from tests.contract.backup_places import initialise, passable, server_in
+from tests.contract.backup_places import initialise, installed, passable, server_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD, binaries
-from tests.lab.product_images import IMAGES
-from tests.support.member_programs import PYTHON
 
 pytestmark = pytest.mark.lab
 
@@ -43,18 +41,7 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def wrapper(place: Path) -> Path:
     """The member's program, where Patroni finds it before PostgreSQL's."""
-    folder, package = place / "first", place / "package"
-    folder.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
-    source = IMAGES / "member/queenright_member"
-    shutil.copytree(source, package / source.name, ignore=ignored)
-    path = folder / "pg_basebackup"
-    found = (IMAGES / "member/first/pg_basebackup").read_text()
-    first, rest = found.split("\n", 1)
-    path.write_text(f"#!{PYTHON} -I\nimport sys\nsys.path.insert(0, {str(package)!r})\n{rest}")
-    assert first.endswith("python3 -I")
-    path.chmod(0o755)
-    return path
+    return installed(place, "pg_basebackup")
 
 
 @pytest.fixture(scope="module")

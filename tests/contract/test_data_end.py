@@ -23,7 +23,7 @@ from images.member.queenright_member.data_end import (
     run,
     told,
 )
-from tests.contract.backup_places import initialise, servers_in
+from tests.contract.backup_places import copied, initialise, servers_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import binaries
 from tests.contract.test_used_timelines import await_answer, follow, promoted
@@ -70,10 +70,7 @@ def written(server: Server, rows: int) -> int:
 
 
 def replica(server: Server, leader: Server) -> None:
-    server.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(leader.port), "-U", "postgres",
-        "-D", str(server.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(leader, server)
     server.start(**NO_RESTARTPOINT)
 
 
@@ -135,10 +132,7 @@ def unfinished_promotion(servers: dict[str, Server], rows: int) -> tuple[Server,
     kill it, and return it with the position that it has flushed."""
     leader, other = servers["leader"], servers["next"]
     led(leader)
-    leader.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(leader.port), "-U", "postgres",
-        "-D", str(other.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(leader, other)
     other.start(**SLOW_CHECKPOINT)
     before = written(leader, 20_000)
     await_answer(other, f"SELECT ({REPLAYED}) >= {before}", [(1,)])

@@ -18,12 +18,7 @@ from queenright.core.kinds.postgres_cluster.schema.parameters import (
     REPLICA_NOTE,
     REPLICA_PARAMETERS,
 )
-from tests.contract.backup_places import (
-    archived,
-    initialise,
-    programs_in,
-    servers_in,
-)
+from tests.contract.backup_places import archived, copied, initialise, programs_in, servers_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD
 from tests.support.member_programs import MemberPrograms
@@ -176,10 +171,7 @@ def test_a_backup_of_a_former_timeline_leads_to_the_present_one(
 ) -> None:
     first, second, replica = servers["first"], servers["second"], servers["replica"]
     leading(programs, first)
-    second.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(first.port), "-U", "postgres",
-        "-D", str(second.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(first, second)
     command = programs.command("wal-archive", "%p")
     second.start(archive_command=command, **ARCHIVING, **SMALL)
     go_on(first, range(3))

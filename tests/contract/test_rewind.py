@@ -19,20 +19,12 @@ import pytest
 
 from images.member.queenright_member.findings import damage_of
 from images.member.queenright_member.rewind import CONTROL, NOTE, take_note
-from tests.contract.backup_places import initialise, passable, server_in
+from tests.contract.backup_places import copied, initialise, installed, passable, server_in
 from tests.contract.postgres_server import Server
 from tests.contract.real_postgres import NOBODY, SUPERUSER_PASSWORD, binaries
-from tests.lab.product_images import IMAGES
-from tests.support.member_programs import PYTHON
 
 pytestmark = pytest.mark.lab
 
-WRAPPER = """#!{python} -I
-import sys
-sys.path.insert(0, {package!r})
-from queenright_member.rewind import main
-main()
-"""
 SETTINGS = {"wal_log_hints": "on", "wal_keep_size": "512MB", "max_wal_size": "4GB"}
 MUCH = "CREATE TABLE {} AS SELECT n, repeat(md5(n::text), 20) AS t FROM generate_series(1, 40000) n"
 BREAKS_AFTER = 8 << 20
@@ -47,17 +39,7 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def wrapper(place: Path) -> Path:
     """The member's program, where Patroni finds it before PostgreSQL's."""
-    folder = place / "first"
-    folder.mkdir()
-    package = place / "package"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(
-        IMAGES / "member/queenright_member", package / "queenright_member", ignore=ignored
-    )
-    path = folder / "pg_rewind"
-    path.write_text(WRAPPER.format(python=PYTHON, package=str(package)))
-    path.chmod(0o755)
-    return path
+    return installed(place, "pg_rewind")
 
 
 @pytest.fixture
@@ -72,10 +54,7 @@ def former(place: Path) -> Iterator[tuple[Server, Server]]:
     old.start(**SETTINGS)
     old.sql("CREATE TABLE kept (number integer)")
     old.sql("INSERT INTO kept VALUES (1)")
-    new.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(old.port), "-U", "postgres",
-        "-D", str(new.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(old, new)
     new.start(**SETTINGS)
     new.sql("SELECT pg_promote(true, 60)")
     new.sql("CHECKPOINT")
@@ -254,10 +233,7 @@ def test_a_new_copy_in_the_same_container_stays_and_can_be_rewound(
     note = old.home / "raft" / NOTE
     assert note.exists()
     shutil.rmtree(old.data)
-    old.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(new.port), "-U", "postgres",
-        "-D", str(old.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(new, old)
     # The next container's entry point takes it for what it is.
     assert not take_note(old.data, old.home / "raft")
     assert damage_of(old.data) == ""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.used_timelines import forget, newest_in, skip
-from tests.contract.backup_places import initialise, servers_in
+from tests.contract.backup_places import copied, initialise, servers_in
 from tests.contract.postgres_server import Server
 
 HISTORY = [[1, 50331648, "no recovery target specified", "2026-01-01T00:00:00+00:00", "newest"]]
@@ -115,10 +115,7 @@ def followed_by(leader: Server, other: Server) -> None:
     leader.start(**SMALL)
     leader.sql("CREATE TABLE kept (number integer)")
     leader.sql("INSERT INTO kept VALUES (0)")
-    other.program(
-        "pg_basebackup", "-h", "127.0.0.1", "-p", str(leader.port), "-U", "postgres",
-        "-D", str(other.data), "-R", "-c", "fast",
-    )  # fmt: skip
+    copied(leader, other)
     other.start(**SMALL)
     await_rows(other, [0])
 
@@ -141,10 +138,7 @@ def unheard(former: Server, newest: Server, left: Server) -> None:
     former.start(**SMALL)
     former.sql("CREATE TABLE kept (number integer)")
     for server in (newest, left):
-        server.program(
-            "pg_basebackup", "-h", "127.0.0.1", "-p", str(former.port), "-U", "postgres",
-            "-D", str(server.data), "-R", "-c", "fast",
-        )  # fmt: skip
+        copied(former, server)
         server.start(**SMALL)
     former.sql("INSERT INTO kept VALUES (0)")
     for server in (newest, left):

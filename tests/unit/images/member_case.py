@@ -19,6 +19,14 @@ ENVIRONMENT = {
 }
 
 
+def with_volumes(root: Path) -> Paths:
+    """Lay out everything that a member needs to start, and its empty volumes."""
+    paths = lay_out(root)
+    for directory in (paths.data, paths.raft):
+        directory.mkdir(parents=True)
+    return paths
+
+
 def lay_out(root: Path) -> Paths:
     """Lay out everything that a member needs to start."""
     paths = Paths.under(root)

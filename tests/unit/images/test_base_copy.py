@@ -24,17 +24,14 @@ from images.member.queenright_member.findings import look
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.rewind import CONTROL, MANIFEST
 from images.member.queenright_member.start import say_finding, write_private
-from tests.unit.images.member_case import lay_out
+from tests.unit.images.member_case import with_volumes
 
 WRITES = "mkdir global; printf '%08192d' 7 > global/pg_control; echo 16 > PG_VERSION; "
 
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    found = lay_out(tmp_path)
-    for directory in (found.data, found.raft):
-        directory.mkdir(parents=True)
-    return found
+    return with_volumes(tmp_path)
 
 
 def run(paths: Paths, script: str) -> int:

@@ -14,7 +14,7 @@ import yaml
 from images.member.queenright_member.findings import PROBE, damage_of, look, with_tag
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.start import say_finding, write_private
-from tests.unit.images.member_case import lay_out
+from tests.unit.images.member_case import with_volumes
 
 ROOT = Path(__file__).resolve().parents[3]
 IDENTIFIER = struct.pack("<Q", 7_711_066_407_955_226_650)
@@ -22,10 +22,7 @@ IDENTIFIER = struct.pack("<Q", 7_711_066_407_955_226_650)
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    found = lay_out(tmp_path)
-    for directory in (found.data, found.raft):
-        directory.mkdir(parents=True)
-    return found
+    return with_volumes(tmp_path)
 
 
 def with_data(paths: Paths) -> Path:

@@ -53,8 +53,7 @@ def expand_here(
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    at_home = with_homes(document.resource, homes)
-    standing = standing_proxies(at_home, swarm) if places else ()
+    standing = standing_in(document, places, swarm)
     cluster = with_members_as_before(Identity(document), places, homes, standing)
     nodes = swarm.index.addresses
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
@@ -85,9 +84,15 @@ def as_deployed(document: Document[PostgresCluster], swarm: SwarmState) -> Postg
     places = deployed_members(document.resource, swarm)
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
-    at_home = with_homes(document.resource, homes)
-    standing = standing_proxies(at_home, swarm) if places else ()
+    standing = standing_in(document, places, swarm)
     return with_members_as_before(Identity(document), places, homes, standing)
+
+
+def standing_in(
+    document: Document[PostgresCluster], places: tuple[DeployedMember, ...], swarm: SwarmState
+) -> tuple[str, ...]:
+    """The nodes of the file's proxies that have one; nothing while no member is deployed."""
+    return standing_proxies(with_present_homes(document, places, swarm), swarm) if places else ()
 
 
 def with_present_homes(

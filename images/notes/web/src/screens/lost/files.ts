@@ -10,6 +10,7 @@ import { isCurrent, load } from "../../api/signed_in";
 import { mayWrite, type PageNode } from "../../api/types";
 import { hasLost } from "../../app/comments";
 import { editing } from "../../app/editing";
+import { saveOnDevice } from "../../app/save_file";
 import { userId } from "../../app/store";
 import { isWaiting } from "../../app/waiting";
 import { ending } from "../../editor/given_up";
@@ -65,9 +66,7 @@ export async function keptBytes(one: KeptUpload): Promise<File> {
 
 /** Saves a file on the device. */
 export async function saveFile(one: KeptUpload): Promise<void> {
-  const href = URL.createObjectURL(await keptBytes(one));
-  Object.assign(document.createElement("a"), { href, download: one.name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  saveOnDevice(await keptBytes(one), one.name);
 }
 
 /** Deletes files from this browser. */

@@ -6,6 +6,7 @@
  */
 import { ApiError, UnreachableError } from "../../api/client";
 import { EndedError, isCurrent } from "../../api/signed_in";
+import { saveOnDevice } from "../../app/save_file";
 import { underWay } from "./under_way";
 
 /** Reads an address to the end, and saves it under the name that the server gives it, or under `name`. */
@@ -44,7 +45,7 @@ async function read(
   // The browser keeps the parts, on its disk if they are large.
   const whole = await new Response(answer.body.pipeThrough(counting)).blob();
   if (!isSame()) throw new EndedError(path);
-  save(whole, nameOf(answer.headers.get("content-disposition")) ?? name);
+  saveOnDevice(whole, nameOf(answer.headers.get("content-disposition")) ?? name);
   return bytes;
 }
 
@@ -57,13 +58,4 @@ export function nameOf(header: string | null): string | undefined {
   } catch {
     return plain;
   }
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

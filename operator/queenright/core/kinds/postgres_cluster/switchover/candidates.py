@@ -28,9 +28,9 @@ def best_candidate(state: ClusterState) -> DesiredMember | str:
     rest = [member for member in state.desired.members if member is not state.leader]
     is_any_staying = any(member.name not in topology.leaving for member in rest)
     for member in rest:
-        is_back = topology.move_of(member.name) or topology.new_name_of(member.name)
-        if member.name in topology.leaving and (is_any_staying or not is_back):
-            obstacles.append(f"{member.name} {state.desired.topology.why_leaving(member.name)}")
+        is_able = not is_any_staying and topology.comes_back(member.name)
+        if member.name in topology.leaving and not is_able:
+            obstacles.append(f"{member.name} {topology.why_leaving(member.name)}")
         elif member.node in state.maintained:
             obstacles.append(f"{member.name} is on {member.node}, which is in maintenance")
         elif obstacle := why_not_lead(state, member):

@@ -23,7 +23,6 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     is_newcomer,
     is_reached,
     is_silent,
-    is_unlisted,
     noted_voteless,
     others,
     raft_address,
@@ -71,7 +70,7 @@ def next_change(state: ClusterState) -> Change | None:
     for_good = [change for change in begun if not wanted.returns(change.member.name)]
     if for_good and len(state.desired.members) > wanted.written:
         return for_good[0]
-    elsewhere = [change for change in begun if is_move(state, change)]
+    elsewhere = [change for change in begun if wanted.comes_back(change.member.name)]
     coming: list[Change] = [*wanted.arriving, *stand_ins(state), *begun]
     if wanted.arriving and why_not_here(state, wanted.arriving[0]):
         note_of = state.desired.replacement.note_of
@@ -79,12 +78,6 @@ def next_change(state: ClusterState) -> Change | None:
         able = (arrival for arrival in replaced if not why_not_here(state, arrival))
         coming = [*able, *stand_ins(state), *elsewhere, *wanted.arriving]
     return coming[0] if coming else None
-
-
-def is_move(state: ClusterState, change: Leaving) -> bool:
-    """Return True for a place whose member the file has elsewhere, or under another name."""
-    topology, name = state.desired.topology, change.member.name
-    return topology.move_of(name) is not None or bool(topology.new_name_of(name))
 
 
 def stand_ins(state: ClusterState) -> Iterator[Arrival]:
@@ -128,12 +121,12 @@ def has_gone(state: ClusterState, member: DesiredMember) -> bool:
 
 def stage_of(state: ClusterState, member: DesiredMember) -> Leaving:
     """Return how far the removal of a member has come. The only one with a service has a vote,
-    though nobody else lists it. A dead one is no voter where only Raft nodes
-    list it that have no vote themselves: they join again when it is gone."""
+    though nobody else lists it. A dead one is no voter where only Raft nodes list it that have no
+    vote themselves: they join again when it is gone."""
     own = raft_address(state, member)
     apart = seatless(state) if is_silent(state, member) else frozenset[str]()
     is_there = state.swarm.service(member.service.name) is not None
-    is_alone = is_there and not any(others(state, {own})) and not is_unlisted(state, member)
+    is_alone = is_there and not any(others(state, {own}))
     if is_alone or own in voters_of(state, {own, *apart}):
         return Leaving(member, "voter")
     return Leaving(member, "service" if is_there else "place")

@@ -76,6 +76,10 @@ class Topology:
         """Return the name that a member gets; empty where it keeps its own."""
         return dict(self.renaming).get(name, "")
 
+    def comes_back(self, name: str) -> bool:
+        """Return True for a place whose member the file has elsewhere, or under another name."""
+        return self.move_of(name) is not None or bool(self.new_name_of(name))
+
     def returns(self, name: str) -> bool:
         """Return True for a place that comes back as it goes: in its place, or under its name."""
         move = self.move_of(name)
