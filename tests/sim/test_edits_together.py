@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
+from queenright.core.kinds.postgres_cluster.replication.settings import read_replication
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.topology_judge import TopologyJudge
@@ -146,3 +147,19 @@ def test_a_proxy_stays_on_the_node_to_which_a_member_moves() -> None:
         assert dict(Deployed(world))["member-3"] == "node5"
 
     run_virtual(main)
+
+
+def test_strict_replication_that_is_written_with_the_first_replicas_stops_no_commit() -> None:
+    """A base backup may take hours, and every commit would wait for its end."""
+
+    async def act(world: World) -> None:
+        write_members(world, text_of(*M[:3], more="  replication: {mode: quorum, strict: true}\n"))
+        agreed = world.patroni_model.consensus("main")
+        before = 0.0
+        while not read_replication(agreed.settings).strict:
+            await anyio.sleep(0.5)
+            before += 0.5
+        assert before > 5
+        assert any(one.is_streaming for one in world.patroni_model.instances.values())
+
+    run_virtual(lambda: scene(text_of(M[0]), act, {*M[:3]}))

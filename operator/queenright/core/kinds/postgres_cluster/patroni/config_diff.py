@@ -18,6 +18,7 @@ from queenright.core.kinds.postgres_cluster.patroni.config_keys import (
     read_parameters,
 )
 from queenright.core.kinds.postgres_cluster.patroni.replica_methods import wanted_methods
+from queenright.core.kinds.postgres_cluster.replication.first_replica import without_early_strict
 from queenright.core.kinds.postgres_cluster.replication.settings import wanted_settings
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.observed import parameters_of
@@ -59,7 +60,7 @@ def settings_patch(state: ClusterState, found: Mapping[str, Any]) -> SettingsPat
     section: Mapping[str, Any] = written["postgresql"]
     wanted = {
         **written,
-        **wanted_settings(written, found),
+        **without_early_strict(state, wanted_settings(written, found), found),
         "postgresql": {
             **section,
             **wanted_methods(section, found.get("postgresql")),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from queenright.core.actions import AnyAction
+from queenright.core.kinds.postgres_cluster.replication.first_replica import is_strict_early
 from queenright.core.kinds.postgres_cluster.replication.settings import (
     REPLICATION_KEY,
     read_replication,
@@ -36,6 +37,11 @@ def plan_replication(state: ClusterState) -> Iterator[AnyAction | Hold]:
         yield Hold(key, reason)
         return
     reason = f"replication: {present.mode} is not in force yet (no replica is synchronous yet)"
-    if present.strict:
+    if is_strict_early(state, state.desired.settings, state.known_settings):
+        reason += (
+            "; replication.strict is written when a replica can confirm commits (until then they "
+            "would wait)"
+        )
+    elif present.strict:
         reason += "; commits wait until one is, as replication.strict is true"
     yield Hold(key, reason, wants_attention=present.strict)

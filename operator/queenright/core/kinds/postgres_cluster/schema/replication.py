@@ -25,7 +25,8 @@ class ReplicationSpec(Part):
     strict: bool = Field(
         default=False,
         description="Whether commits wait while no replica is synchronous. If not, they wait for "
-        "none until one is there again, and only the leader of that time may lead.",
+        "none until one is there again, and only the leader of that time may lead. In a deployed "
+        "cluster it is turned on when a replica can confirm commits.",
     )
     nodes: int = Field(
         default=1, ge=1, description="Replicas that confirm a commit; fewer than the members."

@@ -9,6 +9,7 @@ import pytest
 from queenright.core.kinds.postgres_cluster.desired.patroni_yml import render_patroni_template
 from queenright.core.kinds.postgres_cluster.replication.conditions import replication_texts
 from queenright.core.kinds.postgres_cluster.replication.settings import (
+    STRICT_KEY,
     Replication,
     price,
     read_replication,
@@ -138,6 +139,30 @@ def test_strict_tells_that_commits_wait() -> None:
     plan = plan_for(in_force(STRICT), STRICT)
     assert "commits wait until one is, as replication.strict is true" in reasons(plan)
     assert plan.holds[0].wants_attention
+
+
+def test_strict_is_not_written_before_a_replica_can_confirm() -> None:
+    observed = three_nodes()
+    for name in ("member-2", "member-3"):
+        observed = with_member(observed, name, status(name, "member-1", state="starting"))
+    plan = plan_for(observed, STRICT)
+    patch = patch_of(plan)
+    assert patch.patch["synchronous_mode"] == "on"
+    assert "synchronous_mode_strict" not in patch.patch
+    assert "commits wait" not in patch.reason.replace("each commit waits", "")
+    waiting = with_settings(observed, **{**desired(STRICT).settings, STRICT_KEY: None})
+    assert "replication.strict is written when a replica can confirm" in reasons(
+        plan_for(waiting, STRICT)
+    )
+    assert not [step for step in plan_for(waiting, STRICT).actions if step.kind == patch.kind]
+
+
+def test_strict_is_written_with_the_first_replica_and_stays_without_one() -> None:
+    assert patch_of(plan_for(three_nodes(), STRICT)).patch[STRICT_KEY] == "on"
+    observed = three_nodes(text=STRICT)
+    for name in ("member-2", "member-3"):
+        observed = with_member(observed, name, status(name, "member-1", state="starting"))
+    assert not [step for step in plan_for(observed, STRICT).actions if "settings" in step.key]
 
 
 def test_fewer_replicas_than_desired_are_told() -> None:
