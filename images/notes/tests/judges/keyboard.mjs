@@ -62,12 +62,15 @@ function number() {
   return { count: controls.length, groups: groups.length, isMenu: Boolean(menu) };
 }
 
-/** Runs in the page: the controls that were not reached. One of the radio buttons of a group is enough: arrows do the rest. */
+/**
+ * Runs in the page: the controls that were not reached. One of the radio buttons of a group is enough: arrows do the
+ * rest. What is disabled by now, as the network went after the numbering, is not meant.
+ */
 function left(isTabAlone) {
   const { controls, reached } = globalThis.walk;
   const radios = new Set([...reached].map((at) => controls[at].radio).filter(Boolean));
   return controls.filter(({ one, radio, isTab, group }, at) => !reached.has(at) && !(radio && radios.has(radio))
-    && one.isConnected && one.getClientRects().length && !(isTabAlone && (group || !isTab)))
+    && one.isConnected && one.getClientRects().length && !one.matches(':disabled, [aria-disabled=true]') && !(isTabAlone && (group || !isTab)))
     .map(({ name, isTab }) => `${name}${isTab ? '' : ' (no place in the order of Tab)'}`);
 }
 
