@@ -50,7 +50,26 @@ export function isAnother(id: string): boolean {
   return found !== undefined && found !== id;
 }
 
-/** Reads from the server, and calls `act` with the answer unless the sign-in has ended. */
+/** The requests to one address that are under way, by their turns, and the answer of the last one that has one. */
+interface Line {
+  turns: number;
+  open: number;
+  newest: number;
+  answer?: unknown;
+}
+
+const lines = new Map<string, Line>();
+
+/** The answer to a request of this turn: that of a later one, where that was faster. */
+function newestOf(line: Line, turn: number, answer: unknown): unknown {
+  if (turn > line.newest) Object.assign(line, { newest: turn, answer });
+  return line.answer;
+}
+
+/**
+ * Reads from the server, and calls `act` with the answer unless the sign-in has ended. An answer that was overtaken by
+ * that of a later request is not used: what is shown and stored does not go back.
+ */
 export async function load<T>(
   path: string,
   act: (answer: T) => void,
@@ -61,18 +80,26 @@ export async function load<T>(
   const stop = (): void => stopping.abort();
   const stops = [current.signal, ...(options.signal ? [options.signal] : [])];
   for (const one of stops) one.addEventListener("abort", stop);
+  const line = lines.get(path) ?? { turns: 0, open: 0, newest: 0 };
+  lines.set(path, line);
+  line.open += 1;
+  line.turns += 1;
+  const turn = line.turns;
   try {
     if (stops.some((one) => one.aborted)) throw new EndedError(path);
-    const answer = await get<T>(path, { ...options, signal: stopping.signal });
+    const found = await get<T>(path, { ...options, signal: stopping.signal });
     if (!isSame() || options.signal?.aborted) {
       if (!stopping.signal.aborted) onAnother();
       throw new EndedError(path);
     }
+    const answer = newestOf(line, turn, found) as T;
     act(answer);
     return answer;
   } catch (error) {
     throw stopping.signal.aborted ? new EndedError(path) : error;
   } finally {
+    line.open -= 1;
+    if (!line.open) lines.delete(path);
     for (const one of stops) one.removeEventListener("abort", stop);
   }
 }
