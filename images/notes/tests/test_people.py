@@ -53,6 +53,25 @@ def test_the_permissions_of_a_page_have_names_and_an_origin(admin: Client, perso
     eve.problem(403, "GET", f"/api/v1/nodes/{top}/access")
 
 
+def test_the_links_that_other_permissions_would_end_are_counted(admin: Client) -> None:
+    """Those of the page and the pages below it that have the same permissions, while they work."""
+    home = space(admin)
+    top = page(admin, home)
+    below, other = (page(admin, home, parent_id=top) for _ in range(2))
+
+    def links(of: str) -> int:
+        return int(admin.ok("GET", f"/api/v1/nodes/{of}/access")["links"])
+
+    grant(admin, f"/api/v1/nodes/{other}/permissions")
+    for one in (top, below, other):
+        admin.ok("POST", f"/api/v1/nodes/{one}/shares", {})
+    assert (links(top), links(below), links(other)) == (2, 1, 1)
+    admin.ok("DELETE", f"/api/v1/nodes/{below}")
+    assert links(top) == 1
+    grant(admin, f"/api/v1/nodes/{top}/permissions")
+    assert (links(top), links(other)) == (0, 1)
+
+
 def test_a_manager_finds_only_people_whom_they_know(admin: Client, person: Person) -> None:
     mia, tom, ann, lea, zoe = (
         named_person(admin, person, f"{one} Lookup") for one in ("Mia", "Tom", "Ann", "Lea", "Zoë")

@@ -44,7 +44,8 @@ class Access(msgspec.Struct, frozen=True):
 
     `origin` is `page` for its own, `above` for those of a page above it, and `space` for those of
     its space, where also `everyone_role` and `is_public` apply. `managers` manage the space, and
-    with it the page, whatever its permissions are.
+    with it the page, whatever its permissions are. `links` is the number of share links of the page
+    and of the pages below it that work under these permissions, and would stop with others.
     """
 
     origin: Literal["page", "above", "space"]
@@ -54,6 +55,7 @@ class Access(msgspec.Struct, frozen=True):
     managers: list[NamedGrant]
     everyone_role: str
     is_public: bool
+    links: int
 
 
 class Principal(msgspec.Struct, frozen=True):
@@ -88,6 +90,16 @@ _OF_SPACE: LiteralString = _NAMED.replace("{source}", "space_members").replace(
 )
 
 
+_LINKS: LiteralString = (
+    "WITH RECURSIVE t AS (SELECT id FROM nodes WHERE id = %(id)s UNION ALL"
+    " SELECT n.id FROM nodes n JOIN t ON n.parent_id = t.id WHERE n.trashed_at IS NULL"
+    " AND n.access_root IS NOT DISTINCT FROM %(root)s::uuid)"
+    " SELECT count(*) AS links FROM shares s JOIN t ON t.id = s.node_id WHERE s.ended_at IS NULL"
+    " AND (%(root)s::uuid IS NULL OR s.access_root = %(root)s::uuid)"
+    " AND (s.expires_at IS NULL OR s.expires_at > now())"
+)
+
+
 @table("GET", "/api/v1/nodes/{id}/access")
 async def get_access(call: Call, id: UUID) -> Access:
     """Show who may do what on a page, with names, and where these permissions come from."""
@@ -106,6 +118,9 @@ async def get_access(call: Call, id: UUID) -> Access:
         members = await _named(conn, call, _OF_SPACE, row["space_id"])
         grants = members if root is None else await _named(conn, call, _OF_PAGE, root)
         is_of_space = root is None
+        cursor = await conn.execute(_LINKS, {"id": id, "root": root})
+        counted = await cursor.fetchone()
+        assert counted is not None  # noqa: S101 - a count has a row
         return Access(
             "space" if is_of_space else "page" if root == id else "above",
             row["space_id"] if is_of_space else root,
@@ -114,6 +129,7 @@ async def get_access(call: Call, id: UUID) -> Access:
             [one for one in members if one.role == Role.MANAGER.label],
             Role(place["everyone_role"]).label,
             place["public"],
+            counted["links"],
         )
 
     return await call.app.db.run(work)

@@ -51,6 +51,10 @@ export const en = {
   ofAbove: (title: string) => `The permissions of “${title}”, a page above, apply here.`,
   ofSpace: (name: string) => `The permissions of the space ${name} apply here.`,
   willBeOwn: "Only these people and groups will see this page and the pages below it.",
+  linksEnd: (count: number) =>
+    count === 1
+      ? "A public link to this page, or to a page below it, stops working when the permissions change."
+      : `${count} public links to this page and the pages below it stop working when the permissions change.`,
   everybody: (role: string) => `Everybody with an account: ${role}.`,
   isPublic: "The space is public: anybody may read it without signing in.",
   alwaysManage: (names: string[]) =>

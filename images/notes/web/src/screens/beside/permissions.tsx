@@ -30,6 +30,7 @@ interface Access {
   managers: NamedGrant[];
   everyone_role: RoleName;
   is_public: boolean;
+  links: number;
 }
 
 const ROLES = ["viewer", "commenter", "editor", "manager"] as const;
@@ -218,6 +219,7 @@ function Form({ node, found }: { node: PageNode; found: Access }) {
         />
       )}
       {managers.length > 0 && <p class="faint note">{b.alwaysManage(managers)}</p>}
+      {grants && found.links > 0 && <p class="note">{b.linksEnd(found.links)}</p>}
       {isLeaving && <p role="alert">{b.leaveAsk}</p>}
       {error && (
         <p role="alert" class="refused">

@@ -54,6 +54,10 @@ export const words: BesideWords = {
   ofAbove: (title) => `Hier gelten die Berechtigungen von „${title}“, einer Seite darüber.`,
   ofSpace: (name) => `Hier gelten die Berechtigungen des Bereichs ${name}.`,
   willBeOwn: "Nur diese Personen und Gruppen sehen diese Seite und die Seiten darunter.",
+  linksEnd: (count) =>
+    count === 1
+      ? "Ein öffentlicher Link zu dieser Seite oder zu einer Seite darunter gilt nicht mehr, wenn die Berechtigungen sich ändern."
+      : `${count} öffentliche Links zu dieser Seite und den Seiten darunter gelten nicht mehr, wenn die Berechtigungen sich ändern.`,
   everybody: (role) => `Alle mit einem Konto: ${role}.`,
   isPublic: "Der Bereich ist öffentlich: Jeder kann ihn lesen, ohne sich anzumelden.",
   alwaysManage: (names) =>
