@@ -10,8 +10,10 @@ import pytest
 
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
+from tests.sim.one_edit import holds_now
 from tests.sim.topology_judge import TopologyJudge
 from tests.sim.topology_world import Deployed, places_of, text_of, topology_world, write_members
+from tests.support.builders import FILE
 
 THREE = ("member-1", "member-2", "member-3")
 LASTS_S = 1500.0
@@ -77,6 +79,36 @@ def test_a_member_follows_the_new_address_of_its_node() -> None:
     async def walk() -> None:
         world, judge = await edited({"member-2": "node3, address: 10.77.0.99"}, before=renumber)
         assert judge.violations == [], told(world)
+
+    run_virtual(walk)
+
+
+@pytest.mark.parametrize(
+    ("who", "names"),
+    [("member-3", THREE), ("member-4", (*THREE, "member-4"))],
+    ids=["moved", "added"],
+)
+def test_a_mistyped_address_calls_a_person_and_is_corrected(
+    who: str, names: tuple[str, ...]
+) -> None:
+    """Nobody reaches the member there, and its container ends again and again."""
+
+    async def walk() -> None:
+        world = topology_world(1, text_of(*THREE))
+        judge = TopologyJudge(world)
+        world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(70)
+        # The node has another address than the file says.
+        world.manifests.write(FILE, text_of(*names, at={who: "node5, address: 10.77.0.99"}))
+        await anyio.sleep(300)
+        calls = [hold.reason for hold in (await holds_now(world))[0] if hold.wants_attention]
+        assert any("write address: 10.77.0.15" in reason for reason in calls)
+        write_members(world, text_of(*names, at={who: "node5, address: 10.77.0.15"}))
+        await world.until_whole(900)
+        await anyio.sleep(60)
+        judge.at_rest()
+        assert judge.violations == []
 
     run_virtual(walk)
 

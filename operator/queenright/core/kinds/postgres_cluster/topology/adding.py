@@ -121,8 +121,10 @@ def join_again(state: ClusterState, member: DesiredMember) -> AnyAction | Hold |
     task = state.swarm.sole_task(live.id)
     key = f"membership/{member.service.name}"
     if task is None or likely_age(task.at, state.now, state.seen_s_ago.get(task.id)) < LASTS:
+        again = was_ended(state, member)
         reason = f"member {member.name}: started, and not in Raft's list of voters yet"
-        return Hold(key, reason, state.now + SETTLES)
+        reason += f" ({not_reached(state, member)})" if again else ""
+        return Hold(key, reason, state.now + SETTLES, wants_attention=again)
     obstacle = why_unwell(state, member) or why_not_restart(state, member)
     if obstacle := obstacle or why_too_soon(state, {own}):
         reason = f"member {member.name}: is no voter, and is started again later ({obstacle})"
@@ -137,6 +139,17 @@ def join_again(state: ClusterState, member: DesiredMember) -> AnyAction | Hold |
         reason=f"{member.name} runs, and is no voter of Raft any more; at its start it joins",
         disrupts=live.value.name,
     )
+
+
+def not_reached(state: ClusterState, member: DesiredMember) -> str:
+    """Return in words why a member whose container ends again and again may not join."""
+    node = state.swarm.node(member.node)
+    if node is not None and node.address not in ("", member.address):
+        return (
+            f"its container ended by itself, and the swarm knows {node.name} by {node.address}, "
+            f"not by {member.address}; if that is mistyped, write address: {node.address}"
+        )
+    return f"its container ended by itself; see docker service logs {member.service.name}"
 
 
 def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | None:
