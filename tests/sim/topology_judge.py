@@ -275,8 +275,11 @@ class TopologyJudge:
                 yield f"{old.name} is named {place.name}, and loses its volumes"
 
     def judge_age(self, step: str) -> Iterator[str]:
-        """The last change of the voters is on every disk for certain before the next begins."""
-        age_s = self.world.now_s - max(self.raft.changed_s, default=-SETTLES_S)
+        """The last change of the voters is on every disk for certain before the next begins. A
+        member that starts again adds itself, maybe since the operator looked."""
+        looked_s = self.world.swarm.observed_at_s
+        known = [at_s for at_s in self.raft.changed_s if at_s <= looked_s]
+        age_s = self.world.now_s - max(known, default=-SETTLES_S)
         if age_s < SETTLES_S:
             yield f"{step} {age_s:.1f} s after the last change of the voters"
 
