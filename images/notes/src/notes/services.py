@@ -7,6 +7,7 @@ the host map is loaded; an unreachable database only delays that.
 import asyncio
 import gc
 import logging
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
@@ -37,6 +38,10 @@ from notes.workers.pool import Workers
 logger = logging.getLogger(__name__)
 
 MIGRATION_TIMEOUT_S = 6 * 3600.0  # moving files of an older layout takes as long as the disk needs
+
+
+AGAIN_S = 1.0
+MOST_PAUSE_S = 30.0
 
 
 class Services:
@@ -70,7 +75,7 @@ class Services:
     async def start(self) -> None:
         """Starts the replica in the background; returns at once."""
         await self.db.open()
-        self._spawn(self._come_up())
+        self._spawn(self._come_up)
 
     async def close(self) -> None:
         """Ends all background tasks and closes every connection."""
@@ -84,8 +89,8 @@ class Services:
         self.passwords.close()
         await self.db.close()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.append(asyncio.create_task(work))
+    def _spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._tasks.append(asyncio.create_task(kept_running(work)))
 
     async def _come_up(self) -> None:
         pause = 0.2
@@ -104,13 +109,13 @@ class Services:
                 return
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 3.0)
-        self._spawn(keep_current(self.db, self.listener, self.hosts))
-        self._spawn(self.hub.run())
-        self._spawn(self.stream_access.run())
-        self._spawn(self.meeting.run())
-        self._spawn(self.checkpoints.run())
-        self._spawn(self.jobs.run())
-        self._spawn(self.listener.run())
+        self._spawn(lambda: keep_current(self.db, self.listener, self.hosts))
+        self._spawn(self.hub.run)
+        self._spawn(self.stream_access.run)
+        self._spawn(self.meeting.run)
+        self._spawn(self.checkpoints.run)
+        self._spawn(self.jobs.run)
+        self._spawn(self.listener.run)
         # Objects that exist now stay: exclude them from later garbage collections.
         gc.collect()
         gc.freeze()
@@ -130,3 +135,22 @@ async def prove_key(conn: Conn, vault: Vault) -> None:
     await conn.execute("UPDATE settings SET key_check = %s WHERE key_check IS NULL", (proof,))
     row = await (await conn.execute("SELECT key_check FROM settings")).fetchone()
     vault.open(bytes(row["key_check"]) if row else b"", CHECK_PLACE)
+
+
+async def kept_running(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Runs `work` until it returns; begins it again where an error ended it that nobody foresaw.
+
+    Without it the replica would go on to serve, and for example tell nobody of an event.
+    """
+    pause = AGAIN_S
+    while True:
+        begun = time.monotonic()
+        try:
+            await work()
+        except Exception:
+            logger.exception("a part has failed, and begins again")
+        else:
+            return
+        pause = AGAIN_S if time.monotonic() - begun > MOST_PAUSE_S else pause
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, MOST_PAUSE_S)

@@ -4,7 +4,7 @@ A stream begins with `hello`, whose id is its start position; a client that reco
 `Last-Event-ID`, or begins at the position that `GET /api/v1/me` has told it, gets the events that
 it missed. If they are no longer stored, or a failover may have lost what it has read before, it
 gets `reset` and has to reload; so does each client when a failover has lost an event that was sent,
-with its change.
+with its change. A `beat` comes whenever nothing else was sent for 15 s.
 Invariant: a stream's position moves only past events that were sent or are not for it.
 """
 
@@ -26,6 +26,9 @@ from notes.http.routing import Table
 table = Table("events")
 
 HEARTBEAT_S = 15.0
+BEAT = b"event: beat\ndata: {}\n\n"
+"""An event, not a comment, which browsers do not show: a client that hears none for a while knows
+that nobody is at the other end of its connection any more."""
 
 
 class EventStream(Response):
@@ -72,7 +75,7 @@ class EventStream(Response):
                     written = clock()
                 # Decided by time alone, since events for others may arrive all the time.
                 if clock() - written >= HEARTBEAT_S:
-                    await self._write(send, b": still here\n\n")
+                    await self._write(send, BEAT)
                     written = clock()
                 moved = reached != self._at
                 self._at = reached

@@ -32,6 +32,9 @@ const KINDS = [
   "notification.read",
 ] as const;
 const CHANNEL = "notes-events";
+/** The server says something every 15 s: after three times that nobody is at the other end any more. */
+const QUIET_MS = 45_000;
+const LOOKS_MS = 5000;
 
 /** Calls `act` for each event since a place, if that is known, until the returned function is called. */
 export function follow(act: (event: LiveEvent) => void, since?: string): () => void {
@@ -70,21 +73,41 @@ function lead(
     let timer: ReturnType<typeof setTimeout> | undefined;
     let pause = 1000;
     let from = since ? `?since=${since}` : "";
+    /** Until when something has to be heard; a server of before tells no beat, and may be silent. */
+    let due = Number.POSITIVE_INFINITY;
+    let isBeating = false;
+    const hear = (): void => {
+      due = isBeating ? Date.now() + QUIET_MS : Number.POSITIVE_INFINITY;
+    };
     const open = (): void => {
+      due = Date.now() + QUIET_MS;
+      isBeating = false;
       source = new EventSource(`/api/v1/events${from}`);
       for (const kind of KINDS) {
-        source.addEventListener(kind, (event) => tell({ ...JSON.parse(event.data), kind }));
+        source.addEventListener(kind, (event) => {
+          hear();
+          tell({ ...JSON.parse(event.data), kind });
+        });
       }
       source.onopen = () => {
         pause = 1000;
+        hear();
       };
+      source.addEventListener("beat", () => {
+        isBeating = true;
+        hear();
+      });
       for (const kind of ["hello", "reset"]) {
-        source.addEventListener(kind, () => tell({ kind: "reset" }));
+        source.addEventListener(kind, () => {
+          hear();
+          tell({ kind: "reset" });
+        });
       }
       source.onerror = () => {
         // A browser connects again by itself unless the answer was an error.
         if (source?.readyState !== EventSource.CLOSED) return;
         from = "";
+        due = Number.POSITIVE_INFINITY;
         // The stream does not tell why it was refused: if the session has ended, this request does.
         void get("/api/v1/me").catch(() => undefined);
         timer = setTimeout(open, pause * (0.5 + Math.random()));
@@ -92,8 +115,16 @@ function lead(
       };
     };
     open();
+    // The connection of a device that slept, or to a node that lost its power, may stay open without an end.
+    const looking = setInterval(() => {
+      if (Date.now() <= due) return;
+      source?.close();
+      from = "";
+      open();
+    }, LOOKS_MS);
     signal.addEventListener("abort", () => {
       clearTimeout(timer);
+      clearInterval(looking);
       source?.close();
       done();
     });
