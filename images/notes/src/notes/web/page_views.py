@@ -1,7 +1,9 @@
 """HTML forms of a page: edit, history, move, trash, files, comments and links."""
 
+from itertools import zip_longest
 from uuid import UUID
 
+import msgspec
 from starlette.responses import Response
 
 from notes.files.attachments import whole
@@ -10,6 +12,7 @@ from notes.http.problems import Problem
 from notes.http.routing import RawBody, Table
 from notes.pages import access, api, comments, listing, lists, revisions, tree
 from notes.pages.comments import CommentIn, CommentPatch
+from notes.pages.content import VersionNumber
 from notes.pages.listing import ListQuery
 from notes.pages.revisions import DiffQuery, RevertIn, RevisionsQuery
 from notes.pages.roles import Role
@@ -22,6 +25,9 @@ from notes.web.render import page
 from notes.web.sign_in import see
 
 table = Table("reading")
+
+VERSIONS_LISTED = 200
+NEWEST = RevisionsQuery().before
 
 
 @table("GET", "/p/{id}/edit", scope="write")
@@ -75,12 +81,30 @@ def base_of(given: dict[str, str]) -> dict[str, object]:
     return {"base_version": number(given, "base_version"), "base_updated_at": moment}
 
 
+class HistoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The version behind which the list begins; none: with the newest."""
+
+    before: VersionNumber = NEWEST
+
+
 @table("GET", "/p/{id}/history", scope="read")
-async def history_page(call: Call, id: UUID) -> Response:
-    """Show a page's versions."""
+async def history_page(call: Call, id: UUID, query: HistoryQuery) -> Response:
+    """Show a page's versions, each with the one before it that is still in the history.
+
+    Versions that edits made replace each other, so the number before a version may not exist.
+    """
     node = await api.get_node(call, id)
-    listed = await revisions.list_revisions(call, id, RevisionsQuery(limit=200))
-    return page(call, "history.html", node=node, revisions=listed)
+    asked = RevisionsQuery(query.before, VERSIONS_LISTED + 1)
+    listed = await revisions.list_revisions(call, id, asked)
+    shown = listed[:VERSIONS_LISTED]
+    return page(
+        call,
+        "history.html",
+        node=node,
+        revisions=list(zip_longest(shown, (one.version for one in listed[1:]))),
+        has_newer=query.before != NEWEST,
+        has_older=len(listed) > len(shown),
+    )
 
 
 @table("GET", "/p/{id}/diff", scope="read")

@@ -18,6 +18,12 @@ WORDS: Final = {
     "from %s": "aus %s",
     "Changes of %s": "Änderungen von %s",
     "Changes from %s to %s": "Änderungen von %s zu %s",
+    "Changes from": "Änderungen von",
+    "Changes to": "Änderungen bis",
+    "Compare two versions": "Zwei Fassungen vergleichen",
+    "Newest versions": "Neueste Fassungen",
+    "Older versions": "Ältere Fassungen",
+    "Show the changes": "Änderungen zeigen",
     # Writing and moving.
     "Edit %s": "%s bearbeiten",
     "Another user has saved this page in the meantime. Your text is below and not lost; copy what"
