@@ -71,6 +71,25 @@ def test_a_first_visit_leads_through_everything(own_replica: Start) -> None:
         assert client.get(shown).headers["location"].startswith("/login?return_to=%2Fp%2F")
 
 
+def test_the_way_to_the_workspace_leads_to_the_same_place(admin: Client, anybody: Client) -> None:
+    home = space(admin)
+    admin.ok("PATCH", f"/api/v1/spaces/{home}", {"public": True})
+    top, gone = page(admin, home), page(admin, home)
+    page(admin, home, parent_id=top)
+    admin.post(f"/p/{gone}/trash")
+    around = f"/w/p/{top}"
+    for path, leads in (
+        ("/", "/w"), ("/settings", "/w"), (f"/p/{top}", around), (f"/p/{top}/edit", around),
+        (f"/p/{top}/history", f"{around}/history"), (f"/p/{top}/backlinks", around),
+        (f"/p/{top}/diff?old=1&new=1", f"{around}/history?version=1&amp;old=1"),
+        (f"/p/{top}/move", around), (f"/p/{top}/pages", around),
+        (f"/spaces/{home}", f"/w/s/{home}"), (f"/spaces/{home}/trash", f"/w/s/{home}/trash"),
+        (f"/p/{gone}", f"/w/s/{home}/trash"),
+    ):  # fmt: skip
+        assert f'<li><a href="{leads}">Workspace</a></li>' in admin.get(path).text, path
+    assert "Workspace" not in anybody.get(f"/p/{top}").text
+
+
 def test_login_returns_to_this_site_only(replica: Replica) -> None:
     for number, (wanted, leads) in enumerate(
         (("/settings", "/settings"), ("https://evil.example/", "/"), ("//evil.example", "/"))
