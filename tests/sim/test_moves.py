@@ -113,6 +113,31 @@ def test_a_mistyped_address_calls_a_person_and_is_corrected(
     run_virtual(walk)
 
 
+def test_of_two_new_members_none_is_added_before_both_can_be() -> None:
+    """The node of the second one is down, and comes back."""
+
+    async def walk() -> None:
+        world = topology_world(1, text_of(*THREE))
+        judge = TopologyJudge(world)
+        world.start_operator()
+        await world.until_whole()
+        await anyio.sleep(70)
+        world.power_cut("node6")
+        await anyio.sleep(30)
+        write_members(world, text_of(*THREE, "member-4", "member-5"))
+        await anyio.sleep(300)
+        assert {place.name for place in places_of(world)} == {*THREE}
+        calls = [hold.key for hold in (await holds_now(world))[0] if hold.wants_attention]
+        assert calls == ["membership/main_member-5"]
+        world.power_on("node6")
+        await world.until_whole(900)
+        judge.at_rest()
+        assert judge.violations == [], told(world)
+        assert len(places_of(world)) == 5
+
+    run_virtual(walk)
+
+
 @pytest.mark.slow
 def test_a_member_cut_off_by_its_network_is_replaced() -> None:
     """Its container runs on, and is there when the network is back."""

@@ -18,7 +18,6 @@ from queenright.core.kinds.postgres_cluster.losses.damage import copy_command
 from queenright.core.kinds.postgres_cluster.losses.findings import INTERRUPTED_COPY, cause_of_tag
 from queenright.core.kinds.postgres_cluster.places import with_place
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.fitting import why_not_here
 from queenright.core.kinds.postgres_cluster.topology.noting import note_members
 from queenright.core.kinds.postgres_cluster.topology.settled import (
     LASTS,
@@ -31,6 +30,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     why_not_settled,
     why_too_soon,
 )
+from queenright.core.kinds.postgres_cluster.topology.several import why_not_added
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival
 from queenright.core.kinds.postgres_cluster.topology.wellness import (
     why_not_at_rest,
@@ -63,7 +63,7 @@ def begin_joining(state: ClusterState, arrival: Arrival) -> AnyAction | Hold:
     """Return the note of a new member's place, or why it is not written now."""
     key = f"membership/{state.desired.name}_{arrival.name}"
     new = f"stands for {arrival.stands_for}" if arrival.stands_for else "new in the file"
-    if wrong := why_not_here(state, arrival):
+    if wrong := why_not_added(state, arrival):
         reason = f"member {arrival.name}: {new}, but not added ({wrong})"
         return Hold(key, reason, wants_attention=True)
     if obstacle := why_not_at_rest(state) or why_not_settled(state):

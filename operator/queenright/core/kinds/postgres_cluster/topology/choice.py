@@ -5,7 +5,8 @@ first. A member that does not answer goes before its successor starts; otherwise
 one is removed, so that there are never fewer members than the file wants. Last come those that
 leave and return: under another name, or where no node is free for a stand-in. A member whose place
 does not fit keeps nobody from a move, which may be what it waits for, and no other one from a spare
-node. Invariant: one change at a time, and nobody leaves to return where it can't.
+node; of several additions none begins before all can (``several``). Invariant: one change at a
+time, and nobody leaves to return where it can't.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     seatless,
     voters_of,
 )
+from queenright.core.kinds.postgres_cluster.topology.several import first_unfit
 from queenright.core.kinds.postgres_cluster.topology.wanted import LEAST_MEMBERS, Arrival
 from queenright.core.kinds.postgres_cluster.topology.wellness import serves_nobody
 from queenright.core.planning.service_context import answered_once
@@ -72,11 +74,13 @@ def next_change(state: ClusterState) -> Change | None:
         return for_good[0]
     elsewhere = [change for change in begun if wanted.comes_back(change.member.name)]
     coming: list[Change] = [*wanted.arriving, *stand_ins(state), *begun]
-    if wanted.arriving and why_not_here(state, wanted.arriving[0]):
+    unfit = first_unfit(state)
+    if unfit or (wanted.arriving and why_not_here(state, wanted.arriving[0])):
         note_of = state.desired.replacement.note_of
         replaced = (arrival for arrival in wanted.arriving if note_of(arrival.name) is not None)
         able = (arrival for arrival in replaced if not why_not_here(state, arrival))
-        coming = [*able, *stand_ins(state), *elsewhere, *wanted.arriving]
+        held = wanted.arriving if unfit is None else (unfit[0],)
+        coming = [*able, *stand_ins(state), *elsewhere, *held]
     return coming[0] if coming else None
 
 

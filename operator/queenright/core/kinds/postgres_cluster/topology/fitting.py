@@ -21,12 +21,14 @@ CLONE_SENDERS = 2
 """WAL senders that a base backup takes beside the replicas' streams."""
 
 
-def why_not_here(state: ClusterState, arrival: Arrival) -> str | None:
-    """Reason why a person has to act before this member can be added; None when nobody has to."""
-    return next(misfits(state, arrival), None)
+def why_not_here(state: ClusterState, arrival: Arrival, beside: int | None = None) -> str | None:
+    """Reason why a person has to act before this member can be added ``beside`` so many others
+    (None: the present ones); None when nobody has to."""
+    return next(misfits(state, arrival, beside), None)
 
 
-def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
+def misfits(state: ClusterState, arrival: Arrival, beside: int | None = None) -> Iterator[str]:
+    """Yield each reason for which this member can't be added beside so many others."""
     desired, swarm = state.desired, state.swarm
     node = swarm.node(arrival.node)
     if node is None or not arrival.address:
@@ -52,10 +54,11 @@ def misfits(state: ClusterState, arrival: Arrival) -> Iterator[str]:
         yield f"a Raft node answers at {where} already; stop what runs there"
     parameters = desired.settings.get("postgresql", {}).get("parameters", {})
     senders = read_whole(parameters.get("max_wal_senders", ""))
-    streams = len(desired.members) - 1
+    count = len(desired.members) if beside is None else beside
+    streams = count - 1
     if not moves and senders is not None and streams + CLONE_SENDERS > senders:
         yield (
-            f"max_wal_senders is {senders}, and {len(desired.members)} members need "
+            f"max_wal_senders is {senders}, and {count} members need "
             f"{streams} and {CLONE_SENDERS} more for a copy; write a higher one"
         )
 

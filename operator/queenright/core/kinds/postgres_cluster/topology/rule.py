@@ -23,6 +23,7 @@ from queenright.core.kinds.postgres_cluster.topology.noting import note_newcomer
 from queenright.core.kinds.postgres_cluster.topology.partners import bring_up_to_date
 from queenright.core.kinds.postgres_cluster.topology.removing import remove_member
 from queenright.core.kinds.postgres_cluster.topology.replacing import decide_replacement
+from queenright.core.kinds.postgres_cluster.topology.several import first_unfit
 from queenright.core.kinds.postgres_cluster.topology.unknown_voters import (
     remove_unknown_voter,
     unknown_voters,
@@ -73,6 +74,11 @@ def why_others_wait(state: ClusterState, change: Arrival | Leaving | None) -> st
     if change is None:
         return "another member is started first"
     name = change.name if isinstance(change, Arrival) else change.member.name
+    if (unfit := first_unfit(state)) is not None and unfit[0] == change:
+        return (
+            f"nobody is added before {name} can be: an even number of members survives no more "
+            "failures than one member fewer"
+        )
     return f"one change at a time: {name} comes first"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import pytest
 
@@ -12,7 +13,7 @@ from queenright.core.observed import Known, Observed, Unknown, voters_key
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.objects import MEMBERS_LABEL
 from tests.support.builders import desired, plan_for, status, swarm_of, three_nodes
-from tests.support.changed import with_member, with_node, with_settings
+from tests.support.changed import with_member, with_node, with_settings, with_swarm
 from tests.support.topology_worlds import (
     FIVE,
     after,
@@ -183,6 +184,89 @@ def test_too_few_wal_senders_are_told() -> None:
     plan = plan_for(deployed(1, 2, 3, 4), text_of(1, 2, 3, 4, 5, spec=spec))
     assert not any(key.startswith("note-members/") for key in keys(plan))
     assert "max_wal_senders is 4" in reason(plan, "membership/main_member-5")
+
+
+def notes_of(plan: Plan) -> list[str]:
+    return [key for key in keys(plan) if key.startswith("note-members/")]
+
+
+def labels_of(observed: Observed) -> Mapping[str, str]:
+    config = swarm_of(observed).config("main_cluster")
+    assert config is not None
+    return config.value.labels
+
+
+def calls(plan: Plan) -> list[str]:
+    return [hold.key for hold in plan.holds if hold.wants_attention]
+
+
+def test_of_several_members_none_is_added_while_one_can_not_be() -> None:
+    """The operator would rest at four members, which survive no more failures than three."""
+    plan = plan_for(with_node(deployed(1, 2, 3), "node6", state="down"), FIVE)
+    assert notes_of(plan) == []
+    assert "node node6 is down" in reason(plan, "membership/main_member-5")
+    assert calls(plan) == ["membership/main_member-5"]
+    told = reason(plan, "membership/main_member-4")
+    assert "nobody is added before member-5 can be" in told
+
+
+def test_the_last_of_several_members_needs_its_wal_senders_before_the_first_begins() -> None:
+    spec = "  postgresql: {parameters: {max_wal_senders: 4}}\n"
+    plan = plan_for(deployed(1, 2, 3), text_of(1, 2, 3, 4, 5, spec=spec))
+    assert notes_of(plan) == []
+    assert "max_wal_senders is 4, and 4 members need 3" in reason(plan, "membership/main_member-5")
+    assert calls(plan) == ["membership/main_member-5"]
+
+
+def test_the_label_of_the_last_of_several_members_has_to_be_free() -> None:
+    """It gets the number after that of the one before it."""
+    plan = plan_for(with_node(deployed(1, 2, 3), "node7", labels={"pg-node": "5"}), FIVE)
+    assert notes_of(plan) == []
+    assert "node7 has the label pg-node=5" in reason(plan, "membership/main_member-5")
+
+
+def test_one_of_several_members_that_has_begun_goes_on() -> None:
+    observed = deployed(1, 2, 3)
+    observed = after(observed, plan_for(observed, FIVE).actions[0])
+    plan = plan_for(with_node(observed, "node6", state="down"), FIVE)
+    assert keys(plan)[0] == "label-node/node5"
+    observed = joined(status("member-4", "member-1"))
+    plan = plan_for(with_node(observed, "node6", state="down"), FIVE)
+    assert keys(plan)[0] == "label-config/main_cluster", "member-4 stays, and is whole"
+
+
+def test_an_even_number_that_is_meant_waits_for_nobody() -> None:
+    text = text_of(1, 2, 3, 4, 5, 6, spec="  acknowledge: [evenMembers]\n")
+    observed = with_node(deployed(1, 2, 3), "node7", state="down")
+    assert notes_of(plan_for(observed, text))
+
+
+def test_members_that_grow_wait_for_none_that_takes_a_place() -> None:
+    """Two more and another name: the third new one needs more WAL senders than there are."""
+    assert notes_of(plan_for(deployed(1, 2, 3), text_of(1, 2, 4, 5, 6)))
+
+
+def test_members_that_take_the_places_of_dead_ones_wait_for_nobody() -> None:
+    """Both of five are dead, and gone from the places: their lines name other nodes."""
+    text = FIVE.replace("node: node5", "node: node7").replace("node: node6", "node: node8")
+    observed = with_node(deployed(1, 2, 3, 4, 5), "node5", state="down")
+    observed = with_node(observed, "node6", state="down")
+    for name in ("member-4", "member-5"):
+        observed = with_member(observed, name, Unknown("timed out"))
+    observed = with_raft_nodes(observed, raft_nodes([1, 2, 3, 4, 5], down=[4, 5]))
+    spare = dataclasses.replace(
+        swarm_of(observed).nodes[-1], id="id-node8", name="node8", address="10.77.0.18"
+    )
+    observed = with_swarm(observed, nodes=(*swarm_of(observed).nodes, spare))
+    for _ in range(20):
+        plan = plan_for(observed, text)
+        names = [place.name for place in decode_places(labels_of(observed)[MEMBERS_LABEL])]
+        if len(names) == 3:
+            break
+        observed = after(observed, plan.actions[0])
+    assert names == ["member-1", "member-2", "member-3"]
+    observed = with_node(observed, "node8", state="down")
+    until(observed, text, "note-members/main_cluster")
 
 
 def test_nothing_begins_before_the_cluster_was_whole() -> None:

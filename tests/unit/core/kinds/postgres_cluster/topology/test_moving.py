@@ -169,6 +169,14 @@ def test_a_place_that_does_not_fit_keeps_nobody_from_a_move(*, stands: bool) -> 
     assert refusal(plan, observed) is None
 
 
+def test_additions_that_wait_for_a_move_do_not_keep_it_from_beginning() -> None:
+    """The fifth member is to be where the third one is, which moves away from there."""
+    text = text_of(1, 2, 3, 4, 5).replace("member-3, node: node4", "member-3, node: node7")
+    text = text.replace("member-5, node: node6", "member-5, node: node4")
+    plan = plan_for(deployed(1, 2, 3), text)
+    assert places_noted(plan)[3].name == "member-3-moved"
+
+
 def test_the_only_member_stays_where_it_is() -> None:
     observed, alone = deployed(1, 2, 3), text_of(1, spec="  acknowledge: [noFailover]\n")
     for _ in range(60):
