@@ -16,7 +16,7 @@ import { isLinking } from "./plugins";
 import type { Session } from "./session";
 import { slash } from "./slash";
 import { Menus } from "./slash_menu";
-import { LinkForm, Toolbar } from "./toolbar";
+import { Toolbar } from "./toolbar";
 import { upload } from "./uploads";
 
 /** A task with its box; a click on the box is an edit. */
@@ -129,6 +129,20 @@ function DoubtfulPlaces(given: { session: Session; state: EditorState }) {
   return part ? <part.Doubts {...given} /> : null;
 }
 
+/** The question for a link's address; its part is fetched when the editor is open. */
+function Linking({ view }: { view: EditorView }) {
+  const [part, setPart] = useState<typeof import("./link_form")>();
+  useEffect(
+    () =>
+      void import("./link_form").then(setPart, () => {
+        isLinking.value = false;
+        notice.value = words.value.notReached;
+      }),
+    [],
+  );
+  return part ? <part.LinkForm view={view} /> : null;
+}
+
 /** The pictures of other sites, fetched when there are any. */
 function Foreign({ view, session, doc }: { view: EditorView; session: Session; doc: Node }) {
   const [part, setPart] = useState<typeof import("./foreign")>();
@@ -201,6 +215,8 @@ export function Editing({ node, from, done }: Given) {
     setView(made);
     made.focus();
     goTo(made, from);
+    // It is asked for by a key, and what is typed next is for its field: it has to be there.
+    void import("./link_form").catch(() => undefined);
     const colours = import("../screens/reading/highlight").then((found) => found.colourCode());
     return () => {
       void colours.then((end) => end()).catch(() => undefined);
@@ -216,7 +232,7 @@ export function Editing({ node, from, done }: Given) {
       </h1>
       {view && session && <Toolbar view={view} state={session.state} />}
       {view && session && <Menus view={view} state={session.state} />}
-      {view && isLinking.value && <LinkForm view={view} />}
+      {view && isLinking.value && <Linking view={view} />}
       {session?.saving === "refused" && (
         <p class="refused" role="alert">
           {w.refused(session.reason)}

@@ -2,6 +2,7 @@
  * A handle beside the block under the mouse: who drags it moves the block between other blocks of the
  * page, a click selects it. The keyboard's way is Alt with an arrow key (`move.ts`).
  */
+import { dropCursor } from "prosemirror-dropcursor";
 import { closeHistory } from "prosemirror-history";
 import { type EditorState, NodeSelection } from "prosemirror-state";
 import type { Mapping } from "prosemirror-transform";
@@ -12,6 +13,10 @@ interface Place {
   at: number;
   dom: HTMLElement;
 }
+
+/** The line where a text or a file would be dropped. */
+export const dropLine = (view: EditorView) =>
+  dropCursor({ class: "drop-cursor", color: false }).spec.view?.(view);
 
 export class Handle {
   readonly #dom = document.createElement("div");

@@ -7,19 +7,18 @@
 import type { Node } from "prosemirror-model";
 import { type EditorState, PluginKey, type Transaction } from "prosemirror-state";
 import { ApiError } from "../api/client";
+import { isCurrent } from "../api/signed_in";
 import { makeId } from "../app/presence";
 import { notice } from "../app/store";
 import { words } from "../app/words";
 import { take } from "../sync/drafts";
-import { keepAccepted } from "../sync/accepted_files";
 import { forgetUpload, keepFile, keepUpload } from "../sync/kept_files";
 import type { KeptUpload } from "../sync/stored";
-import { type Begun, FileUpload, type Stored } from "../sync/upload";
+import type { Begun, FileUpload, Stored } from "../sync/upload";
 import { placeOf } from "./kept_place";
 import { mark, node } from "./keys";
 import { showLostSoon } from "./lost_text";
 import type { Session } from "./session";
-import { wire } from "./upload_wire";
 
 export const SHOWN = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/;
 
@@ -77,14 +76,17 @@ export class Upload {
     this.reason = "";
     this.show();
     if (!file) return;
-    this.#sending ??= new FileUpload(
-      session.page,
-      file,
-      wire(kept.id),
-      (how) => this.#begun(how),
-      kept.begun,
-    );
+    const isSame = isCurrent();
     try {
+      const { FileUpload, keepAccepted, wire } = await import("./send_upload");
+      if (this.#stopping.signal.aborted) return;
+      this.#sending ??= new FileUpload(
+        session.page,
+        file,
+        wire(kept.id, isSame),
+        (how) => this.#begun(how),
+        kept.begun,
+      );
       const stored = await this.#sending.run(this.#stopping.signal, (bytes) => {
         this.share = bytes / Math.max(1, file.size);
         this.show();

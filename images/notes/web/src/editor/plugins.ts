@@ -1,6 +1,5 @@
 /** The plugins of an editor, in their order. */
 import { signal } from "@preact/signals";
-import { dropCursor } from "prosemirror-dropcursor";
 import { gapCursor } from "prosemirror-gapcursor";
 import { moved } from "../app/presence";
 import { carets } from "./carets";
@@ -39,7 +38,6 @@ export const plugins = (page: string, seq: number, session: () => Session | unde
       return true;
     },
   ),
-  dropCursor({ class: "drop-cursor", color: false }),
   gapCursor(),
   handles(),
   large(),

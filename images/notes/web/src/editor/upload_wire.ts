@@ -13,9 +13,11 @@ export async function checksum(bytes: Blob): Promise<Record<string, string>> {
   return { "upload-checksum": `sha256=${digits.join("")}` };
 }
 
-/** With the `key` the server makes one attachment of the file, however often it is sent. */
-export function wire(key: string): Wire {
-  const isSame = isCurrent();
+/**
+ * With the `key` the server makes one attachment of the file, however often it is sent; `isSame` tells if the person
+ * still is signed in who began.
+ */
+export function wire(key: string, isSame = isCurrent()): Wire {
   const pathOf = (page: string): string => {
     // The file of one person is never sent under another one's name.
     if (!isSame()) throw new EndedError(page);
