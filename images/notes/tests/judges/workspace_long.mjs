@@ -3,7 +3,7 @@
 import { holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
-const { ada, long, other, blocks } = JSON.parse(given);
+const { ada, long, other, rows, blocks } = JSON.parse(given);
 
 const drawn = (page) => page.locator('article .prose > *').count();
 const place = (page) => page.evaluate(() => document.getElementById('main').scrollTop);
@@ -25,6 +25,76 @@ async function until(look) {
     await new Promise((done) => { setTimeout(done, 100); });
   }
   return false;
+}
+
+/** How far the caret is below the bars of the editor, and above the lower end of the screen; null if it is nowhere. */
+const room = (page) => page.evaluate(() => new Promise((done) => {
+  const look = () => {
+    const range = getSelection().getRangeAt(0);
+    const found = range.getClientRects()[0] ?? range.startContainer.getBoundingClientRect?.();
+    const bars = document.querySelector('.toolbars').getBoundingClientRect();
+    done(found ? [found.top - bars.bottom, innerHeight - found.bottom] : null);
+  };
+  requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(look), 20));
+}));
+
+/** Presses a key often; the worst room that the caret had, and how many steps the page was scrolled. */
+async function pressed(page, key, times) {
+  let [worst, scrolls, before] = [Infinity, 0, await place(page)];
+  for (let turn = 0; turn < times; turn += 1) {
+    await page.keyboard.press(key);
+    worst = Math.min(worst, ...(await room(page) ?? [-Infinity]));
+    const now = await place(page);
+    if (now !== before) scrolls += 1;
+    before = now;
+  }
+  return { worst, scrolls };
+}
+
+/** The line that is edited is never below the bars, nor below the screen: in the text, in a table, on a phone. */
+async function uncovered() {
+  for (const [where, size] of [['wide', { width: 1200, height: 700 }], ['on a phone', { width: 390, height: 700 }]]) {
+    const { context, page } = await newPage({ bypassCSP: false, viewport: size }, 30_000);
+    await signIn(page, base, ada);
+    await page.goto(`${base}/w/p/${rows}`);
+    await page.getByText('The last line.').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+    const text = page.getByRole('textbox', { name: 'Text of the page' });
+    await text.waitFor();
+    const at = async (words) => {
+      await text.getByText(words, { exact: true }).first().evaluate((one) => one.scrollIntoView({ block: 'center' }));
+      await text.getByText(words, { exact: true }).first().click();
+      await page.waitForTimeout(200);
+    };
+    await at('Line 60.');
+    const up = await pressed(page, 'ArrowUp', 20);
+    holds(`${where}, the caret that goes up is not below the bar`, up.worst >= 0 && up.scrolls > 3 || (console.log(up), false));
+    const down = await pressed(page, 'ArrowDown', 30);
+    holds(`${where}, the caret that goes down stays on the screen`, down.worst >= 0 && down.scrolls > 3 || (console.log(down), false));
+    // A wheel has brought the line below the bar; what is typed there is seen.
+    await at('Line 60.');
+    await text.getByText('Line 60.', { exact: true }).evaluate((one) => {
+      const main = document.getElementById('main');
+      main.scrollTop += one.getBoundingClientRect().top - main.getBoundingClientRect().top - 2;
+    });
+    const typed = await pressed(page, 'x', 1);
+    holds(`${where}, what is typed below the bar is seen`, typed.worst >= 0 || (console.log(typed), false));
+    await page.keyboard.press('Backspace');
+    await at('cell 30');
+    const rowsUp = await pressed(page, 'Shift+Tab', 40);
+    holds(`${where}, so is the caret in a table`, rowsUp.worst >= 0 && rowsUp.scrolls > 3 || (console.log(rowsUp), false));
+    await text.getByText('Line 62.', { exact: true }).click();
+    await text.getByText('cell 30', { exact: true }).evaluate((one) => {
+      const main = document.getElementById('main');
+      const bars = document.querySelector('.toolbars').getBoundingClientRect();
+      main.scrollTop += one.getBoundingClientRect().top - bars.bottom - 4;
+    });
+    await text.getByText('cell 30', { exact: true }).click();
+    await page.waitForTimeout(200);
+    const clicked = await room(page);
+    holds(`${where}, the bar of the table does not cover the cell that was clicked`, clicked[0] >= 0 || (console.log(clicked), false));
+    await context.close();
+  }
 }
 
 await judge(async () => {
@@ -103,4 +173,5 @@ await judge(async () => {
   const stopped = await settled(page, place);
   holds('who stops editing is where they were', Math.abs(stopped - edited) < 300);
   holds('all of it is there', await drawn(page) === blocks);
+  await uncovered();
 });

@@ -16,7 +16,7 @@ import { isLinking } from "./plugins";
 import type { Session } from "./session";
 import { slash } from "./slash";
 import { Menus } from "./slash_menu";
-import { Toolbar } from "./toolbar";
+import { edges, Toolbar } from "./toolbar";
 import { upload } from "./uploads";
 
 /** A task with its box; a click on the box is an edit. */
@@ -78,6 +78,8 @@ function mount(place: HTMLElement, session: Session): EditorView {
       "aria-describedby": "editor-keys",
       class: "prose",
     },
+    scrollThreshold: edges(() => view, 0),
+    scrollMargin: edges(() => view, 5),
     nodeViews: { taskItem, listItem: taskItem },
     handleClickOn(_view, _pos, one, at, event, isDirect) {
       const { type } = one;

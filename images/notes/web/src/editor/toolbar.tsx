@@ -1,8 +1,8 @@
-/** The toolbar of the editor, one stop of the Tab key. */
+/** The toolbar of the editor, one stop of the Tab key, and the room that it takes from the text. */
 import { toggleMark } from "prosemirror-commands";
 import type { Command, EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
 import { tableCommands } from "./blocks";
 import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
@@ -53,9 +53,40 @@ function tools(state: EditorState): Tool[] {
   ];
 }
 
+const GAP = 8;
+const bars = (view: EditorView): HTMLElement | null | undefined =>
+  view.dom.closest(".editing")?.querySelector<HTMLElement>(".toolbars");
+
+/** The edges of the screen where the editor shows no caret: the bars lie over the text. */
+export const edges = (view: () => EditorView, gap: number) => ({
+  ...{ left: gap, right: gap, bottom: gap },
+  get top() {
+    return (bars(view())?.offsetHeight ?? 0) + gap;
+  },
+});
+
+/** Keeps what scrolls clear of the bars, and shows the caret that a further bar has just covered. */
+function keepClear(view: EditorView): (() => void) | undefined {
+  const [main, found] = [document.getElementById("main"), bars(view)];
+  if (!main || !found) return undefined;
+  const watched = new ResizeObserver(() => {
+    const height = found.offsetHeight;
+    main.style.scrollPaddingTop = `${height + GAP}px`;
+    const { top } = view.coordsAtPos(view.state.selection.head);
+    const covered = found.getBoundingClientRect().bottom - top;
+    if (covered > 0 && covered <= height) main.scrollTop -= covered + GAP;
+  });
+  watched.observe(found);
+  return () => {
+    watched.disconnect();
+    main.style.scrollPaddingTop = "";
+  };
+}
+
 /** The bars above the text; that of tables only while the caret is in one. */
 export function Toolbar({ view, state }: { view: EditorView; state: EditorState }) {
   const w = words.value;
+  useLayoutEffect(() => keepClear(view), [view]);
   const ofTable = tableCommands().map(({ name, run }) => ({ sign: name, name, run }));
   return (
     <div class="toolbars">
