@@ -1,17 +1,19 @@
 """Reasons why a member can't be where the file has it, which a person has to mend.
 
 Decides from the document, the swarm's nodes and what answers there. Invariant: a node that another
-member needs, or that is not ready, takes nobody.
+member needs, that is not ready, or whose address the access rules reject, takes nobody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.desired.services import service_name
 from queenright.core.kinds.postgres_cluster.places import numbers_of, with_place, without_place
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.topology.replaced import is_within
 from queenright.core.kinds.postgres_cluster.topology.settled import is_silent, raft_address
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival, arrival_key
 from queenright.core.observed import Known, Node
@@ -34,6 +36,8 @@ def misfits(state: ClusterState, arrival: Arrival, beside: int | None = None) ->
     if node is None or not arrival.address:
         yield f"the swarm has no node {arrival.node}; add that node, or correct the file"
         return
+    if rejected := why_rejected(state, arrival):
+        yield rejected
     for place in desired.topology.places:
         if arrival.name == place.name:
             continue  # it moves, and its former place is free by then
@@ -61,6 +65,17 @@ def misfits(state: ClusterState, arrival: Arrival, beside: int | None = None) ->
             f"max_wal_senders is {senders}, and {count} members need "
             f"{streams} and {CLONE_SENDERS} more for a copy; write a higher one"
         )
+
+
+def why_rejected(state: ClusterState, arrival: Arrival) -> str:
+    """Reason why the others reject this member's connections; empty where they do not."""
+    subnet = state.desired.topology.lan_subnet
+    if not subnet or is_within(arrival.address, IPv4Network(subnet)):
+        return ""
+    return (
+        f"{arrival.node} has the address {arrival.address}, which is outside lanSubnet {subnet}; "
+        "write an address: inside it, or another node"
+    )
 
 
 def answers_there(state: ClusterState, arrival: Arrival) -> bool:

@@ -61,6 +61,8 @@ class Topology:
     standing: frozenset[str] = frozenset()
     """The stand-ins that have their place, and do not go."""
     unfit: tuple[tuple[str, str], ...] = ()
+    lan_subnet: str = ""
+    """The network from which alone members may connect."""
 
     @property
     def asked(self) -> tuple[Arrival, ...]:
@@ -157,6 +159,7 @@ def topology_of(
         renaming=tuple(renaming.items()),
         standing=standing,
         unfit=tuple(unfit.items()),
+        lan_subnet=str(cluster.spec.lan_subnet),
     )
 
 

@@ -152,6 +152,10 @@ def test_a6_replicas_take_the_new_partners_and_the_leader_waits() -> None:
         (lambda o: with_node(o, "node5", availability="drain"), "set to drain"),
         (lambda o: with_node(o, "node5", labels={"pg-node": "9"}), "has the label pg-node=9"),
         (lambda o: with_node(o, "node7", labels={"pg-node": "4"}), "node7 has the label"),
+        (
+            lambda o: with_node(o, "node5", address="192.168.1.5"),
+            "node5 has the address 192.168.1.5, which is outside lanSubnet 10.77.0.0/24",
+        ),
     ],
 )
 def test_a_node_that_is_not_fit_is_told(change: object, why: str) -> None:

@@ -169,6 +169,15 @@ def test_a_place_that_does_not_fit_keeps_nobody_from_a_move(*, stands: bool) -> 
     assert refusal(plan, observed) is None
 
 
+def test_a_member_moves_to_no_address_from_which_others_reject_it() -> None:
+    plan = plan_for(with_node(deployed(1, 2, 3), "node5", address="192.168.1.5"), MOVED)
+    assert keys(plan) == []
+    assert "192.168.1.5, which is outside lanSubnet" in reason(plan, "membership/main_member-3")
+    written = MOVED.replace("node: node5", "node: node5, address: 10.77.0.15")
+    plan = plan_for(with_node(deployed(1, 2, 3), "node5", address="192.168.1.5"), written)
+    assert places_noted(plan)[3].address == "10.77.0.15"
+
+
 def test_additions_that_wait_for_a_move_do_not_keep_it_from_beginning() -> None:
     """The fifth member is to be where the third one is, which moves away from there."""
     text = text_of(1, 2, 3, 4, 5).replace("member-3, node: node4", "member-3, node: node7")
