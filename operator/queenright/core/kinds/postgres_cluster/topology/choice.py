@@ -85,15 +85,22 @@ def next_change(state: ClusterState) -> Change | None:
 
 
 def stand_ins(state: ClusterState) -> Iterator[Arrival]:
-    """Yield the stand-ins that are to be added, of members that move and answer."""
+    """Yield the stand-ins that can be added now, of members that move and answer."""
+    for _, stand_in in covered_moves(state):
+        if not why_not_here(state, stand_in):
+            yield stand_in
+
+
+def covered_moves(state: ClusterState) -> Iterator[tuple[Arrival, Arrival]]:
+    """Yield the new place and the stand-in of each member that moves and answers, if a stand-in is
+    still to come."""
     for move in state.desired.topology.moving:
         stand_in, member = move.stand_in, state.member(move.to.name)
         if stand_in is None or move.is_standing or member is None or is_silent(state, member):
             continue
         if state.desired.replacement.note_of(move.to.name) is not None:
             continue  # the note goes: the member is alive
-        if not why_not_here(state, stand_in):
-            yield stand_in
+        yield move.to, stand_in
 
 
 def why_not_go(state: ClusterState, name: str) -> str | None:

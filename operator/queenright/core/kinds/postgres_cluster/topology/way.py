@@ -1,7 +1,7 @@
 """The whole way from the present members to the file's, in numbered steps, for people to read.
 
 Decides nothing: each pass takes the next step anew (``choice``). The order is the one in which
-passes come to the steps if no member dies meanwhile.
+passes come to the steps if no member dies meanwhile, and what keeps the edit from beginning passes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.adding import quorum
-from queenright.core.kinds.postgres_cluster.topology.choice import stand_ins
+from queenright.core.kinds.postgres_cluster.topology.choice import covered_moves
+from queenright.core.kinds.postgres_cluster.topology.fitting import misfits
 from queenright.core.kinds.postgres_cluster.topology.settled import is_silent
 from queenright.core.kinds.postgres_cluster.topology.wanted import Arrival
 from queenright.core.planning.plan import Hold
@@ -32,7 +33,7 @@ def steps_of(state: ClusterState) -> Iterator[str]:
     topology, voters = state.desired.topology, len(state.desired.members)
     leaving = [m for m in state.desired.members if m.name in topology.leaving]
     first = [member for member in leaving if is_silent(state, member)]
-    seats = [*stand_ins(state)]
+    seats = [*seats_of(state)]
     covered = {arrival.stands_for for arrival in seats}
     for member in first:
         yield from departure(state, member, voters)
@@ -70,6 +71,14 @@ def steps_of(state: ClusterState) -> Iterator[str]:
             "the replicas restart, one at a time, with the new list of Raft partners "
             f"({voters - 1} of {voters} meanwhile, {quorum(voters)}); the leader {last}"
         )
+
+
+def seats_of(state: ClusterState) -> Iterator[Arrival]:
+    """Yield the stand-ins that are to be added, now or as soon as the new node can take a member;
+    what keeps the stand-in alone away (``max_wal_senders``) has the member move in place."""
+    for to, stand_in in covered_moves(state):
+        if {*misfits(state, stand_in)} <= {*misfits(state, to)}:
+            yield stand_in
 
 
 def departure(state: ClusterState, member: DesiredMember, voters: int) -> Iterator[str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from queenright.core.observed import Observed
 from tests.support.builders import plan_for
+from tests.support.changed import with_node
 from tests.support.moving_worlds import (
     MOVED,
     RENAMED,
@@ -65,6 +68,27 @@ def test_the_plan_has_the_whole_way_of_a_move() -> None:
         ),
         restarts(3),
     ]
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [{"state": "down"}, {"labels": {"pg-node": "9"}}, {"address": "192.168.1.5"}],
+    ids=str,
+)
+def test_a_move_that_can_not_begin_has_the_way_that_it_will_take(spoilt: dict[str, object]) -> None:
+    """Not the one in place, by which the member would leave for a node that can't take it."""
+    observed = with_node(deployed(1, 2, 3), "node5", **spoilt)
+    assert not any("main" in action.key for action in plan_for(observed, MOVED).actions)
+    steps = way(MOVED, observed)
+    assert steps == way(MOVED, deployed(1, 2, 3))
+    assert steps[0].startswith("member-3-moved starts on node5")
+
+
+def test_a_move_without_room_for_a_stand_in_has_the_way_in_place() -> None:
+    few = MOVED + "  postgresql: {parameters: {max_wal_senders: 3}}\n"
+    in_place = "member-3 on node4 stops, without its vote"
+    assert way(few, deployed(1, 2, 3))[0].startswith(in_place)
+    assert way(few, with_node(deployed(1, 2, 3), "node5", state="down"))[0].startswith(in_place)
 
 
 def test_the_plan_has_the_whole_way_of_a_replacement() -> None:
