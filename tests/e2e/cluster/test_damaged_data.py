@@ -88,7 +88,7 @@ def obey(deployment: Deployment, node: str, hold: str) -> None:
     """Run the command of a hold, in a member's container as docs/guide.md has it. Where Patroni
     does not take it, the member's next container does."""
     lab = deployment.lab
-    words = hold.partition("patronictl ")[2].split()[:3]
+    words = hold.partition("patronictl -c /tmp/patroni.yml ")[2].split()[:3]
     assert words == ["reinit", "main", MEMBERS[node]]
     leader = leader_node(lab)
     container = container_of(lab.node(leader), f"main_{MEMBERS[leader]}")

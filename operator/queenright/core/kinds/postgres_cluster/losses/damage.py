@@ -22,6 +22,8 @@ STARTS = timedelta(seconds=120)
 """The time after which a hold names a start: a recovery may take longer, and one without end does,
 of a PostgreSQL that each connection ends."""
 STARTING = "starting"
+SERVICE_NAME = "com.docker.swarm.service.name"
+"""Label of a container, by which one of just this service is found."""
 
 
 def damage_holds(state: ClusterState) -> Iterator[Hold]:
@@ -120,9 +122,15 @@ def advice(state: ClusterState, member: DesiredMember) -> str:
     keep = ""
     if last is not None and last.member == member.name:
         keep = f", after you saved it (it led on timeline {last.timeline})"
-    return f"{look}; to replace its data by the leader's{keep}: {copy_command(state, member)}"
+    return f"{look}; to replace its data by the leader's{keep}, {copy_command(state, member)}"
 
 
 def copy_command(state: ClusterState, member: DesiredMember) -> str:
-    """Return the command that has a member copy its data anew."""
-    return f"patronictl reinit {state.desired.name} {member.name}"
+    """Return the command that has a member copy its data anew, and the node on which to type it:
+    the leader's, whose container has patronictl's configuration and is sure to run."""
+    runs = state.leader or member
+    container = f"$(docker ps -qf label={SERVICE_NAME}={runs.service.name})"
+    return (
+        f"type on {runs.node}: docker exec -it {container} patronictl -c /tmp/patroni.yml reinit "
+        f"{state.desired.name} {member.name}"
+    )

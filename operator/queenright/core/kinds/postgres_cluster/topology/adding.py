@@ -173,8 +173,7 @@ def copy_anew(state: ClusterState, member: DesiredMember) -> AnyAction | Hold | 
         return Hold(
             key,
             f"member {member.name}: has no usable data and copies none{told}; if its data "
-            "directory may go, ask Patroni for a new copy: "
-            f"{copy_command(state, member)}",
+            f"directory may go, {copy_command(state, member)}",
             wants_attention=seen >= HANGS,
         )
     if seen < HANGS and not is_interrupted(state, member, status):

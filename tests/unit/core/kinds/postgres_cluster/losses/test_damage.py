@@ -45,7 +45,11 @@ def test_a_member_that_does_not_serve_for_a_minute_is_shown_with_the_command(sta
     hold = held(answering(state))
     assert hold is not None
     assert hold.wants_attention
-    assert hold.reason.endswith("patronictl reinit main member-2")
+    assert hold.reason.endswith(
+        "type on node2: docker exec -it $(docker ps -qf "
+        "label=com.docker.swarm.service.name=main_member-1) "
+        "patronictl -c /tmp/patroni.yml reinit main member-2"
+    )
 
 
 def silent(seen_s: float = 60.0) -> Observed:
@@ -60,7 +64,7 @@ def test_a_member_whose_raft_node_answers_alone_is_shown_with_the_command() -> N
     assert hold is not None
     assert hold.wants_attention
     assert_words(hold)
-    assert "patronictl reinit main member-2" in hold.reason
+    assert "patronictl -c /tmp/patroni.yml reinit main member-2" in hold.reason
 
 
 @pytest.mark.parametrize(

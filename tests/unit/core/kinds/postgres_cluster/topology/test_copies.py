@@ -143,4 +143,6 @@ def test_a_member_that_once_had_data_is_not_emptied() -> None:
     seen = {**observed.seen_s_ago, hung_key("main_member-3"): 100.0}
     plan = plan_for(dataclasses.replace(observed, seen_s_ago=seen))
     assert not plan.actions
-    assert "patronictl reinit main member-3" in reason(plan, "membership/main_member-3")
+    told = reason(plan, "membership/main_member-3")
+    assert "type on node2: docker exec -it $(docker ps" in told
+    assert "patronictl -c /tmp/patroni.yml reinit main member-3" in told
