@@ -24,6 +24,7 @@ from notes.edits import bursts, moments, retention
 from notes.events import stream
 from notes.files import serve, uploads
 from notes.http import openapi
+from notes.http.compression import json_response
 from notes.http.routing import Operation
 from notes.invitations import api as invitations
 from notes.jobs import api as jobs
@@ -126,7 +127,7 @@ def openapi_json() -> bytes:
 def document_routes() -> list[Route]:
     """The route of the OpenAPI document."""
 
-    async def serve(_: Request) -> Response:
-        return Response(openapi_json(), media_type="application/json")
+    async def serve(request: Request) -> Response:
+        return await json_response(request, openapi_json())
 
     return [Route("/api/v1/openapi.json", serve)]

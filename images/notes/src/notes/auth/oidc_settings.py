@@ -47,7 +47,7 @@ class OidcState(msgspec.Struct, frozen=True):
     admin_group: str | None = None
 
 
-@table("GET", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
+@table("GET", "/api/v1/settings/oidc", scope="admin", main_site_only=True, has_secret=True)
 async def get_oidc(call: Call) -> OidcState:
     """The settings of the identity provider in use."""
     oidc = await call.app.sign_on.configured()
@@ -60,7 +60,7 @@ async def get_oidc(call: Call) -> OidcState:
     )
 
 
-@table("PUT", "/api/v1/settings/oidc", scope="admin", main_site_only=True)
+@table("PUT", "/api/v1/settings/oidc", scope="admin", main_site_only=True, has_secret=True)
 async def put_oidc(call: Call, body: OidcIn) -> OidcState:
     """Set the identity provider; refused if the environment sets it."""
     oidc = await checked(call, body)

@@ -67,7 +67,14 @@ class Trial(msgspec.Struct, frozen=True):
     result: Result | None
 
 
-@table("POST", "/api/v1/settings/oidc/trials", scope="admin", status=201, main_site_only=True)
+@table(
+    "POST",
+    "/api/v1/settings/oidc/trials",
+    scope="admin",
+    status=201,
+    main_site_only=True,
+    has_secret=True,
+)
 async def post_oidc_trial(call: Call, body: OidcIn) -> Trial:
     """Begin a trial of settings; it changes nothing for others."""
     oidc = await checked(call, body)
@@ -88,14 +95,22 @@ async def post_oidc_trial(call: Call, body: OidcIn) -> Trial:
     return _trial(made, oidc, None)
 
 
-@table("GET", "/api/v1/settings/oidc/trials/{id}", scope="admin", main_site_only=True)
+@table(
+    "GET", "/api/v1/settings/oidc/trials/{id}", scope="admin", main_site_only=True, has_secret=True
+)
 async def get_oidc_trial(call: Call, id: UUID) -> Trial:
     """Get a trial that you began, with its result."""
     oidc, result = await _own(call, id)
     return _trial(id, oidc, result and _said(result, call.spoken))
 
 
-@table("POST", "/api/v1/settings/oidc/trials/{id}/use", scope="admin", main_site_only=True)
+@table(
+    "POST",
+    "/api/v1/settings/oidc/trials/{id}/use",
+    scope="admin",
+    main_site_only=True,
+    has_secret=True,
+)
 async def use_oidc_trial(call: Call, id: UUID) -> OidcState:
     """Make the settings of a successful trial those for everybody."""
     check_stored(call)

@@ -48,7 +48,7 @@ class NewToken(Token, frozen=True):
     secret: str = ""
 
 
-@table("GET", "/api/v1/tokens")
+@table("GET", "/api/v1/tokens", has_secret=True)
 async def list_tokens(call: Call) -> list[Token]:
     """List your API tokens."""
     rows = await call.app.db.all(
@@ -59,7 +59,7 @@ async def list_tokens(call: Call) -> list[Token]:
     return [Token(**row) for row in rows]
 
 
-@table("POST", "/api/v1/tokens", scope="write", status=201)
+@table("POST", "/api/v1/tokens", scope="write", status=201, has_secret=True)
 async def post_token(call: Call, body: TokenIn) -> NewToken:
     """Create an API token; its secret is shown only in this answer."""
     who = call.viewer

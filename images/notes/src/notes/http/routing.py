@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from notes.http.buffers import Body
+from notes.http.compression import json_response
 from notes.http.context import Call
 from notes.http.problems import Problem, invalid
 from notes.http.viewer import Scope
@@ -56,6 +57,7 @@ class Operation:
     main_site_only: bool
     statuses: tuple[int, ...]
     body_bytes: int
+    has_secret: bool
     decoder: msgspec.json.Decoder[Any] | None = field(default=None)
 
     @property
@@ -85,10 +87,13 @@ class Table:
         main_site_only: bool = False,
         statuses: Sequence[int] = (),
         body_bytes: int = JSON_LIMIT_BYTES,
+        has_secret: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Declares a handler. With `scope` None anybody may call it.
 
         `statuses` are other successful statuses; for these the handler returns a `Response`.
+        An answer with a link, a token, or settings of the sign-on `has_secret`: its length must
+        not tell what is in it, so it is never compressed.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -114,6 +119,7 @@ class Table:
                     main_site_only,
                     tuple(statuses),
                     body_bytes,
+                    has_secret,
                     msgspec.json.Decoder(body) if body is not None else None,
                 )
             )
@@ -167,9 +173,10 @@ async def _run(operation: Operation, call: Call) -> Response:
         return result
     if result is None:
         return Response(status_code=operation.status)
-    return Response(
-        _encode(result), operation.status, {"cache-control": "no-store"}, "application/json"
-    )
+    content, headers = _encode(result), {"cache-control": "no-store"}
+    if operation.has_secret:
+        return Response(content, operation.status, headers, "application/json")
+    return await json_response(request, content, operation.status, headers)
 
 
 def _path_value(name: str, text: str, kind: Any) -> Any:

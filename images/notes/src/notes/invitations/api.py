@@ -97,14 +97,16 @@ def _invitation(row: DictRow) -> Invitation:
     return Invitation(**{k: v for k, v in row.items() if k != "roles"} | {"spaces": spaces})
 
 
-@table("GET", "/api/v1/invitations", scope="admin", main_site_only=True)
+@table("GET", "/api/v1/invitations", scope="admin", main_site_only=True, has_secret=True)
 async def list_invitations(call: Call) -> list[Invitation]:
     """List invitations, newest first: also those that were accepted, or have expired, lately."""
     rows = await call.app.db.all(_LISTED + " ORDER BY i.made_at DESC, i.id")
     return [_invitation(row) for row in rows]
 
 
-@table("POST", "/api/v1/invitations", scope="admin", status=201, main_site_only=True)
+@table(
+    "POST", "/api/v1/invitations", scope="admin", status=201, main_site_only=True, has_secret=True
+)
 async def post_invitation(call: Call, body: InvitationIn) -> NewInvitation:
     """Invite a person; the link is shown only in this answer, and nothing is sent.
 

@@ -124,7 +124,7 @@ async def _one(call: Call, share_id: UUID) -> DictRow:
         raise not_found("link") from None
 
 
-@table("GET", "/api/v1/nodes/{id}/shares")
+@table("GET", "/api/v1/nodes/{id}/shares", has_secret=True)
 async def list_shares(call: Call, id: UUID) -> list[Share]:
     """List the links of a page."""
     await call.app.db.run(lambda conn: access.page(conn, call, id, Role.EDITOR))
@@ -135,7 +135,7 @@ async def list_shares(call: Call, id: UUID) -> list[Share]:
     return [view(call, row) for row in rows]
 
 
-@table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201)
+@table("POST", "/api/v1/nodes/{id}/shares", scope="write", status=201, has_secret=True)
 async def post_share(call: Call, id: UUID, body: ShareIn) -> Share:
     """Create a link to a page."""
     _check_end(body.expires_at)
@@ -177,7 +177,7 @@ def _check_end(at: datetime | msgspec.UnsetType | None) -> None:
         raise Problem(422, "The date is too far away.", field="expires_at")
 
 
-@table("PATCH", "/api/v1/shares/{id}", scope="write")
+@table("PATCH", "/api/v1/shares/{id}", scope="write", has_secret=True)
 async def patch_share(call: Call, id: UUID, body: SharePatch) -> Share:
     """Change a link; its address stays the same.
 

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from notes.http.compression import accepted
 from notes.http.problems import Problem
 from notes.words.spoken import Spoken
 
@@ -81,20 +82,6 @@ class _Manifest(msgspec.Struct, frozen=True):
     build: str
     icons: dict[str, str]
     files: dict[str, _Listed]
-
-
-def accepted(header: str, coded: Mapping[str, bytes]) -> str | None:
-    """The best content coding of an `Accept-Encoding`; None for the file as it is."""
-    weights = dict[str, float]()
-    for entry in header.lower().split(","):
-        name, _, rest = entry.partition(";")
-        value = rest.strip().removeprefix("q=")
-        try:
-            weights[name.strip()] = float(value) if value else 1.0
-        except ValueError:
-            continue
-    possible = [name for name in ("br", "gzip") if name in coded]
-    return next((name for name in possible if weights.get(name, weights.get("*", 0.0)) > 0), None)
 
 
 @functools.cache
