@@ -97,6 +97,34 @@ def test_versions_of_ten_minutes_by_the_same_person_replace_each_other(
     assert versions() == [5, 4, 3, 1]
 
 
+def test_a_version_that_a_person_keeps_is_not_replaced(admin: Client, person: Person) -> None:
+    home, bob, eve = space(admin), person("Bob"), person("Eve")
+    grant(admin, f"/api/v1/spaces/{home}/members", viewer=bob)
+    node = page(admin, home, doc=HELLO)
+    kept = f"/api/v1/nodes/{node}/revisions"
+
+    def versions() -> list[int]:
+        return [r["version"] for r in admin.ok("GET", kept)]
+
+    # A page without edits has nothing to save.
+    assert admin.ok("POST", kept) == {"version": 1}
+    editor = Editor(admin, node)
+    editor.write(typed("a"))
+    # At once: nobody waits until the edits are saved by themselves.
+    assert admin.ok("POST", kept) == {"version": 2}
+    assert admin.ok("POST", kept) == {"version": 2}
+    found = admin.ok("GET", f"{kept}/2")
+    assert found["doc"]["content"][0]["content"][0]["text"] == "ahello"
+    for number, text in enumerate("bc"):
+        editor.write(typed(text))
+        saved(admin, node, number + 3)
+    assert versions() == [4, 2, 1]
+    bob.problem(403, "POST", kept)
+    eve.problem(404, "POST", kept)
+    admin.ok("DELETE", f"/api/v1/nodes/{node}")
+    admin.problem(404, "POST", kept)
+
+
 def test_hostile_edits_change_nothing(admin: Client, person: Person) -> None:
     home = space(admin)
     bob, eve = person("Bob"), person("Eve")

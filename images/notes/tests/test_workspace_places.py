@@ -24,6 +24,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "restore_node": ("screens/around/trash.tsx", "/restore`"),
     "get_trash": ("screens/around/trash.tsx", "/trash`"),
     "list_revisions": ("screens/around/history.tsx", "/revisions?limit="),
+    "post_revision": ("editor/keep_version.ts", '"POST", `/api/v1/nodes/${page}/revisions`'),
     "get_revision": ("screens/around/history.tsx", "/revisions/${version}`"),
     "get_diff": ("screens/around/history.tsx", "/diff?old="),
     "restore_revision": ("screens/around/history.tsx", "revisions/${version}`"),

@@ -37,6 +37,31 @@ async function blocks() {
   await context.close();
 }
 
+/** Ctrl+S makes a version that stays; without a network it says what is kept. */
+async function kept() {
+  const id = pages.kept;
+  const { context, page } = await opened(first, ada, id);
+  const versions = async () => (await api('GET', `/nodes/${id}/revisions`)).map(({ version }) => version).join(' ');
+  await page.keyboard.type('one ');
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved as a version.').waitFor();
+  holds('Ctrl+S makes a version at once', await versions() === '2 1');
+  for (const word of ['two ', 'three ']) {
+    await page.keyboard.type(word);
+    await isSaved(page);
+    await page.waitForTimeout(4500);
+  }
+  holds('later edits do not replace it', await until(async () => await versions() === '4 2 1', versions));
+  await context.setOffline(true);
+  await page.keyboard.type('four ');
+  await page.keyboard.press('Control+s');
+  await page.getByText('Kept in this browser, and sent when the server is reached.').waitFor();
+  await context.setOffline(false);
+  await isSaved(page);
+  holds('without a network it says that all is kept here', textOf(await docOf(id)).includes('four'));
+  await context.close();
+}
+
 const paste = async (page, what, keys = 'Control+v') => {
   await page.evaluate((text) => navigator.clipboard.writeText(text), what);
   await page.keyboard.press(keys);
@@ -149,4 +174,4 @@ async function mentions() {
   }
 }
 
-await judge(blocks, markdown, mentions);
+await judge(blocks, kept, markdown, mentions);

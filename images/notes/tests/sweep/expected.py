@@ -69,6 +69,7 @@ RULES: dict[str, list[Rule]] = {
     "list_revisions": [Rule("page", VIEWER)],
     "get_revision": [Rule("page", VIEWER)],
     "get_diff": [Rule("page", VIEWER, _OLD_NEW)],
+    "post_revision": [Rule("page", EDITOR)],
     "restore_revision": [Rule("page", EDITOR, json(base_version=2))],
     "get_live": [Rule("page", VIEWER)],
     "list_edits": [Rule("page", VIEWER)],

@@ -1,4 +1,7 @@
-"""API of page versions. Invariant: a restore makes a new version; no version is lost."""
+"""API of page versions. Invariant: a restore makes a new version; no version is lost.
+
+Versions that edits made shortly after each other replace each other, unless a person keeps one.
+"""
 
 from datetime import datetime
 from typing import Annotated
@@ -9,7 +12,7 @@ import msgspec
 from notes.db.connect import Conn
 from notes.doc import diff as differ
 from notes.http.context import Call
-from notes.http.problems import not_found
+from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
 from notes.notifications import mentions
 from notes.pages import access
@@ -18,6 +21,8 @@ from notes.pages.roles import Role
 from notes.pages.saves import SaveIn, Version, save
 
 table = Table("revisions")
+
+ATTEMPTS = 5
 
 
 class Revision(msgspec.Struct, frozen=True):
@@ -29,6 +34,12 @@ class Revision(msgspec.Struct, frozen=True):
     author_name: str | None
     created_at: datetime
     restored_from: int | None
+
+
+class KeptVersion(msgspec.Struct, frozen=True):
+    """The number of a version that stays."""
+
+    version: int
 
 
 class RevisionsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +92,47 @@ async def list_revisions(call: Call, id: UUID, query: RevisionsQuery) -> list[Re
         return [Revision(**row) for row in await cursor.fetchall()]
 
     return await call.app.db.run(work)
+
+
+@table("POST", "/api/v1/nodes/{id}/revisions", scope="write")
+async def post_revision(call: Call, id: UUID) -> KeptVersion:
+    """Save the edits that wait as a version that later edits do not replace."""
+
+    async def waiting(conn: Conn) -> int:
+        await access.page(conn, call, id, Role.EDITOR)
+        return (await _log_end(conn, id))[0]
+
+    seq = await call.app.db.run(waiting)
+
+    async def work(conn: Conn) -> KeptVersion | None:
+        page = await access.page(conn, call, id, Role.EDITOR, lock=True)
+        last, saved = await _log_end(conn, id)
+        # A failover may have lost edits of which this request has heard; later ones may wait.
+        if saved < min(seq, last):
+            return None
+        # Only one with a beginning is replaced by the next one.
+        await conn.execute(
+            "UPDATE revisions SET begun_at = NULL WHERE node_id = %s AND version = %s",
+            (id, page["version"]),
+        )
+        return KeptVersion(page["version"])
+
+    for _ in range(ATTEMPTS):
+        # Another replica, or this one by itself, may save them meanwhile.
+        await call.app.edits.save(id)
+        kept = await call.app.db.transact(work)
+        if kept is not None:
+            return kept
+    raise Problem(503, "The page is being replaced by others; try again.")
+
+
+async def _log_end(conn: Conn, node_id: UUID) -> tuple[int, int]:
+    """The numbers of the last edit and of the last one that is saved."""
+    cursor = await conn.execute(
+        "SELECT seq, saved_seq FROM page_logs WHERE node_id = %s", (node_id,)
+    )
+    row = await cursor.fetchone()
+    return (row["seq"], row["saved_seq"]) if row else (0, 0)
 
 
 @table("GET", "/api/v1/nodes/{id}/revisions/{version}")

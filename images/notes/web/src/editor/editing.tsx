@@ -93,6 +93,13 @@ function mount(place: HTMLElement, session: Session): EditorView {
         void import("./footnotes").then((part) => part.footnote(view));
         return true;
       },
+      keep() {
+        session.start();
+        void import("./keep_version")
+          .then((part) => part.keepVersion(session, { changes, words: writing }))
+          .catch(() => undefined);
+        return true;
+      },
       // What is typed next goes where the caret is now.
       keypress: takeInput,
       cut: takeInput,

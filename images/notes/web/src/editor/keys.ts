@@ -154,8 +154,14 @@ const rules = inputRules({
   ],
 });
 
-/** The plugins for keys; `save` is what Ctrl+S does, and `link` what Ctrl+K does. */
-export function keys(save: Command, link: Command): Plugin[] {
+/** Asks for what the editor does as an answer to an event. */
+const tell =
+  (name: "footnote" | "keep"): Command =>
+  (_state, _dispatch, view) =>
+    view?.dom.dispatchEvent(new Event(name)) ?? false;
+
+/** The plugins for keys; `link` is what Ctrl+K does. */
+export function keys(link: Command): Plugin[] {
   return [
     rules,
     keymap({
@@ -165,7 +171,7 @@ export function keys(save: Command, link: Command): Plugin[] {
       "Mod-`": toggleMark(mark("code")),
       "Mod-Shift-x": toggleMark(mark("strike")),
       "Mod-k": link,
-      "Mod-s": save,
+      "Mod-s": tell("keep"),
       "Mod-z": undo,
       "Mod-y": redo,
       "Mod-Shift-z": redo,
@@ -177,8 +183,7 @@ export function keys(save: Command, link: Command): Plugin[] {
       "Shift-Tab": chainCommands(previousCell, anyItem(liftListItem)),
       "Alt-ArrowUp": moveBlocks(-1),
       "Alt-ArrowDown": moveBlocks(1),
-      "Mod-Alt-f": (_state, _dispatch, view) =>
-        view?.dom.dispatchEvent(new Event("footnote")) ?? false,
+      "Mod-Alt-f": tell("footnote"),
       "Mod-Alt-0": setBlockType(node("paragraph")),
       "Mod-Alt-1": heading(1),
       "Mod-Alt-2": heading(2),

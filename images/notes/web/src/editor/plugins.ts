@@ -23,21 +23,12 @@ export const plugins = (page: string, seq: number, session: () => Session | unde
   uploads(session),
   links(),
   pastesHere(),
-  ...keys(
-    () => {
-      session()?.start();
-      return true;
-    },
-    (state) => {
-      if (
-        state.selection.empty &&
-        !state.selection.$from.marks().some((m) => m.type.name === "link")
-      )
-        return false;
-      isLinking.value = true;
-      return true;
-    },
-  ),
+  ...keys((state) => {
+    if (state.selection.empty && !state.selection.$from.marks().some((m) => m.type.name === "link"))
+      return false;
+    isLinking.value = true;
+    return true;
+  }),
   gapCursor(),
   handles(),
   large(),

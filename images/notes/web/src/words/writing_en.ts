@@ -11,6 +11,8 @@ export const en = {
     levels: (most: number) =>
       `That was not done: lists, quotes and tables are at most ${number(most)} levels deep.`,
   },
+  keptVersion: "Saved as a version.",
+  keptHere: "Kept in this browser, and sent when the server is reached.",
   noFootnote: "The footnote of this sign is not in the page any more.",
   noReference: "The text does not refer to this footnote any more.",
   foreign: (n: number) =>

@@ -12,6 +12,8 @@ export const words: WritingWords = {
     levels: (most) =>
       `Das wurde nicht ausgeführt: Listen, Zitate und Tabellen sind höchstens ${number(most)} Ebenen tief.`,
   },
+  keptVersion: "Als Version gespeichert.",
+  keptHere: "In diesem Browser gespeichert; es wird gesendet, sobald der Server erreichbar ist.",
   noFootnote: "Die Fußnote zu diesem Zeichen ist nicht mehr auf der Seite.",
   noReference: "Der Text verweist nicht mehr auf diese Fußnote.",
   foreign: (n) =>
