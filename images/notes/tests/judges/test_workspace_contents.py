@@ -11,7 +11,7 @@ from tests.replica import ADMIN, PASSWORD
 from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 22
+SCENARIOS = 38
 FILL = "\n\nWords that say what was decided, and why.\n\n" * 12
 #: Headings with the names of the workspace's own parts, one twice, one that is no Latin.
 HEADINGS = (

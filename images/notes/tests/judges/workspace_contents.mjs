@@ -56,6 +56,46 @@ async function contents() {
   await context.close();
 }
 
+/** Windows that have no room beside the text: a phone, and a small one of a desk. */
+const NARROW = {
+  phone: { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true },
+  800: { viewport: { width: 800, height: 600 } },
+};
+
+async function narrow() {
+  for (const [name, look] of Object.entries(NARROW)) {
+    const { context, page } = await signedIn(first, ada, { bypassCSP: true, ...look });
+    await page.goto(`${first}/w/p/${long}`);
+    const list = page.locator('nav.contents');
+    const opener = list.locator('summary');
+    await opener.waitFor();
+    const links = list.getByRole('link');
+    holds(`${name}: the contents are above the text, closed`, await links.count() === 0
+      && await list.evaluate((nav) => (nav.compareDocumentPosition(document.querySelector('.prose')) & Node.DOCUMENT_POSITION_FOLLOWING) > 0));
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await links.first().waitFor();
+    holds(`${name}: a key opens them, with each heading`, (await links.allTextContents()).join() === HEADINGS.map(([text]) => text).join());
+    await accessible(page, `the open contents, ${name}`);
+    holds(`${name}: they fit the window`, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await links.nth(4).focus();
+    await page.keyboard.press('Enter');
+    holds(`${name}: a key goes to a heading and closes them`, await isAt(page, 4) && await links.count() === 0);
+    await opener.click();
+    await links.nth(7).click();
+    holds(`${name}: so does a click`, await isAt(page, 7) && await links.count() === 0 && decodeURIComponent(new URL(page.url()).hash) === '#über-uns');
+    await opener.click();
+    await links.nth(1).focus();
+    await page.keyboard.press('Escape');
+    holds(`${name}: Escape closes them, and the focus is at their name`, await until(async () => await links.count() === 0
+      && await opener.evaluate((one) => one === document.activeElement), () => '', 5000));
+    await page.goto(`${first}/w/p/${short}`);
+    await page.locator('.prose').waitFor();
+    holds(`${name}: a page with one heading has none`, await page.locator('nav.contents').count() === 0);
+    await context.close();
+  }
+}
+
 async function addresses() {
   const { context, page } = await signedIn(first, ada);
   const wrong = [];
@@ -125,4 +165,4 @@ async function backlinks() {
   await context.close();
 }
 
-await judge(contents, addresses, backlinks);
+await judge(contents, narrow, addresses, backlinks);

@@ -11,6 +11,13 @@ narrow.addEventListener("change", () => {
   isDrawerOpen.value = false;
 });
 
+const wide = matchMedia("(min-width: 1200px)");
+/** True if there is room for the contents of a page beside its text. */
+export const isWide = signal(wide.matches);
+wide.addEventListener("change", () => {
+  isWide.value = wide.matches;
+});
+
 export function toggleSidebar(): void {
   if (isNarrow.value) isDrawerOpen.value = !isDrawerOpen.value;
   else prefer({ sidebar: !preferences.value.sidebar });

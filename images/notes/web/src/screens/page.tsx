@@ -1,9 +1,11 @@
 /** The page view: the text with its contents list, what links here, and what can be done. */
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { load } from "../api/signed_in";
 import { mayWrite, type PageNode, type Reference } from "../api/types";
 import { startEditing } from "../app/commands";
 import { doubted, editing } from "../app/editing";
+import { isWide } from "../app/layout";
 import { live } from "../app/presence";
 import { firstBlockSeen } from "../app/reading_place";
 import { anchored, arrive, isAtTop, visit } from "../app/router";
@@ -99,12 +101,13 @@ export function Skeleton() {
 function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefined }) {
   const w = words.value;
   const found = useMemo(() => headings(node.doc), [node.doc]);
-  const contents = found.length >= FEWEST_HEADINGS ? found : [];
   const [isWhole, setWhole] = useState(() => !isAtTop());
   // An effect runs after the first part is painted.
   useEffect(() => setWhole(true), []);
+  const contents = found.length >= FEWEST_HEADINGS && <Contents found={found} isWhole={isWhole} />;
+  const isBeside = contents && isWide.value;
   return (
-    <div class={`reading${contents.length ? " with-contents" : ""}`}>
+    <div class={`reading${isBeside ? " with-contents" : ""}`}>
       <article aria-labelledby="title">
         <h1 id="title" tabIndex={-1} dir="auto">
           {node.title}
@@ -124,9 +127,10 @@ function Reading({ node, storedAt }: { node: PageNode; storedAt: number | undefi
             </button>
           </p>
         )}
+        {!isBeside && contents}
         <PageBody node={node} isWhole={isWhole} />
       </article>
-      {contents.length > 0 && <Contents found={contents} isWhole={isWhole} />}
+      {isBeside && contents}
       <footer class="page-foot">
         <Backlinks id={node.id} version={node.version} />
         <Turn node={node} />
@@ -196,23 +200,55 @@ function Contents({ found, isWhole }: { found: Heading[]; isWhole: boolean }) {
     }
     return () => watched.disconnect();
   }, [found, isWhole]);
+  const id = "page:contents";
+  const list = (
+    <ul>
+      {found.map((heading) => (
+        <li key={heading.id} class={heading.level > 1 ? "under" : ""}>
+          <a
+            href={`#${heading.id}`}
+            dir="auto"
+            {...(heading.id === current ? { "aria-current": "true" as const } : {})}
+          >
+            {heading.text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
   return (
-    <nav class="contents" aria-labelledby="page:contents">
-      <h2 id="page:contents">{words.value.contents}</h2>
-      <ul>
-        {found.map((heading) => (
-          <li key={heading.id} class={heading.level > 1 ? "under" : ""}>
-            <a
-              href={`#${heading.id}`}
-              dir="auto"
-              {...(heading.id === current ? { "aria-current": "true" as const } : {})}
-            >
-              {heading.text}
-            </a>
-          </li>
-        ))}
-      </ul>
+    <nav class="contents" aria-labelledby={id}>
+      {isWide.value ? (
+        <>
+          <h2 id={id}>{words.value.contents}</h2>
+          {list}
+        </>
+      ) : (
+        <Folded id={id}>{list}</Folded>
+      )}
     </nav>
+  );
+}
+
+/** The contents where there is no room beside the text: closed until somebody opens them, and after a jump. */
+function Folded({ id, children }: { id: string; children: ComponentChildren }) {
+  const folded = useRef<HTMLDetailsElement>(null);
+  const close = (): void => folded.current?.removeAttribute("open");
+  return (
+    <details
+      ref={folded}
+      // The router scrolls after this: the heading is at its final place.
+      onClick={(event) => (event.target as Element).closest("a") && close()}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !folded.current?.open) return;
+        event.preventDefault();
+        close();
+        folded.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary id={id}>{words.value.contents}</summary>
+      {children}
+    </details>
   );
 }
 
