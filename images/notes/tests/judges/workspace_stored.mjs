@@ -1,7 +1,7 @@
 // Begins to edit pages without a network that the browser has stored, while others change, delete or keep them. Prints a
 // line for each scenario that holds. Arguments: the addresses of two replicas; people, a token and ids as JSON.
 import { list, read, said, save, startEdit, storedOf, text, write } from './stored_tools.mjs';
-import { ada, api, bob, docOf, first, holds, judge, newPage, pages, second, signIn, token, until } from './workspace_tools.mjs';
+import { accessible, ada, api, bob, docOf, first, holds, judge, newPage, pages, second, signIn, token, until } from './workspace_tools.mjs';
 
 const times = (whole, part) => whole.split(part).length - 1;
 
@@ -139,4 +139,43 @@ async function refused() {
   await context.close();
 }
 
-await judge(begun, ragged, deleted, refused);
+/** Edits of two pages wait: each other screen says so, until they are sent. */
+async function elsewhere() {
+  const { context, page } = await newPage({ bypassCSP: true });
+  await signIn(page, first, ada);
+  await read(page, first, pages.plain);
+  await read(page, first, pages.edited);
+  await page.goto(`${first}/w`);
+  await context.setOffline(true);
+  for (const id of [pages.plain, pages.edited]) {
+    await page.goto(`${first}/w/p/${id}`);
+    await write(page, ' of a train');
+  }
+  const told = (n) => page.locator(`[data-unsent="${n}"]`).getByRole('button');
+  await told(1).waitFor();
+  holds('beside the page that is written the bar tells of the other one', (await told(1).innerText()) === '1 page not sent yet');
+  await page.goto(`${first}/w`);
+  await told(2).waitFor();
+  holds('on another screen it tells of both, also after a reload and without a network', (await told(2).innerText()) === '2 pages not sent yet');
+  await accessible(page, 'pages that are not sent');
+  await page.setViewportSize({ width: 320, height: 640 });
+  await told(2).waitFor();
+  holds('on a phone, too, and it fits', await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await told(2).click();
+  await accessible(page, 'the list of pages that are not sent');
+  holds('the list is in the window', await page.locator('.unsent .menu-list').evaluate((one) => {
+    const { left, right } = one.getBoundingClientRect();
+    return left >= 0 && right <= innerWidth;
+  }));
+  await page.getByRole('menuitem', { name: 'Plain' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Plain' }).waitFor();
+  holds('its list leads to each', page.url().endsWith(pages.plain));
+  await page.goto(`${first}/w`);
+  await told(2).waitFor();
+  await context.setOffline(false);
+  holds('it ends when all is sent', await until(async () => await page.locator('[data-unsent="0"]').count() === 1)
+    && (await said(pages.plain)).includes('of a train') && (await said(pages.edited)).includes('of a train'));
+  await context.close();
+}
+
+await judge(begun, ragged, deleted, refused, elsewhere);

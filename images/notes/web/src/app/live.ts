@@ -139,6 +139,8 @@ export function startLive(): void {
   });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;
+    // Another tab may have left something.
+    noteUnsent();
     // Somebody may have signed out, or in as another user, through the plain pages.
     const isOther = me.value !== undefined && userOfBrowser() !== me.value.id;
     if (!isOnline.value || isOther) later("all");

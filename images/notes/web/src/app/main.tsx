@@ -10,7 +10,7 @@ import { Message } from "../screens/message";
 import { PageScreen } from "../screens/page";
 import { SearchScreen } from "../screens/search";
 import { Sidebar } from "../screens/sidebar";
-import { TopBar } from "../screens/topbar";
+import { TopBar, Unsent } from "../screens/topbar";
 import { hasLost } from "./comments";
 import { dialog } from "./commands";
 import { onKey } from "./keys";
@@ -160,6 +160,7 @@ function Workspace() {
       )}
       <div class="column" inert={isCovered}>
         <TopBar />
+        {isNarrow.value && <Unsent />}
         {Lost && <Lost />}
         <main id="main" tabIndex={-1}>
           <Screen />

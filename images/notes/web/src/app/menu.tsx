@@ -70,9 +70,10 @@ export function Menu({ label, kind = "", items, children }: Props) {
       </button>
       {isOpen && (
         <div class="menu-list" role="menu" aria-label={label}>
-          {items.map((item) => (
+          {items.map((item, at) => (
             <button
-              key={item.title}
+              // Two may have the same title.
+              key={at}
               type="button"
               role={item.isChecked === undefined ? "menuitem" : "menuitemradio"}
               {...(item.isChecked === undefined ? {} : { "aria-checked": item.isChecked })}

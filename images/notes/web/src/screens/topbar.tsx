@@ -33,10 +33,11 @@ import {
   TOLD_PATH,
 } from "../app/routes";
 import { toggleFavourite } from "../app/star";
-import { isOnline, mayAdminister, spaces, toggleWatch, trees } from "../app/store";
+import { isOnline, mayAdminister, spaces, toggleWatch, trees, userId } from "../app/store";
 import { MOST_COUNTED, unread } from "../app/told";
 import { above } from "../app/tree_model";
 import { initials, words } from "../app/words";
+import { unsent } from "../sync/unsent_count";
 
 function Path() {
   const node = pageInView();
@@ -223,6 +224,37 @@ function Saving() {
   );
 }
 
+/** The pages with edits that are not sent, but for the open one, of which `Saving` speaks; a menu leads to each. */
+export function Unsent() {
+  const open = page()?.id;
+  const isSaid = (id: string): boolean =>
+    editing.value === id || (id === open && saving.value?.page === id);
+  const found = [...(unsent.value.get(userId()) ?? [])].filter(([id]) => !isSaid(id));
+  const text = found.length ? words.value.notSent(found.length) : "";
+  const titleOf = (id: string): string | undefined =>
+    [...trees.value.values()].map((tree) => tree.byId.get(id)?.title).find(Boolean);
+  return (
+    <section class="unsent" data-unsent={found.length} {...(text ? { "aria-label": text } : {})}>
+      <span class="unseen" role="status">
+        {text}
+      </span>
+      {text && (
+        <Menu
+          label={text}
+          kind="end"
+          items={found.map(([id, title]) => ({
+            title: titleOf(id) ?? title,
+            icon: "page",
+            run: () => go(pagePath(id)),
+          }))}
+        >
+          <span class="chip">{text}</span>
+        </Menu>
+      )}
+    </section>
+  );
+}
+
 /** Leads to the notifications; says how many are unread. */
 function Bell() {
   const w = words.value;
@@ -264,6 +296,7 @@ export function TopBar() {
           {w.offline}
         </span>
       )}
+      {!isNarrow.value && <Unsent />}
       <Saving />
       <People />
       {isHidden && (

@@ -6,14 +6,14 @@
  * somebody has deleted since is forgotten.
  */
 import { ApiError } from "../api/client";
-import type { KeptRequest } from "./stored";
+import { type KeptRequest, WAITING } from "./stored";
+
+export { WAITING };
 
 /** The server takes so many keys at once. */
 const MOST_KEYS = 500;
 /** So many states may a change replace. */
 const MOST_BASES = 100;
-/** The `doubt` of what was never sent. */
-export const WAITING = "waiting";
 const ORDER = ["page", "favourite", "file", "post", "edit", "resolve", "delete"];
 
 export interface Repeating {

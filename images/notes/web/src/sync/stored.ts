@@ -162,6 +162,9 @@ export interface KeptFile {
   file: File;
 }
 
+/** The `doubt` of what was never sent. */
+export const WAITING = "waiting";
+
 /**
  * A request about a comment or a file that the server has accepted, at `at` (milliseconds since 1970): it is sent
  * again under its key if a failover loses it. Or one that waits for a network: for a page, made at `at`.

@@ -92,6 +92,7 @@ export const en = {
   saving: "Saving…",
   kept: "Offline – kept here",
   notSaved: "Not saved",
+  notSent: (n: number) => `${count(n, "page", "pages")} not sent yet`,
   refused: (reason: string) => `The server does not accept your changes: ${reason}`,
   doubtfulPlaces: (n: number) =>
     `${count(n, "place", "places")} that you and somebody else have changed at the same time.`,

@@ -93,6 +93,7 @@ export const words: Words = {
   saving: "Speichert…",
   kept: "Offline – hier aufbewahrt",
   notSaved: "Nicht gespeichert",
+  notSent: (n) => `${count(n, "Seite", "Seiten")} noch nicht gesendet`,
   refused: (reason) => `Der Server nimmt Ihre Änderungen nicht an: ${reason}`,
   doubtfulPlaces: (n) =>
     `${count(n, "Stelle", "Stellen")}, die Sie und jemand anders zur selben Zeit geändert haben.`,
