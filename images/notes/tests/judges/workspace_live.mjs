@@ -88,6 +88,7 @@ async function peopleAppear() {
   const she = page.getByRole('img', { name: 'Also here: Ada' });
   await she.waitFor();
   await her.page.getByRole('img', { name: 'Also here: Bob' }).waitFor();
+  await her.page.getByRole('status').filter({ hasText: 'Also here: Bob' }).waitFor();
   holds('both see each other', true);
   await her.page.evaluate(() => history.back());
   await she.waitFor({ state: 'detached', timeout: 20_000 });

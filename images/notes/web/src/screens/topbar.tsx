@@ -1,5 +1,6 @@
 /** The bar above a page: sidebar button, path, and the page's actions. */
 
+import { useEffect, useState } from "preact/hooks";
 import { mayWrite } from "../api/types";
 import {
   copyLink,
@@ -192,8 +193,33 @@ const SHOWN = 3;
 /** The other people at the page: initials, and all names for whoever asks or listens. */
 function People() {
   const found = people.value;
-  if (!found.length) return null;
-  const all = words.value.alsoHere(found.map((one) => one.name));
+  const all = found.length ? words.value.alsoHere(found.map((one) => one.name)) : "";
+  return (
+    <>
+      <Told text={all} />
+      {all && <Initials found={found} all={all} />}
+    </>
+  );
+}
+
+/** Who reloads a page goes and comes again: only what lasts is read aloud. */
+const LASTS_MS = 2000;
+
+/** A text for who listens, told once it has not changed for a while. */
+function Told({ text }: { text: string }) {
+  const [told, setTold] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setTold(text), LASTS_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <span class="unseen" role="status">
+      {told}
+    </span>
+  );
+}
+
+function Initials({ found, all }: { found: typeof people.value; all: string }) {
   return (
     <span class="people" role="img" aria-label={all} title={all}>
       {found.slice(0, SHOWN).map((one) => (
