@@ -117,7 +117,7 @@ def test_a_replicas_damaged_control_file_is_named(settled: Deployment, script: s
     node = replica_of(lab)
     damage(lab, node, lambda: shell(script, volume(lab, node)))
     hold = hold_of(settled, node, "damaged global/pg_control")
-    assert f"patronictl reinit main {MEMBERS[node]}" in hold
+    assert f" reinit main {MEMBERS[node]}" in hold
     time.sleep(10)
     assert copies(settled, since) == [], "its data stay until a person chooses"
     obey(settled, node, hold)
@@ -130,7 +130,7 @@ def test_a_replicas_cut_catalog_is_told_with_the_command(settled: Deployment) ->
     with connect(lab, leader_node(lab)) as connection:
         ((path,),) = connection.execute("SELECT pg_relation_filepath('pg_class')").fetchall()
     damage(lab, node, lambda: shell(f'truncate -s 5000 "$1"/{path}', volume(lab, node)))
-    hold = hold_of(settled, node, "patronictl reinit")  # each connection ends PostgreSQL
+    hold = hold_of(settled, node, " reinit main ")  # each connection ends PostgreSQL
     assert "damaged files" in hold
     assert copies(settled, since) == []
     obey(settled, node, hold)
