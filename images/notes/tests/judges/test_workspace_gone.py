@@ -8,7 +8,7 @@ from tests.judges.loss import world
 from tests.judges.programs import node
 
 pytestmark = [pytest.mark.judge, pytest.mark.slow]
-SCENARIOS = 35
+SCENARIOS = 36
 
 
 @pytest.mark.timeout(500)

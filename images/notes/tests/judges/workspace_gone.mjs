@@ -1,5 +1,6 @@
 // Texts whose pages are gone: lost by a failover, deleted, or not to be written any more. Two Chromium browsers on two
 // replicas with a pair of database servers. Prints a line for each scenario that holds. Argument: what loss.py knows, as JSON.
+import { readFileSync } from 'node:fs';
 import { accessible, holds, judge, newPage, signIn } from './chromium.mjs';
 import { lostTexts } from './loss_log.mjs';
 import { given, pause, storedIn } from './loss_people.mjs';
@@ -118,7 +119,7 @@ async function lostPages() {
 /** Somebody deletes the page while its writer has no network. */
 async function deletedPages() {
   const id = await made('Deleted plan');
-  const { context, page } = await edited(fronts[1], bob, id);
+  const { context, page } = await edited(fronts[1], bob, id, { acceptDownloads: true });
   await context.setOffline(true);
   await write(page, ' and words without a network', 'kept');
   await addFile(page, 'with-words.txt');
@@ -126,6 +127,17 @@ async function deletedPages() {
   await context.setOffline(false);
   await list(page).waitFor();
   holds('words without a network of a page that is gone are in the list', (await shownText(page)).includes('first and words without a network'));
+  await until(() => page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
+  await context.setOffline(true);
+  await page.reload();
+  await list(page).waitFor();
+  const saving = page.waitForEvent('download');
+  await list(page).getByRole('button', { name: 'Save as a file' }).click();
+  const saved = await saving;
+  holds('without a network it is saved as a file, and stays', saved.suggestedFilename() === 'Deleted plan.txt'
+    && readFileSync(await saved.path(), 'utf8').startsWith('Deleted plan\n\nfirst and words without a network')
+    && await list(page).count() === 1);
+  await context.setOffline(false);
   await page.evaluate(() => { localStorage.setItem('notes-preferences', JSON.stringify({ language: 'de' })); });
   await page.reload();
   await list(page).waitFor();

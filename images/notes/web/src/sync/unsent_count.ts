@@ -55,6 +55,10 @@ async function note(): Promise<void> {
   const secure = location.protocol === "https:" ? "; Secure" : "";
   document.cookie = `notes-unsent=${cookie}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`;
   // Another tab may send it, and tells nobody.
+  if (told.size) {
+    const asking = import("./persist").then((part) => part.askToPersist());
+    asking.catch(() => undefined);
+  }
   clearTimeout(again);
   if (seen.size) again = setTimeout(noteUnsent, TOLD_MS);
 }

@@ -16,6 +16,9 @@ export const en = {
   inSpace: "Save in the space",
   saveAsNew: "Save as a new page",
   saved: (title: string) => `“${title}” is saved as a new page.`,
+  saveAsFile: "Save as a file",
+  textSaved: (name: string) =>
+    `${name} is among your downloads. The text stays in this browser until you give it up.`,
   elsewhere: "Another tab has saved this text, or given it up.",
   noSpace: "There is no space in which you may make pages.",
   giveUp: "Give it up",

@@ -8,7 +8,22 @@ import { noteUnsent, unsent } from "../../src/sync/unsent_count";
 const put = (name: string, key: string, value: object): void =>
   void disk.rows(name).push({ key, value: { user: "u", ...value } });
 
+const asked = { count: 0, isGiven: false };
+const local = new Map<string, string>();
+Object.defineProperty(navigator, "storage", {
+  value: {
+    persisted: async () => asked.isGiven,
+    persist: async () => Boolean((asked.count += 1)),
+  },
+});
+Object.assign(localStorage, {
+  getItem: (name: string) => local.get(name) ?? null,
+  setItem: (name: string, value: string) => void local.set(name, value),
+});
+
 beforeEach(() => {
+  asked.count = 0;
+  local.clear();
   disk.stored.clear();
   signedInAs("u");
 });
@@ -45,4 +60,20 @@ test("what is sent soon is not told of, and what is sent at last no more", async
   disk.rows("drafts").splice(0);
   // Another tab has sent it: this one hears of that without being told.
   await until(() => !unsent.value.size);
+});
+
+test("with the first edit that is not sent the browser is asked once to keep its store", async () => {
+  await until(async () => (noteUnsent(), !unsent.value.size));
+  put("drafts", "a", { client: "a", page: "p", title: "P", newTitle: null });
+  noteUnsent();
+  await until(() => asked.count);
+  put("drafts", "b", { client: "b", page: "q", title: "Q", newTitle: null });
+  noteUnsent();
+  await until(() => unsent.value.get("u")?.size === 2);
+  assert.equal(asked.count, 1);
+  asked.isGiven = true;
+  local.clear();
+  noteUnsent();
+  await until(() => local.size);
+  assert.equal(asked.count, 1, "what the browser has granted is not asked for");
 });

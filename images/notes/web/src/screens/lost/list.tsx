@@ -7,7 +7,7 @@ import { isOnline, spaces, userId } from "../../app/store";
 import { Ask, done } from "../around/parts";
 import { Lost as Requests } from "../beside/lost";
 import { Files } from "./file_list";
-import { filesWith, giveUp, saveAsNew, type Text, texts } from "./texts";
+import { filesWith, giveUp, saveAsFile, saveAsNew, type Text, texts } from "./texts";
 import { lostWords } from "./words";
 
 /** So much of a text is shown until one asks for all of it. */
@@ -75,6 +75,13 @@ function Row({ one }: { one: Text }) {
           onClick={() => void save()}
         >
           {l.saveAsNew}
+        </button>
+        <button
+          type="button"
+          aria-describedby={id}
+          onClick={() => void done(() => saveAsFile(one), l.textSaved)}
+        >
+          {l.saveAsFile}
         </button>
         <button type="button" aria-describedby={id} onClick={() => setAsking(true)}>
           {l.giveUp}

@@ -13,6 +13,7 @@ import type { LiveView, PageNode } from "../../api/types";
 import { doubted } from "../../app/editing";
 import { hasLost } from "../../app/comments";
 import { makeId } from "../../app/presence";
+import { saveOnDevice } from "../../app/save_file";
 import { userId } from "../../app/store";
 import { plainText } from "../../doc/text";
 import type { Doc } from "../../doc/types";
@@ -182,6 +183,19 @@ export async function saveAsNew(one: Text, space: string): Promise<string> {
   await follow(made, one);
   await leave(one, draft);
   return made.id;
+}
+
+/** What a file system takes in no name, or reads otherwise. */
+const NO_NAME = /[\\/:*?"<>|\p{Cc}\p{Cs}]+/gu;
+
+/** Saves a text on the device as plain text: for that one needs neither a network nor a space to write in. */
+export async function saveAsFile(one: Text): Promise<string> {
+  const draft = await storedDraft(one.client);
+  const text = draft ? plainText(await contentOf(draft)) : one.text;
+  const stem = [...one.title.replace(NO_NAME, " ").trim()].slice(0, 60).join("");
+  const name = `${stem || "text"}.txt`;
+  saveOnDevice(new Blob([`${one.title}\n\n${text}\n`], { type: "text/plain" }), name);
+  return name;
 }
 
 /** The files that go with a text: those of its page, if that takes none and the text is the last one of it. */

@@ -16,6 +16,9 @@ export const words: LostWords = {
   inSpace: "Speichern im Bereich",
   saveAsNew: "Als neue Seite speichern",
   saved: (title) => `„${title}“ ist als neue Seite gespeichert.`,
+  saveAsFile: "Als Datei speichern",
+  textSaved: (name) =>
+    `${name} ist unter Ihren Downloads. Der Text bleibt in diesem Browser, bis Sie ihn aufgeben.`,
   elsewhere: "Ein anderer Tab hat diesen Text gespeichert oder aufgegeben.",
   noSpace: "Es gibt keinen Bereich, in dem Sie Seiten anlegen dürfen.",
   giveUp: "Aufgeben",
