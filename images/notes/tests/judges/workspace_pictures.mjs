@@ -1,7 +1,7 @@
 // What the workspace does with pictures that are too large to be kept for reading offline, and with those whose file
 // is deleted. Prints a line for each scenario that holds. Arguments: the addresses of two replicas, and users, a token
 // and ids as JSON.
-import { ada, api, first, holds, judge, newPage, pages, signIn, token, until } from './workspace_tools.mjs';
+import { accessible, ada, api, first, holds, judge, newPage, pages, signIn, token, until } from './workspace_tools.mjs';
 
 const { album } = pages;
 /** More than is kept of one picture. */
@@ -44,6 +44,26 @@ async function large() {
   await context.close();
 }
 
+/** The settings say what of a space could not be kept: a page that the server does not give, and a picture that is too large. */
+async function told() {
+  const { space_id: home } = await api('GET', `/nodes/${album}`);
+  const { id: unread } = await api('POST', `/spaces/${home}/nodes`, { title: 'Not to be read', markdown: 'words\n' });
+  const { context, page } = await newPage({ bypassCSP: true }, 30_000);
+  await page.route(`**/api/v1/nodes/${unread}`, (route) => route.fulfill({ status: 500, body: '{}' }));
+  await signIn(page, first, ada);
+  await page.goto(`${first}/w/settings`);
+  const box = page.getByRole('checkbox', { name: /^Keep all pages of/ }).first();
+  await box.check();
+  const said = () => box.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby')).innerText);
+  holds('the settings say that a picture is too large to be kept', await until(async () => (await said()).includes('1 picture could not be kept'), said));
+  holds('and that a page was not to be read', (await said()).includes('1 page could not be kept'));
+  await accessible(page, 'what is not kept of a space');
+  await page.unroute(`**/api/v1/nodes/${unread}`);
+  await page.reload();
+  holds('the page is kept after the next start, and no more told of', await until(async () => !(await said()).includes('page could'), said));
+  await context.close();
+}
+
 /** A picture of one red dot. */
 const DOT = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='), (one) => one.charCodeAt(0));
 
@@ -77,4 +97,4 @@ async function deleted() {
   await context.close();
 }
 
-await judge(large, deleted);
+await judge(large, told, deleted);

@@ -3,21 +3,57 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { prefer, preferences, type Theme } from "../app/preferences";
 import { arrive } from "../app/router";
 import { adminPath } from "../app/routes";
-import { keepSpace, keptSpaces, mayAdminister, me, notice, site, spaces } from "../app/store";
+import { keepSpace, keptSpaces, mayAdminister, notice, site, spaces, userId } from "../app/store";
 import { size, words } from "../app/words";
+import { pictures } from "../doc/text";
+import { database } from "../sync/database";
+import { type NotKept, notKept, storedNotKept } from "../sync/kept_trees";
 import { removePage, storedPages } from "../sync/offline";
+import type { StoredPage } from "../sync/stored";
 import { languages, nameOf } from "../words/catalogues";
+
+/** What is not stored of the spaces that one keeps: pages with the reason, and pictures. */
+interface Missing {
+  pages: ReadonlyMap<string, NotKept | undefined>;
+  pictures: ReadonlyMap<string, number>;
+}
+
+async function missingOf(stored: readonly StoredPage[], user: string): Promise<Missing> {
+  const kept = new Set((await (await database())?.getAllKeys("pictures")) ?? []);
+  const [lacking, missing] = [new Map<string, number>(), new Map<string, NotKept | undefined>()];
+  for (const space of keptSpaces.value) {
+    const own = stored.filter((page) => page.space_id === space);
+    const named = new Set(own.flatMap((page) => pictures(page.node.doc)));
+    lacking.set(space, [...named].filter((id) => !kept.has(id)).length);
+    missing.set(space, await storedNotKept(space, user));
+  }
+  return { pages: missing, pictures: lacking };
+}
 
 function Stored() {
   const w = words.value;
   const [used, setUsed] = useState({ pages: 0, bytes: 0 });
+  const [missing, setMissing] = useState<Missing>();
   const count = async (): Promise<void> => {
-    const pages = await storedPages(me.value?.id ?? "");
+    const pages = await storedPages(userId());
     setUsed({ pages: pages.length, bytes: pages.reduce((sum, page) => sum + page.bytes, 0) });
+    setMissing(await missingOf(pages, userId()));
   };
-  useEffect(() => void count(), []);
+  // Again when a space has been read.
+  useEffect(() => void count(), [notKept.value]);
+  const lacks = (space: string): string => {
+    if (!keptSpaces.value.has(space)) return "";
+    const known = notKept.value;
+    const pages = known.has(space) ? known.get(space) : missing?.pages.get(space);
+    const images = missing?.pictures.get(space) ?? 0;
+    const said = [
+      ...(pages ? [w.pagesNotKept(pages.pages, pages.why)] : []),
+      ...(images ? [w.picturesNotKept(images)] : []),
+    ];
+    return said.join(" ");
+  };
   const remove = async (): Promise<void> => {
-    for (const page of await storedPages(me.value?.id ?? "")) await removePage(page.id);
+    for (const page of await storedPages(userId())) await removePage(page.id);
     await count();
     notice.value = w.deletedStored;
   };
@@ -27,14 +63,20 @@ function Stored() {
       <p class="faint">{w.offlineReadingText}</p>
       <p>{w.stored(used.pages, size(used.bytes))}</p>
       {spaces.value.map((space) => (
-        <label class="check" key={space.id}>
-          <input
-            type="checkbox"
-            checked={keptSpaces.value.has(space.id)}
-            onChange={(event) => void keepSpace(space.id, event.currentTarget.checked)}
-          />
-          <span dir="auto">{w.keepOffline(space.name)}</span>
-        </label>
+        <div key={space.id}>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={keptSpaces.value.has(space.id)}
+              aria-describedby={`lacks-${space.id}`}
+              onChange={(event) => void keepSpace(space.id, event.currentTarget.checked)}
+            />
+            <span dir="auto">{w.keepOffline(space.name)}</span>
+          </label>
+          <p id={`lacks-${space.id}`} class="lacks" role="status">
+            {lacks(space.id)}
+          </p>
+        </div>
       ))}
       <button type="button" onClick={() => void remove()} disabled={!used.pages}>
         {w.deleteStored}

@@ -4,12 +4,9 @@
  * Copies of what the server has go for it: the pictures, then the pages of the spaces that one does not keep.
  */
 import { beginWriting, writeFor } from "./database";
+import { isFull } from "./limits";
 import { removePage, spacesKept, storedPages } from "./offline";
 import { count } from "./pictures";
-
-/** Chromium says the second where the disk itself is full. */
-const FULL = new Set(["QuotaExceededError", "UnknownError"]);
-const isFull = (error: unknown): boolean => error instanceof Error && FULL.has(error.name);
 
 /** Does again what has failed with `error`, after making room for it; fails as it did, if that was not the reason. */
 export async function withRoom<T>(error: unknown, user: string, act: () => Promise<T>): Promise<T> {

@@ -1,12 +1,26 @@
 /** Keeps the stored pages of a space as its tree has them; all of them, where the user keeps the space. */
+import { signal } from "@preact/signals";
 import { ApiError } from "../api/client";
 import { load } from "../api/signed_in";
 import type { PageNode, TreeNode } from "../api/types";
-import { type Writing, writeFor } from "./database";
-import { compare, room } from "./limits";
+import { database, keepValue, value, type Writing, writeFor } from "./database";
+import { compare, isFull, room } from "./limits";
 import { addPage, keepBase, removePage, removeTooMany, spacesKept, storedPages } from "./offline";
 
 const AT_ONCE = 2;
+
+/** How many pages of a space that one keeps are not stored, and why: the last reason that was met. */
+export interface NotKept {
+  pages: number;
+  why: "room" | "limit" | "failed";
+}
+
+/** By the ids of the spaces, since this start; the store has those of earlier ones, unless it is full. */
+export const notKept = signal<ReadonlyMap<string, NotKept | undefined>>(new Map());
+
+const nameOf = (spaceId: string): string => `not kept ${spaceId}`;
+export const storedNotKept = (spaceId: string, user: string): Promise<NotKept | undefined> =>
+  value<NotKept>(nameOf(spaceId), user);
 
 interface Wanted {
   spaceId: string;
@@ -44,26 +58,60 @@ export async function keepTree(
   }
 }
 
-async function keepNow({ spaceId, nodes, user, favoured }: Wanted): Promise<void> {
+async function keepNow(wanted: Wanted): Promise<void> {
+  let why: NotKept["why"] | undefined;
+  try {
+    why = await readMissing(wanted);
+  } catch (error) {
+    why = reason(error);
+    throw error;
+  } finally {
+    await noteMissing(wanted, why ?? "failed").catch(() => undefined);
+  }
+}
+
+const reason = (error: unknown): NotKept["why"] => (isFull(error) ? "room" : "failed");
+
+/** Notes what is not stored of a space that one keeps: its person asks for that, and sees no error. */
+async function noteMissing({ spaceId, nodes, user }: Wanted, why: NotKept["why"]): Promise<void> {
+  if (!(await spacesKept(user)).has(spaceId)) return;
+  const keys = (await (await database())?.getAllKeysFromIndex("pages", "space_id", spaceId)) ?? [];
+  const stored = new Set(keys);
+  const pages = nodes.filter((node) => !stored.has(node.id)).length;
+  const now = pages ? { pages, why } : undefined;
+  notKept.value = new Map(notKept.value).set(spaceId, now);
+  const before = await storedNotKept(spaceId, user);
+  if (JSON.stringify(before) !== JSON.stringify(now)) await keepValue(nameOf(spaceId), user, now);
+}
+
+/** Stores the tree and its pages; why some are not read, if that is known. */
+async function readMissing(wanted: Wanted): Promise<NotKept["why"] | undefined> {
+  const { spaceId, nodes, user, favoured } = wanted;
   const put = (work: Writing) => work.objectStore("trees").put({ space_id: spaceId, user, nodes });
-  if (!(await writeFor(user, put))) return;
+  if (!(await writeFor(user, put))) return undefined;
   const all = await storedPages(user);
   const stored = all
     .filter((one) => one.space_id === spaceId)
     .map((one) => ({ id: one.id, updated_at: one.node.updated_at }));
   const { gone, changed, missing } = compare(nodes, stored);
   for (const id of gone) await removePage(id);
-  await readAll(changed, user, favoured);
+  const first = await readAll(changed, user, favoured);
   const spaces = await spacesKept(user);
   const left = room(all, spaces);
-  if (!spaces.has(spaceId) || !missing.length || left.bytes <= 0) return;
-  const goesOn = async (bytes: number): Promise<boolean> =>
-    bytes < left.bytes && (await spacesKept(user)).has(spaceId);
-  await readAll(missing.slice(0, left.pages), user, favoured, goesOn);
+  if (!spaces.has(spaceId) || !missing.length) return first;
+  if (left.bytes <= 0) return "limit";
+  let isLimited = missing.length > left.pages;
+  const goesOn = async (bytes: number): Promise<boolean> => {
+    isLimited ||= bytes >= left.bytes;
+    return bytes < left.bytes && (await spacesKept(user)).has(spaceId);
+  };
+  const why = await readAll(missing.slice(0, left.pages), user, favoured, goesOn);
+  return why ?? (isLimited ? "limit" : undefined);
 }
 
 /**
- * Reads and stores pages, a few at a time; stops when the server cannot be reached, and where it does not go on.
+ * Reads and stores pages, a few at a time; stops when the server cannot be reached, and where it does not go on. Returns why a page
+ * could not be stored.
  *
  * What is too much goes once, at the end: to find it, all that is stored is read.
  */
@@ -72,8 +120,9 @@ export async function readAll(
   user: string,
   favoured: ReadonlySet<string>,
   goesOn: (bytes: number) => Promise<boolean> = () => Promise.resolve(true),
-): Promise<void> {
-  if (!ids.length) return;
+): Promise<NotKept["why"] | undefined> {
+  if (!ids.length) return undefined;
+  let why: NotKept["why"] | undefined;
   const waiting = [...ids];
   let bytes = 0;
   const work = async (): Promise<void> => {
@@ -84,6 +133,7 @@ export async function readAll(
         bytes += await addPage(node, user);
         await keepBase(node, user);
       } catch (error) {
+        if (why !== "room") why = reason(error);
         if (!(error instanceof ApiError) || error.status === 401 || error.status === 429) return;
         if (error.status === 404 || error.status === 403) await removePage(id);
       }
@@ -91,4 +141,5 @@ export async function readAll(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   await removeTooMany(user, favoured);
+  return why;
 }

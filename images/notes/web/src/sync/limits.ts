@@ -7,6 +7,11 @@ export const MOST_KEPT = { pages: 5_000, bytes: 1_000_000_000 };
 /** No page is added beyond this part of what may be kept: what was removed for want of room would be read again. */
 const FILLED = 0.9;
 
+/** Chromium says the second where the disk itself is full. */
+const FULL = new Set(["QuotaExceededError", "UnknownError"]);
+/** True if the browser has no room for what was to be stored. */
+export const isFull = (error: unknown): boolean => error instanceof Error && FULL.has(error.name);
+
 export interface Kept {
   id: string;
   space_id: string;

@@ -194,6 +194,16 @@ export const en = {
   offlineReadingText:
     "Pages that you read are stored on this device: up to 500 pages or 100 MB, and of the spaces that you keep, up to 5,000 pages or 1 GB together. Those that you may change can be edited without a network, too.",
   keepOffline: (name: string) => `Keep all pages of ${name} on this device`,
+  pagesNotKept: (n: number, why: "room" | "limit" | "failed") =>
+    `${count(n, "page", "pages")} could not be kept: ${
+      {
+        room: "this device has no more room for the application.",
+        limit: "all spaces that you keep together may have 5,000 pages or 1 GB.",
+        failed: "not all was read from the server. It is tried again at the next start.",
+      }[why]
+    }`,
+  picturesNotKept: (n: number) =>
+    `${count(n, "picture", "pictures")} could not be kept: larger than 10 MB, on a page with more than 50 MB, without room, or not to be read.`,
   stored: (n: number, size: string) => `${count(n, "page", "pages")}, ${size}`,
   deleteStored: "Delete the stored pages",
   deletedStored: "The stored pages are deleted.",

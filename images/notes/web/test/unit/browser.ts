@@ -99,6 +99,9 @@ class Index {
   getAllKeys = (key: Key) => this.#ask((row) => row.key, key);
 }
 
+for (const name of ["getAll", "getAllKeys"])
+  Object.defineProperty(Index.prototype, name, { value: null, writable: true });
+
 class Transaction extends EventTarget {
   error: unknown = null;
   asked: (() => void)[] | undefined = [];

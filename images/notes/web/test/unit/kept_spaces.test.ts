@@ -5,13 +5,16 @@ import { beforeEach, test } from "node:test";
 import { beginSignIn } from "../../src/api/signed_in";
 import type { PageNode, TreeNode } from "../../src/api/types";
 import { keepSession, keepValue } from "../../src/sync/database";
-import { keepTree } from "../../src/sync/kept_trees";
+import { keepTree, notKept, storedNotKept } from "../../src/sync/kept_trees";
 import { room, tooMany } from "../../src/sync/limits";
 import { keepPage } from "../../src/sync/offline";
 import { docWith } from "./log_server";
 
 const NOBODY: ReadonlySet<string> = new Set();
-const server = { read: [] as string[], version: "1", isOpen: Promise.resolve() };
+const server = {
+  ...{ read: [] as string[], version: "1", isOpen: Promise.resolve() },
+  isReached: true,
+};
 
 const nodeOf = (id: string): PageNode =>
   ({
@@ -23,6 +26,7 @@ globalThis.fetch = async (path) => {
   const id = String(path).split("/").at(-1) ?? "";
   server.read.push(id);
   await server.isOpen;
+  if (!server.isReached) throw new TypeError("no network");
   return Response.json(nodeOf(id));
 };
 
@@ -43,6 +47,8 @@ function storedBefore(count: number): void {
 
 beforeEach(async () => {
   disk.stored.clear();
+  disk.refuses = () => undefined;
+  server.isReached = true;
   server.read = [];
   signedInAs("u");
   beginSignIn("u");
@@ -103,4 +109,36 @@ test("pages of kept spaces have limits of their own, below which none is added",
   assert.equal(room([...kept, ...read], spaces, mostKept).pages, 0);
   assert.equal(room([one("a", "s", 1, 10), ...read], spaces, mostKept).pages, 2);
   assert.ok(room([one("a", "s", 1, 97)], spaces, mostKept).bytes <= 0, "no room is left to fill");
+});
+
+test("what could not be kept of a space is noted with its reason, until it is kept", async () => {
+  const said = async () => [notKept.value.get("s"), await storedNotKept("s", "u")];
+  const both = (now: unknown) => [now, now];
+  disk.refuses = (name) =>
+    name === "pages" && disk.rows("pages").length >= 5
+      ? new DOMException("no room", "QuotaExceededError")
+      : undefined;
+  await keepTree("s", pages(12), "u", NOBODY);
+  assert.deepEqual(await said(), both({ pages: 7, why: "room" }));
+  disk.refuses = () => undefined;
+  server.isReached = false;
+  await keepTree("s", pages(12), "u", NOBODY);
+  assert.deepEqual(await said(), both({ pages: 7, why: "failed" }));
+  server.isReached = true;
+  await keepTree("s", pages(12), "u", NOBODY);
+  assert.deepEqual(await said(), both(undefined));
+});
+
+test("pages beyond the limit of all kept spaces are noted as such; of other spaces none is", async () => {
+  storedBefore(5000);
+  await keepTree("s", pages(5003), "u", NOBODY);
+  assert.deepEqual(notKept.value.get("s"), { pages: 3, why: "limit" });
+  await keepTree("other", [{ id: "x", updated_at: "1" } as TreeNode], "u", NOBODY);
+  assert.equal(notKept.value.has("other"), false);
+});
+
+test("a store without room for the tree itself is noted, too", async () => {
+  disk.refuses = () => new DOMException("no room", "QuotaExceededError");
+  await assert.rejects(keepTree("s", pages(2), "u", NOBODY), { name: "QuotaExceededError" });
+  assert.deepEqual(notKept.value.get("s"), { pages: 2, why: "room" });
 });

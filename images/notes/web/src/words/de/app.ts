@@ -197,6 +197,17 @@ export const words: Words = {
   offlineReadingText:
     "Gelesene Seiten werden auf diesem Gerät gespeichert: bis zu 500 Seiten oder 100 MB, und von den Bereichen, die Sie behalten, zusammen bis zu 5.000 Seiten oder 1 GB. Was Sie ändern dürfen, lässt sich auch ohne Netz bearbeiten.",
   keepOffline: (name) => `Alle Seiten von ${name} auf diesem Gerät behalten`,
+  pagesNotKept: (n, why) =>
+    `${count(n, "Seite konnte", "Seiten konnten")} nicht gespeichert werden: ${
+      {
+        room: "Auf diesem Gerät ist kein Platz mehr für die Anwendung.",
+        limit: "Alle Bereiche, die Sie speichern, dürfen zusammen 5.000 Seiten oder 1 GB haben.",
+        failed:
+          "Nicht alles wurde vom Server gelesen. Beim nächsten Start wird es wieder versucht.",
+      }[why]
+    }`,
+  picturesNotKept: (n) =>
+    `${count(n, "Bild konnte", "Bilder konnten")} nicht gespeichert werden: größer als 10 MB, auf einer Seite mit mehr als 50 MB, ohne Platz oder nicht lesbar.`,
   stored: (n, size) => `${count(n, "Seite", "Seiten")}, ${size}`,
   deleteStored: "Gespeicherte Seiten löschen",
   deletedStored: "Die gespeicherten Seiten sind gelöscht.",
