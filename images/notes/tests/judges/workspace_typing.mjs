@@ -37,6 +37,40 @@ async function blocks() {
   await context.close();
 }
 
+/** What the keys do is done by buttons too, on a phone: blocks go up and down, items in and out. */
+async function touched() {
+  const id = pages.touched;
+  const { context, page, text } = await opened(first, ada, id, PHONE);
+  const seen = async () => textOf(await docOf(id));
+  const tap = (name) => page.getByRole('toolbar').getByRole('button', { name, exact: true }).tap();
+  await text.locator('p', { hasText: 'three' }).tap();
+  await tap('More tools');
+  await tap('Move up');
+  await tap('Move up');
+  holds('a tap moves a block up', await until(async () => (await seen()).startsWith('three|one|two'), seen));
+  await tap('Move down');
+  holds('and down', await until(async () => (await seen()).startsWith('one|three|two'), seen));
+  const inner = async () => JSON.stringify(await docOf(id)).split('"bulletList"').length - 1;
+  await text.locator('li', { hasText: 'item b' }).last().tap();
+  await tap('Indent the item');
+  holds('an item is indented by a tap', await until(async () => await inner() === 2, inner));
+  await tap('Outdent the item');
+  holds('and outdented', await until(async () => await inner() === 1, inner));
+  await isSaved(page);
+  await accessible(page, 'the second bar on a phone');
+  await context.close();
+  const wide = await opened(first, ada, id);
+  await wide.text.locator('p', { hasText: 'three' }).click();
+  await wide.page.keyboard.press('Control+k');
+  await wide.page.getByRole('combobox').fill('>Move up');
+  await wide.page.getByRole('option', { name: /^Move up/ }).waitFor();
+  await wide.page.keyboard.press('Enter');
+  holds('the palette moves a block', await until(async () => (await seen()).startsWith('three|one|two'), seen));
+  await wide.page.keyboard.type('x');
+  holds('and the caret stays', await until(async () => /^[thre]*x[thre]*\|one/.test(await seen()), seen));
+  await wide.context.close();
+}
+
 /** Ctrl+S makes a version that stays; without a network it says what is kept. */
 async function kept() {
   const id = pages.kept;
@@ -174,4 +208,4 @@ async function mentions() {
   }
 }
 
-await judge(blocks, kept, markdown, mentions);
+await judge(blocks, touched, kept, markdown, mentions);

@@ -24,6 +24,7 @@ import {
 import { currentSpace, mayAdminister, mayMakeSpace, notice, opened, toggleWatch } from "./store";
 import { toggleFavourite } from "./star";
 import { words } from "./words";
+import type { Words } from "../words/en";
 
 export interface Command {
   id: string;
@@ -34,6 +35,8 @@ export interface Command {
   isPossible?: () => boolean;
   run: () => void;
 }
+
+export type Act = keyof Words["acts"];
 
 export type DialogName =
   | ""
@@ -122,6 +125,14 @@ export function startExport(): void {
   const node = page();
   go(node ? exportPath("page", node.id) : exportPath("space", currentSpace.value?.id ?? ""));
 }
+
+/** What is done to the text at the caret, and its key there. */
+const ACTS: [act: Act, key: string][] = [
+  ["moveUp", "Alt+↑"],
+  ["moveDown", "Alt+↓"],
+  ["indent", "Tab"],
+  ["outdent", "Shift+Tab"],
+];
 
 export function commands(): Command[] {
   const w = words.value;
@@ -240,6 +251,16 @@ export function commands(): Command[] {
       isPossible: () => !!editing.value,
       run: () => document.querySelector(".ProseMirror")?.dispatchEvent(new Event("footnote")),
     },
+    ...ACTS.map(
+      ([act, key]): Command => ({
+        ...{ id: act, title: w.acts[act], icon: "edit", key },
+        isPossible: () => !!editing.value,
+        run: () =>
+          document
+            .querySelector(".ProseMirror")
+            ?.dispatchEvent(new CustomEvent("act", { detail: act })),
+      }),
+    ),
     {
       id: "export",
       title: w.exportPage,

@@ -11,7 +11,12 @@ export const keyName = (key: string): string =>
   key
     .replace("Mod+", isMac ? "⌘" : `${words.value.ctrl} `)
     .replace("Alt+", isMac ? "⌥" : "Alt ")
-    .replace(/ ?([a-z])$/, (_, letter: string) => ` ${letter.toUpperCase()}`)
+    .replace("Shift+", isMac ? "⇧" : "⇧ ")
+    // A single letter, not that of a name such as "Tab".
+    .replace(
+      /([^a-z]?)(?<![a-z])([a-z])$/i,
+      (_, before: string, letter: string) => `${before.trim()} ${letter.toUpperCase()}`,
+    )
     .trim();
 
 const isTyping = (target: EventTarget | null): boolean =>

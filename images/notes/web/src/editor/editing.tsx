@@ -4,6 +4,7 @@ import { type EditorState, NodeSelection, Selection } from "prosemirror-state";
 import { EditorView, type NodeView } from "prosemirror-view";
 import type { Node } from "prosemirror-model";
 import type { PageNode } from "../api/types";
+import type { Act } from "../app/commands";
 import { words } from "../app/words";
 import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
@@ -100,6 +101,10 @@ function mount(place: HTMLElement, session: Session): EditorView {
           .catch(() => undefined);
         return true;
       },
+      act(_view, event: CustomEvent<Act>) {
+        void import("./more").then((part) => part.act(view, event.detail)).catch(() => undefined);
+        return true;
+      },
       // What is typed next goes where the caret is now.
       keypress: takeInput,
       cut: takeInput,
@@ -140,10 +145,10 @@ function DoubtfulPlaces(given: { session: Session; state: EditorState }) {
 
 /** The question for a link's address; its part is fetched when the editor is open. */
 function Linking({ view }: { view: EditorView }) {
-  const [part, setPart] = useState<typeof import("./link_form")>();
+  const [part, setPart] = useState<typeof import("./more")>();
   useEffect(
     () =>
-      void import("./link_form").then(setPart, () => {
+      void import("./more").then(setPart, () => {
         isLinking.value = false;
         notice.value = words.value.notReached;
       }),
@@ -225,7 +230,7 @@ export function Editing({ node, from, done }: Given) {
     made.focus();
     goTo(made, from);
     // It is asked for by a key, and what is typed next is for its field: it has to be there.
-    void import("./link_form").catch(() => undefined);
+    void import("./more").catch(() => undefined);
     const colours = import("../screens/reading/highlight").then((found) => found.colourCode());
     return () => {
       void colours.then((end) => end()).catch(() => undefined);

@@ -27,7 +27,9 @@ import { enterCell, nextCell, previousCell } from "./table";
 export const node = (name: string): NodeType => schema.nodes[name] as NodeType;
 export const mark = (name: string): MarkType => schema.marks[name] as MarkType;
 const ITEMS = [node("listItem"), node("taskItem")];
-const anyItem = (make: (type: NodeType) => Command): Command => chainCommands(...ITEMS.map(make));
+/** A command of lists, for the items of either kind. */
+export const anyItem = (make: (type: NodeType) => Command): Command =>
+  chainCommands(...ITEMS.map(make));
 
 const hardBreak: Command = (state, dispatch) => {
   const made = node("hardBreak").create();

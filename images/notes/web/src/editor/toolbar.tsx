@@ -2,14 +2,14 @@
 import { toggleMark } from "prosemirror-commands";
 import type { Command, EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
 import { tableCommands } from "./blocks";
 import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
 import { isLinking } from "./plugins";
 import { insertTable, placeOf } from "./table";
 
-interface Tool {
+export interface Tool {
   sign: string;
   name: string;
   run: Command;
@@ -87,10 +87,21 @@ function keepClear(view: EditorView): (() => void) | undefined {
 export function Toolbar({ view, state }: { view: EditorView; state: EditorState }) {
   const w = words.value;
   useLayoutEffect(() => keepClear(view), [view]);
+  const [isMore, setMore] = useState(false);
+  const [part, setPart] = useState<typeof import("./more")>();
+  useEffect(() => {
+    if (isMore && !part) import("./more").then(setPart, () => setMore(false));
+  }, [isMore]);
+  const toggle = (): boolean => {
+    setMore(!isMore);
+    return true;
+  };
+  const more = { sign: "⋯", name: w.moreTools, run: toggle, isOn: isMore };
   const ofTable = tableCommands().map(({ name, run }) => ({ sign: name, name, run }));
   return (
     <div class="toolbars">
-      <Bar view={view} label={w.formatting} found={tools(state)} />
+      <Bar view={view} label={w.formatting} found={[...tools(state), more]} />
+      {isMore && part && <Bar view={view} label={w.moreTools} found={part.tools(state)} />}
       {placeOf(state) && <Bar view={view} label={w.table} found={ofTable} />}
     </div>
   );

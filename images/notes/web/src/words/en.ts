@@ -49,6 +49,13 @@ export const en = {
   done: "Done",
   text: "Text of the page",
   formatting: "Formatting",
+  moreTools: "More tools",
+  acts: {
+    moveUp: "Move up",
+    moveDown: "Move down",
+    indent: "Indent the item",
+    outdent: "Outdent the item",
+  },
   heading: (n: number) => `Heading ${n}`,
   bold: "Bold",
   italic: "Italic",

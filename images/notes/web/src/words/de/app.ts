@@ -50,6 +50,13 @@ export const words: Words = {
   done: "Fertig",
   text: "Text der Seite",
   formatting: "Formatierung",
+  moreTools: "Weitere Werkzeuge",
+  acts: {
+    moveUp: "Nach oben verschieben",
+    moveDown: "Nach unten verschieben",
+    indent: "Listenpunkt einrücken",
+    outdent: "Listenpunkt ausrücken",
+  },
   heading: (n) => `Überschrift ${n}`,
   bold: "Fett",
   italic: "Kursiv",
