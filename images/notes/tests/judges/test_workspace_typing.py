@@ -8,7 +8,7 @@ from tests.judges.programs import front, node
 from tests.judges.two_people import Start, two_people
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 35
+SCENARIOS = 45
 
 
 @pytest.mark.timeout(500)
@@ -17,6 +17,7 @@ def test_blocks_move_and_addresses_are_links(own_replica: Start) -> None:
         "blocks": ("Blocks", "one\n\ntwo\n\nthree\n"),
         "pasted": ("Pasted", "words\n"),
         "touched": ("Touched", "one\n\ntwo\n\nthree\n\n- item a\n- item b\n"),
+        "marks": ("Marks", "words\n\n![old](https://a.example/x.png)\n"),
         "kept": ("Kept", "words\n"),
         "linking": ("Linking", "words\n"),
     }

@@ -71,6 +71,44 @@ async function touched() {
   await wide.context.close();
 }
 
+/** Marks that Markdown has no sign for: by keys, by buttons; and the text of a picture. */
+async function marks() {
+  const id = pages.marks;
+  const { context, page, text } = await opened(first, ada, id, { bypassCSP: true });
+  const doc = async () => JSON.stringify(await docOf(id));
+  const marked = async (name, on) => until(async () => (await doc()).includes(`"type":"${name}"`) === on, doc);
+  await text.locator('p', { hasText: 'words' }).click();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+End');
+  for (const [name, key] of [['underline', 'Control+u'], ['highlight', 'Control+Shift+h'], ['subscript', 'Control+,'], ['superscript', 'Control+.']]) {
+    await page.keyboard.press(key);
+    const isOn = await marked(name, true);
+    await page.keyboard.press(key);
+    holds(`${key} turns ${name} on and off`, isOn && await marked(name, false));
+  }
+  await page.getByRole('button', { name: 'More tools' }).click();
+  await page.getByRole('button', { name: 'Highlighted' }).click();
+  holds('a button highlights', await marked('highlight', true)
+    && await page.getByRole('button', { name: 'Highlighted' }).getAttribute('aria-pressed') === 'true');
+  await page.getByRole('button', { name: 'Save as a version' }).click();
+  await page.getByText('Saved as a version.').waitFor();
+  await text.locator('.picture').click();
+  const field = page.getByRole('textbox', { name: 'Text in place of the picture' });
+  holds('a picture that is selected has a field with its text', await until(async () => await field.inputValue() === 'old'));
+  await accessible(page, 'the text of a picture');
+  await field.fill('a red door');
+  await field.press('Enter');
+  holds('its text is changed', await until(async () => (await doc()).includes('"alt":"a red door"'), doc));
+  await page.keyboard.press('Control+z');
+  holds('and taken back', await until(async () => (await doc()).includes('"alt":"old"'), doc));
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().waitFor();
+  await page.keyboard.press('?');
+  await page.getByText('Superscript').waitFor();
+  holds('the list of keys has them', (await page.getByRole('dialog').innerText()).includes('Highlighted'));
+  await context.close();
+}
+
 /** Ctrl+S makes a version that stays; without a network it says what is kept. */
 async function kept() {
   const id = pages.kept;
@@ -208,4 +246,4 @@ async function mentions() {
   }
 }
 
-await judge(blocks, touched, kept, markdown, mentions);
+await judge(blocks, touched, marks, kept, markdown, mentions);

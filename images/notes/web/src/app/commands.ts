@@ -132,6 +132,11 @@ const ACTS: [act: Act, key: string][] = [
   ["moveDown", "Alt+↓"],
   ["indent", "Tab"],
   ["outdent", "Shift+Tab"],
+  ["underline", "Mod+u"],
+  ["highlight", "Mod+Shift+h"],
+  ["subscript", "Mod+,"],
+  ["superscript", "Mod+."],
+  ["version", "Mod+s"],
 ];
 
 export function commands(): Command[] {

@@ -1,6 +1,6 @@
 /** The toolbar of the editor, one stop of the Tab key, and the room that it takes from the text. */
 import { toggleMark } from "prosemirror-commands";
-import type { Command, EditorState } from "prosemirror-state";
+import type { Command, EditorState, NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
@@ -89,9 +89,11 @@ export function Toolbar({ view, state }: { view: EditorView; state: EditorState 
   useLayoutEffect(() => keepClear(view), [view]);
   const [isMore, setMore] = useState(false);
   const [part, setPart] = useState<typeof import("./more")>();
+  const { node: chosen } = state.selection as Partial<NodeSelection>;
+  const picture = chosen?.type === node("image") && chosen.attrs.src;
   useEffect(() => {
-    if (isMore && !part) import("./more").then(setPart, () => setMore(false));
-  }, [isMore]);
+    if ((isMore || picture) && !part) import("./more").then(setPart, () => setMore(false));
+  }, [isMore, picture]);
   const toggle = (): boolean => {
     setMore(!isMore);
     return true;
@@ -103,6 +105,7 @@ export function Toolbar({ view, state }: { view: EditorView; state: EditorState 
       <Bar view={view} label={w.formatting} found={[...tools(state), more]} />
       {isMore && part && <Bar view={view} label={w.moreTools} found={part.tools(state)} />}
       {placeOf(state) && <Bar view={view} label={w.table} found={ofTable} />}
+      {picture && part && <part.AltText key={picture} view={view} />}
     </div>
   );
 }
