@@ -34,3 +34,17 @@ async def test_a_part_ends_with_the_replica() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_part_that_makes_an_error_of_its_end_ends() -> None:
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            raise OSError from error
+
+    task = asyncio.create_task(services.kept_running(work))
+    await asyncio.sleep(0)
+    task.cancel()
+    async with asyncio.timeout(5):
+        await task

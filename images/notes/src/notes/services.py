@@ -148,6 +148,9 @@ async def kept_running(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
             await work()
         except Exception:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                return  # the replica ends, and some library has made an error of that
             logger.exception("a part has failed, and begins again")
         else:
             return

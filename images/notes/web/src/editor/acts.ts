@@ -7,7 +7,7 @@ import type { Act } from "../app/commands";
 import { words } from "../app/words";
 import { anyItem, mark } from "./keys";
 import { moveBlocks } from "./move";
-import type { Tool } from "./toolbar";
+import type { Tool } from "./tool";
 
 const marking = (sign: string, name: string) => ({
   ...{ sign, run: toggleMark(mark(name)) },

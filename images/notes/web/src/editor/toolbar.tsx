@@ -1,6 +1,6 @@
 /** The toolbar of the editor, one stop of the Tab key, and the room that it takes from the text. */
 import { toggleMark } from "prosemirror-commands";
-import type { Command, EditorState, NodeSelection } from "prosemirror-state";
+import type { EditorState, NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { words } from "../app/words";
@@ -8,13 +8,7 @@ import { tableCommands } from "./blocks";
 import { code, heading, line, list, mark, node, quote, redo, undo } from "./keys";
 import { isLinking } from "./plugins";
 import { insertTable, placeOf } from "./table";
-
-export interface Tool {
-  sign: string;
-  name: string;
-  run: Command;
-  isOn?: boolean;
-}
+import type { Tool } from "./tool";
 
 function tools(state: EditorState): Tool[] {
   const w = words.value;
