@@ -21,6 +21,16 @@ REPLACED_S = 400.0
 """The time after which a member is replaced."""
 
 
+async def begun() -> tuple[World, TopologyJudge]:
+    """A cluster of three that is whole, and whose voters have lasted."""
+    world = topology_world(1, text_of(*THREE))
+    judge = TopologyJudge(world)
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(70)
+    return world, judge
+
+
 async def edited(
     at: dict[str, str],
     names: tuple[str, ...] = THREE,
@@ -28,11 +38,7 @@ async def edited(
     after: Callable[[World], Awaitable[None]] | None = None,
 ) -> tuple[World, TopologyJudge]:
     """A cluster of three after one edit of its members' lines."""
-    world = topology_world(1, text_of(*THREE))
-    judge = TopologyJudge(world)
-    world.start_operator()
-    await world.until_whole()
-    await anyio.sleep(70)
+    world, judge = await begun()
     if before is not None:
         await before(world)
     write_members(world, text_of(*names, at=at))
@@ -94,11 +100,7 @@ def test_a_mistyped_address_calls_a_person_and_is_corrected(
     """Nobody reaches the member there, and its container ends again and again."""
 
     async def walk() -> None:
-        world = topology_world(1, text_of(*THREE))
-        judge = TopologyJudge(world)
-        world.start_operator()
-        await world.until_whole()
-        await anyio.sleep(70)
+        world, judge = await begun()
         # The node has another address than the file says.
         world.manifests.write(FILE, text_of(*names, at={who: "node5, address: 10.77.0.99"}))
         await anyio.sleep(300)
@@ -117,11 +119,7 @@ def test_of_two_new_members_none_is_added_before_both_can_be() -> None:
     """The node of the second one is down, and comes back."""
 
     async def walk() -> None:
-        world = topology_world(1, text_of(*THREE))
-        judge = TopologyJudge(world)
-        world.start_operator()
-        await world.until_whole()
-        await anyio.sleep(70)
+        world, judge = await begun()
         world.power_cut("node6")
         await anyio.sleep(30)
         write_members(world, text_of(*THREE, "member-4", "member-5"))
