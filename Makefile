@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test sim topology-sim bench soak topology power-losses clean
+.PHONY: help venv hooks lock fmt lint types imports unit unit-all check e2e test test-all sim topology-sim bench soak topology power-losses clean
 ##@ Start
 # A `##@` line names the group of the targets below it; without one it is Notes or Develop, by the file.
 HELP_GROUPS := Start Develop Lab Notes Release
@@ -89,16 +89,21 @@ e2e: $(STAMP) notes-judges-install ## end to end on LABS (3) labs side by side; 
 		--durations=60 --processor-time \
 		tests/contract tests/e2e
 
-test: export QUEENRIGHT_SIM_HISTORIES ?= 320
+# A half of the long tests, by what is committed (tests/support/halves.py, images/notes/tests/halves.py).
+test: export QUEENRIGHT_HALF ?= $(shell git rev-parse 'HEAD^{tree}' 2>/dev/null)
 test: export RERUNS = 1
 ##@ Start
-test: lint types imports crds-check ## everything, end to end included; a part that fails ends no other
+test: lint types imports crds-check ## what a commit must pass, end to end included; a part that fails ends no other
 	@log=$$(mktemp) failed=; trap 'rm -f "$$log"' EXIT; \
 	for part in units-beside-e2e notes-tests; do \
 		$(MAKE) --no-print-directory $$part 2>&1 | tee -a "$$log" || failed="$$failed $$part"; \
 	done; [ -z "$$failed" ] || { \
 		grep -aE '^(FAILED|ERROR|SECOND TRY) ' "$$log" | cut -c1-500 || true; \
 		echo "make test: failed:$$failed" >&2; exit 1; }
+
+test-all: export QUEENRIGHT_SIM_HISTORIES ?= 320
+test-all: ## every test: both halves of the long ones, more histories (80 minutes on 2 cores)
+	@$(MAKE) --no-print-directory test QUEENRIGHT_HALF=
 
 # The labs leave a part of the processors idle; the unit tests take it, without slowing the labs down,
 # and after them the checks of the notes application that measure no time and need no server.

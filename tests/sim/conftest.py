@@ -2,7 +2,7 @@
 earlier pass has to be what would be made anew.
 
 The second makes every plan twice. A quick run watches one test in ``QUICK_ONE_IN`` so and `make
-test` one in ``JUDGED_ONE_IN``, other ones for every commit; `make sim` watches all."""
+test-all` one in ``JUDGED_ONE_IN``, other ones for every commit; `make sim` watches all."""
 
 from collections.abc import Iterator
 

@@ -31,7 +31,7 @@ SEED, HISTORIES, FAULTS, FORECASTS = (
     "QUEENRIGHT_SIM_FORECASTS",
 )
 FEW_HISTORIES = 150
-"""In `make check`; `make test` and `make sim` have more."""
+"""In `make check` and `make test`; `make test-all` and `make sim` have more."""
 ALL_FROM = 10_000
 """So many histories or more, as `make sim` has: no sweep leaves anything out."""
 FEW_FAULTS = 12

@@ -40,6 +40,7 @@ LONGEST_FIRST = (
     "e2e/notes/test_workspace_rows.py",
     "e2e/cluster/test_notes.py",
     "e2e/cluster/test_in_place.py",
+    "e2e/cluster/test_majority_lost.py",
     "contract",
     "e2e/cluster/test_databases.py",
     "e2e/cluster/test_notes_restored.py",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests import groups
+from tests.halves import Halves
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.second_try import SecondTry
@@ -18,6 +19,7 @@ _numbers = itertools.count(1)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SecondTry(config))
+    config.pluginmanager.register(Halves())
     config.pluginmanager.register(groups)
 
 

@@ -108,10 +108,15 @@ class TestCluster:
     def test_a_member_that_copies_is_healthy_only_with_the_flag(self, cluster: Containers) -> None:
         replica = next(number for number in MEMBERS if number != cluster.leader())
         ask = "healthcheck 8008 {}; echo {} $?; "
-        loop = f"while :; do {ask.format('--or-starting', 'flag')}{ask.format('', 'plain')}done"
+        rounds = f"{ask.format('--or-starting', 'flag')}{ask.format('', 'plain')}"
+        # Some seconds before the copy, and until it is whole: a busy machine copies for longer.
+        loop = (
+            "copied=; until [ $copied ] && healthcheck 8008 >/dev/null; do "
+            f"{rounds}healthcheck 8008 | grep -q creating && copied=1; done; {rounds}"
+        )
         with ThreadPoolExecutor() as beside:
             asked = beside.submit(
-                cluster.execute, replica, "sh", "-c", f"timeout 15 sh -c '{loop}'; :"
+                cluster.execute, replica, "sh", "-c", f"timeout 90 sh -c '{loop}'; :"
             )
             credentials = ("queenright", SECRETS["pg_rest_pw"])
             url = f"http://{address(replica)}:8008/reinitialize"
