@@ -11,11 +11,22 @@ export { holds, judge, profiled, signIn, wrong };
 /** A page of somebody who is not signed in, at an edge. */
 export const visitor = (edge, more = {}) => newPage(more, 30_000, () => false, browsers[edge]);
 
+/** Goes to an address, and again a moment later while the answer says that: on a machine with much other work a
+ * replica waits too long for the database now and then. */
+export async function go(page, address) {
+  for (const end = Date.now() + 30_000; ;) {
+    const answer = await page.goto(address);
+    if (answer?.status() !== 503 || Date.now() > end) return;
+    console.log(`503 at ${address}, tried again`);
+    await page.waitForTimeout(1_000);
+  }
+}
+
 /** A page of a person at an edge, at a path of the application. */
 export async function person(edge, who, path, more = {}) {
   const { context, page } = await visitor(edge, more);
   await signIn(page, base, who);
-  await page.goto(base + path);
+  await go(page, base + path);
   await heading(page);
   return { context, page };
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../../../images/notes/tests/judges/qr.mjs';
-import { ada, ask, base, bob, edit, given, heading, holds, judge, person, profiled, signIn, until, visitor } from './edges.mjs';
+import { ada, ask, base, bob, edit, given, go, heading, holds, judge, person, profiled, signIn, until, visitor } from './edges.mjs';
 import { chunks } from './rows_upload.mjs';
 
 const EDGES = [0, 1];
@@ -18,7 +18,7 @@ async function setup() {
   const [one, other] = await Promise.all(EDGES.map((edge) => visitor(edge)));
   for (const { page } of [one, other]) {
     for (const path of ['/login', '/w', '/']) {
-      await page.goto(base + path);
+      await go(page, base + path);
       await heading(page, 'Welcome');
     }
   }
@@ -47,7 +47,7 @@ async function setup() {
   for (const edge of EDGES) {
     const { context, page } = await visitor(edge);
     for (const _ of EACH) {
-      await page.goto(`${base}/setup`);
+      await go(page, `${base}/setup`);
       await page.locator('input[name=password]').waitFor();
       if (page.url() !== `${base}/login` || await page.getByRole('heading', { name: 'Welcome' }).count()) throw new Error('the wizard again');
     }

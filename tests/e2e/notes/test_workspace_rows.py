@@ -14,6 +14,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from tests.e2e.notes_site import EDGE_NODES, Site
 from tests.e2e.running_operator import QUICK_RESYNC_S, RunningOperator
 from tests.e2e.swarm_facts import container_of, eventually, quick_manifest, read_secret
 from tests.lab.lab import Lab
+from tests.lab.node import Node
 from tests.lab.product_images import publish
+from tests.lab.settings import LabError
 from tests.lab.shell import in_netns
 
 pytestmark = [pytest.mark.lab, pytest.mark.images, pytest.mark.timeout(420)]
@@ -80,7 +83,7 @@ def requests(site: Site) -> dict[str, int]:
     """Return the number of requests that each replica has had from the edges, by its address."""
     found: dict[str, int] = {}
     for node in map(site.lab.node, EDGE_NODES):
-        said = node.docker("exec", container_of(node, "notes_edge"), "python3", "-c", COUNTS).stdout
+        said = eventually(partial(counts_of, node), f"the counts of {node.name}'s edge", 60)
         head, *lines = said.strip().splitlines()
         names = head.removeprefix("# ").split(",")
         for line in lines:
@@ -89,6 +92,14 @@ def requests(site: Site) -> dict[str, int]:
             if count and is_server and fields["pxname"] in {"reads", "writes"}:
                 found[fields["addr"]] = found.get(fields["addr"], 0) + count
     return found
+
+
+def counts_of(node: Node) -> str:
+    """Return what an edge's HAProxy says; empty where it is just being replaced or loaded again."""
+    try:
+        return node.docker("exec", container_of(node, "notes_edge"), "python3", "-c", COUNTS).stdout
+    except LabError:
+        return ""
 
 
 def authority_of(site: Site, node: str, name: str) -> str:
