@@ -34,7 +34,7 @@ from tests.soak.database import Database
 from tests.soak.judge import Acknowledged, beside, longest_pause_s, lost
 from tests.topology.bound import beyond, bound_lines
 from tests.topology.cuts import Cutting, power_is_lost
-from tests.topology.judge import Figures, line, pauses
+from tests.topology.judge import Figures, line, longest_gaps_s, pauses
 from tests.topology.script import FIRST, Edit, Members, Step, edit_of, line_of
 
 CALM_S = 3.0
@@ -173,15 +173,16 @@ def take(run: Run, step: Step, rng: random.Random, *, cuts: bool = False) -> Fig
     time.sleep(CALM_S)
     told, load = run.told(), os.getloadavg()[0]
     until = time.monotonic()
-    gap_s = longest_pause_s(run.writer.told, since, until)
+    losses = cutting.cuts if cutting is not None else []
+    gap_s, power_gap_s = longest_gaps_s(run.writer.told, [cut.at for cut in losses], since, until)
     direct = [row for row in told if row.client.endswith(":5432")]
     acts = [
         (float(record["seen_at"]), str(record["action"]["key"]))
         for record in run.operator.audit("intent")
         if record["seen_at"] >= since
     ]
-    long = pauses(run.writer.told, acts, since, step.target_s)
-    gone, losses = lost(told, run.database.present()), cutting.cuts if cutting is not None else []
+    long = pauses(run.writer.told, acts, since, step.gap_bound_s)
+    gone = lost(told, run.database.present())
     unbounded = beyond(gone, told, losses)
     moves = run.operator.audit("measured")[measured:]
     wrong = wrong or back_again(run, edit)
@@ -200,6 +201,7 @@ def take(run: Run, step: Step, rng: random.Random, *, cuts: bool = False) -> Fig
         wrong,
         tuple(bound_lines(told, losses)),
         len(gone) - len(unbounded),
+        power_gap_s,
     )
 
 

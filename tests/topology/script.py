@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 PLANNED_MOVE_S = 1.2
-"""The longest write gap of an edit: that of one planned switchover."""
-REPLICAS_S = 0.3
-"""The longest write gap where replicas are added or removed, and the leader stays."""
+"""The longest write gap of an edit that moves the leader: that of one planned switchover."""
+LEADER_STAYS_S = 0.3
+"""The longest write gap of an edit in which the leader stays."""
 PREFERRED = 3
 OTHERS = 1
 """The failover priorities of the preferred member and of the others. Without one in any line the
@@ -43,23 +43,23 @@ FIRST: Members = {
 @dataclass(frozen=True, slots=True)
 class Step:
     """A kind of edit. ``members`` is how many there are before it, ``spares`` how many further
-    nodes it takes, ``changes`` how often Raft's voters change, and ``target_s`` the longest write
-    gap that it may have."""
+    nodes it takes, ``changes`` how often Raft's voters change, and ``gap_bound_s`` the longest
+    write gap that it may have."""
 
     name: str
     title: str
     changes: int
     members: int = 3
     spares: int = 0
-    target_s: float = PLANNED_MOVE_S
+    gap_bound_s: float = LEADER_STAYS_S
 
 
 STEPS = (
-    Step("grow", "3 to 5 members", 2, spares=2, target_s=REPLICAS_S),
+    Step("grow", "3 to 5 members", 2, spares=2),
     Step("two-dead", "two dead nodes of five, replaced by one edit", 4, members=5, spares=2),
-    Step("shrink", "5 to 3 members", 2, members=5, target_s=REPLICAS_S),
+    Step("shrink", "5 to 3 members", 2, members=5),
     Step("move-replica", "a replica moves", 4, spares=1),
-    Step("move-leader", "the leader moves", 4, spares=1),
+    Step("move-leader", "the leader moves", 4, spares=1, gap_bound_s=PLANNED_MOVE_S),
     Step("dead-by-edit", "a dead node, replaced by an edit", 2, spares=1),
     Step("dead-by-itself", "a dead node, replaced by `replaceAfter: 60s`", 2, spares=1),
     Step("address", "another address of a node", 2),

@@ -1,4 +1,4 @@
-"""The topology script's edits, and the judgement of their figures."""
+"""The topology script's edits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import random
 
 import pytest
 
-from tests.soak.judge import Acknowledged
-from tests.topology.judge import Figures, line, pauses, table
 from tests.topology.script import (
     FIRST,
     MANAGER,
@@ -105,42 +103,3 @@ def test_a_line_has_only_the_fields_that_differ_from_the_defaults() -> None:
     assert line_of("a", Place("node2", "10.0.0.1", 3)).endswith(
         "address: 10.0.0.1, failoverPriority: 3"
     )
-
-
-@pytest.mark.parametrize(
-    ("broken", "words"),
-    [
-        ({"lost": 1}, "lost 1"),
-        ({"canary_lost": 2}, "lost 2"),
-        ({"beside": 3}, "at once 3"),
-        ({"wrong": "waited for the members"}, "NOT whole (waited for the members)"),
-    ],
-)
-def test_what_breaks_a_promise_is_told(broken: dict[str, int], words: str) -> None:
-    fine = Figures(BY_NAME["grow"], 150.2, 0.2, 0.1, 100, 0, 0)
-    assert fine.keeps_promise
-    found = Figures(BY_NAME["grow"], 150.2, 0.2, 0.1, 100, **{"lost": 0, "beside": 0, **broken})
-    assert not found.keeps_promise
-    assert words in line(found)
-
-
-@pytest.mark.parametrize(("name", "gap_s", "over"), [("grow", 0.4, True), ("rename", 0.4, False)])
-def test_a_gap_above_the_target_is_told_and_breaks_no_promise(
-    name: str, gap_s: float, over: bool
-) -> None:
-    found = Figures(BY_NAME[name], 20.0, gap_s, 0.1, 100, 0, 0)
-    assert found.keeps_promise
-    assert found.is_over_target is over
-    assert ("over the target" in line(found)) is over
-    assert ("target" in table([found]).splitlines()[-1]) is over
-
-
-def test_a_long_pause_is_told_with_the_action_before_its_end() -> None:
-    rows = [Acknowledged("a", number, at, 1) for number, at in enumerate((9.9, 12.0, 12.1, 14.0))]
-    acts = [(10.5, "label-node/node2"), (12.05, "update-service/main_proxy"), (15.0, "later")]
-    assert [*pauses(rows, acts, 10.0, 1.0)] == [
-        "2.10 s after 0 s (label-node/node2)",
-        "1.90 s after 2 s (update-service/main_proxy)",
-    ]
-    assert [*pauses(rows, [], 10.0, 2.0)] == ["2.10 s after 0 s (nothing)"]
-    assert [*pauses(rows, acts, 14.0, 1.0)] == []
