@@ -12,16 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from images.member.queenright_member.data_end import (
+from images.member.queenright_member.data_end import DataEnd, end_of, end_of_wal, told
+from images.member.queenright_member.wal_files import (
     CONTROL,
-    DataEnd,
     UnknownEndError,
     bytes_of,
-    end_of,
-    end_of_wal,
     read_control,
     run,
-    told,
 )
 from tests.contract.backup_places import copied, initialise, servers_in
 from tests.contract.postgres_server import Server

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from images.member.queenright_member.findings import damage_of
+from images.member.queenright_member.removed import noted
 from images.member.queenright_member.rewind import CONTROL, NOTE, take_note
 from tests.contract.backup_places import copied, initialise, installed, passable, server_in
 from tests.contract.postgres_server import Server
@@ -139,6 +140,10 @@ def test_a_rewind_that_ends_is_postgresqls_own(
     assert " kB (" not in done.stderr
     assert not (old.home / "raft" / NOTE).exists()
     assert not take_note(old.data, old.home / "raft")
+    (removed,) = noted(old.home / "raft")  # the table `lost`, and what autovacuum made of it
+    assert removed["timeline"] == 1
+    assert isinstance(removed["commits"], int)
+    assert 1 <= removed["commits"] < 20
     (old.data / "standby.signal").touch()
     os.chown(old.data / "standby.signal", NOBODY, NOBODY)
     source = f"host=127.0.0.1 port={new.port} user=postgres password={SUPERUSER_PASSWORD}"

@@ -7,26 +7,29 @@ written, and what can't be told is told as unknown, never as less.
 """
 
 import hashlib
-import os
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .findings import INTERRUPTED_COPY, damage_of
+from .wal_files import (
+    CONTROL,
+    SEGMENT,
+    Control,
+    UnknownEndError,
+    bytes_of,
+    last_position,
+    numbers_of,
+    read_control,
+    run,
+    statistics,
+    written,
+)
 
-CONTROL, WALDUMP = "pg_controldata", "pg_waldump"
-LIMIT_S = 120.0
-_SEGMENT = re.compile(r"^([0-9A-F]{8})[0-9A-F]{16}(\.partial)?$")
-_END = re.compile(r"^WAL statistics between [0-9A-F/]+ and ([0-9A-F]+/[0-9A-F]+):", re.MULTILINE)
 _NOTHING = re.compile("could not find a valid record after|header specifies 0 bytes")
 _LEFT = re.compile(r"\s*[0-9]+\s+([0-9A-F]+/[0-9A-F]+)")
 """A line of a history file: the timeline that was left, and where."""
-
-
-class UnknownEndError(Exception):
-    """The end of the data can't be told; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,45 +61,9 @@ def end_of(data: Path) -> DataEnd:
     return DataEnd(control.system, timeline, location, digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
-    """Of the control file: ``redo`` is where recovery begins, ``floor`` what it certainly has."""
-
-    system: str
-    timeline: int
-    redo: str
-    redo_timeline: int
-    floor: int
-    segment_bytes: int
-
-
-def read_control(text: str) -> Control:
-    """The control file, as ``pg_controldata`` prints it; UnknownEndError for anything else."""
-    found = dict(re.findall(r"^([^:]+):\s+(.*)$", text, re.MULTILINE))
-    try:
-        redo_timeline = int(found["Latest checkpoint's TimeLineID"])
-        recovered = int(found["Min recovery ending loc's timeline"])
-        least = bytes_of(found["Minimum recovery ending location"])
-        checkpoint = bytes_of(found["Latest checkpoint location"])
-        timeline = max(redo_timeline, recovered)
-        floors = [
-            at for at, on in ((checkpoint, redo_timeline), (least, recovered)) if on == timeline
-        ]
-        return Control(
-            found["Database system identifier"],
-            timeline,
-            found["Latest checkpoint's REDO location"],
-            redo_timeline,
-            max(floors),
-            int(found["Bytes per WAL segment"]),
-        )
-    except (KeyError, ValueError) as error:
-        raise UnknownEndError(f"{CONTROL} tells no {error}") from None
-
-
 def newest(wal: Path) -> int:
     """The highest timeline of which there is WAL and, but for the first, a history file."""
-    found = {int(match[1], 16) for path in wal.iterdir() if (match := _SEGMENT.match(path.name))}
+    found = {int(match[1], 16) for path in wal.iterdir() if (match := SEGMENT.match(path.name))}
     known = {n for n in found if n == 1 or (wal / f"{n:08X}.history").exists()}
     return max(known, default=0)
 
@@ -109,21 +76,12 @@ def end_of_wal(data: Path, timeline: int, control: Control) -> int:
     wal = data / "pg_wal"
     is_former = timeline != control.redo_timeline
     begin = begin_of(wal, timeline) if is_former else bytes_of(control.redo)
-    first = begin // control.segment_bytes
-    numbers = numbers_of(wal, timeline, control.segment_bytes)
-    last = first
-    while last + 1 in numbers:
-        last += 1
-    if first in numbers:
-        # The program takes the size of a segment from the first that is named, or else from any:
-        # one without content has none. Without a last one it asks for a segment that is not there,
-        # and fails without a word of how far it has come.
-        names = [segment(timeline, number, control.segment_bytes) for number in (first, last)]
-        said = run(WALDUMP, "-z", "-p", str(wal), "-s", written(begin), *names, fails=True)
-        if found := last_position(said):
-            return found
-        if is_former and last == first and _NOTHING.search(said):
-            return begin
+    said = statistics(wal, timeline, begin, control.segment_bytes)
+    if found := last_position(said):
+        return found
+    goes_on = begin // control.segment_bytes + 1 in numbers_of(wal, timeline, control.segment_bytes)
+    if is_former and not goes_on and _NOTHING.search(said):
+        return begin
     if (data / "backup_label").exists():
         return 0
     raise UnknownEndError(
@@ -138,59 +96,6 @@ def begin_of(wal: Path, timeline: int) -> int:
     if not found:
         raise UnknownEndError(f"the history file of timeline {timeline} does not tell its begin")
     return bytes_of(found[-1])
-
-
-def numbers_of(wal: Path, timeline: int, segment_bytes: int) -> frozenset[int]:
-    """The numbers of the whole segments of a timeline."""
-    names = [path.name for path in wal.glob(f"{timeline:08X}*") if _SEGMENT.match(path.name)]
-    each = (1 << 32) // segment_bytes
-    return frozenset(
-        int(name[8:16], 16) * each + int(name[16:], 16)
-        for name in names
-        if not name.endswith(".partial")
-    )
-
-
-def segment(timeline: int, number: int, segment_bytes: int) -> str:
-    """The name of a segment's file."""
-    high, low = divmod(number, (1 << 32) // segment_bytes)
-    return f"{timeline:08X}{high:08X}{low:08X}"
-
-
-def last_position(said: str) -> int:
-    """The end of the last record that ``pg_waldump`` has counted; 0 where there was none."""
-    found = _END.search(said)
-    return bytes_of(found[1]) if found else 0
-
-
-def written(position: int) -> str:
-    """A position in bytes as PostgreSQL writes it."""
-    return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
-
-
-def bytes_of(position: str) -> int:
-    """A position such as 0/15261F8 in bytes; ValueError for anything else."""
-    high, low = position.strip().split("/")
-    return (int(high, 16) << 32) + int(low, 16)
-
-
-def run(program: str, *words: str, fails: bool = False) -> str:
-    """Return what a program of PostgreSQL's prints on both channels; UnknownEndError where it can't
-    be run, takes too long, or ends with an error though it is not expected to."""
-    try:
-        done = subprocess.run(
-            [program, *words],
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnknownEndError(f"{program}: {error}") from None
-    if done.returncode and not fails:
-        raise UnknownEndError(f"{program}: {done.stderr.strip()}")
-    return done.stdout + done.stderr
 
 
 def told(data: Path) -> Mapping[str, object]:

@@ -34,6 +34,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from .raft_aside import sync_directory
+from .removed import Counting
+from .removed import note as note_removed
 
 NOTE = "rewind"
 """Its name in Raft's directory, which no rewind and no copy of the data touches. It has the number
@@ -136,10 +138,13 @@ def follow(lines: Iterable[str], data: Path) -> tuple[bool, bool]:
     """Pass the program's lines on; return whether it has begun to change the directory, and whether
     it lacks WAL."""
     has_begun = lacks_wal = False
+    counting = Counting(data)
     for line in without_progress(lines):
+        counting.hear(line)
         if BEGINS in line and not has_begun:
             has_begun = True
             empty_control_file(data)
+            note_removed(data.parent / "raft", counting.end())
         lacks_wal = lacks_wal or bool(_LACKS_WAL.search(line))
         sys.stderr.write(line)
     sys.stderr.flush()

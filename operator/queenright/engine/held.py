@@ -29,9 +29,9 @@ class HeldSteps:
     ) -> None:
         """Record what has changed in a document's holds since the last pass."""
         seen = self._seen_at_s.get(key, {})
-        if not plan.held and not seen:
+        if not plan.recorded and not seen:
             return
-        held = {hold.key: hold for hold in plan.held}
+        held = {hold.key: hold for hold in plan.recorded}
         ended = [old for old, at_s in seen.items() if old not in held and now_s - at_s >= GONE_S]
         began: list[Hold] = [hold for new, hold in held.items() if new not in seen]
         if began or ended:

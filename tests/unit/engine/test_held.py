@@ -51,3 +51,14 @@ def test_a_note_is_no_hold_and_a_document_that_is_gone_is_forgotten() -> None:
     memory.forget_others(set())
     memory.note(KEY, plan(FIRST), TRIGGER, 3.0, audit)
     assert len(audit.holds) == 2
+
+
+def test_a_note_about_a_loss_is_in_the_trail_and_nothing_is_held_by_it() -> None:
+    memory, audit = HeldSteps(), FakeAudit()
+    loss = Hold("removed/main_a/3", "lost", is_informational=True, is_recorded=True)
+    for second in (0.0, 1.0):
+        memory.note(KEY, plan(loss), TRIGGER, second, audit)
+    assert [held.began for held in audit.holds] == [(loss,)]
+    assert plan(loss).is_converged
+    memory.note(KEY, plan(), TRIGGER, 1.0 + GONE_S, audit)
+    assert [held.ended for held in audit.holds] == [(), (loss.key,)]

@@ -23,6 +23,7 @@ RACE = "queenright_member.first_race"
 QUICK = "queenright_member.quick_stop"
 START = "queenright_member.before_start"
 END = "queenright_member.raft_end"
+REMOVED = "queenright_member.removed"
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +148,7 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         (RACE, "keep_to_it"),
         (QUICK, "make_quick"),
         (START, "make_orderly"),
+        (REMOVED, "make_shown"),
         (END, "end_with_raft"),
     ):
         stub = ModuleType(module)
@@ -154,5 +156,5 @@ def test_a_process_that_patroni_spawns_starts_no_second_patroni(
         monkeypatch.setitem(sys.modules, module, stub)
     monkeypatch.setitem(sys.modules, "queenright_member", ModuleType("queenright_member"))
     runpy.run_path(str(PROGRAM), run_name=name)
-    every = ["make_durable", "keep_to_it", "make_quick", "make_orderly", "end_with_raft", "main"]
-    assert called == (every if starts else [])
+    every = ["make_durable", "keep_to_it", "make_quick", "make_orderly", "make_shown"]
+    assert called == ([*every, "end_with_raft", "main"] if starts else [])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from images.member.queenright_member import removed
 from images.member.queenright_member.findings import look
 from images.member.queenright_member.inputs import Paths
 from images.member.queenright_member.rewind import (
@@ -73,6 +74,17 @@ def test_the_program_writes_the_control_file_whole_at_its_end(paths: Paths) -> N
     assert run(paths, f"{BEGINS}{WAITS} cat whole > {CONTROL}") == 0
     assert not (paths.raft / NOTE).exists()
     assert (paths.data / CONTROL).read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_what_it_removes_is_noted_where_no_rewind_and_no_copy_comes(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, *, begins: bool
+) -> None:
+    """As unknown here, where no program reads the WAL."""
+    apart = "echo 'pg_rewind: servers diverged at WAL location 0/3000000 on timeline 1' >&2; "
+    assert run(paths, apart + (f"{BEGINS}{WAITS} exit 1" if begins else "exit 1")) == 1
+    told = [(one["timeline"], one["begin"], one["commits"]) for one in removed.noted(paths.raft)]
+    assert told == ([(1, 0x3000000, None)] if begins else [])
 
 
 @pytest.mark.parametrize(("end", "status"), [("exit 1", 1), ("kill -9 $$", 137)])

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from queenright.core.observed import MemberStatus, TimelineEnd
+from queenright.core.observed import MemberStatus, RemovedWal, TimelineEnd
+
+REMOVED_KEY, MOST_REMOVED = "queenright_removed", 5
+"""The member image's own part of the answer (`images/member/queenright_member/removed.py`)."""
+FARTHEST = 1 << 63
 
 
 def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
@@ -37,7 +41,33 @@ def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
         tags=mapping("tags", status.get("tags")),
         scope=str(patroni.get("scope", "")),
         name=str(patroni.get("name", "")),
+        removed=decode_removed(status.get(REMOVED_KEY)),
     )
+
+
+def decode_removed(raw: object) -> tuple[RemovedWal, ...]:
+    """Return what a member's rewinds removed. An entry of another shape is left out: the rest of
+    the answer is Patroni's."""
+    entries = raw[-MOST_REMOVED:] if isinstance(raw, list) else []
+    return tuple(found for entry in entries if (found := decode_rewind(entry)) is not None)
+
+
+def decode_rewind(entry: object) -> RemovedWal | None:
+    match entry:
+        case {"timeline": int(timeline), "begin": int(begin), "at": int(at), **rest}:
+            end, commits = rest.get("end"), rest.get("commits")
+        case _:
+            return None
+    try:
+        moment = datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    if not (0 < timeline < 1 << 32 and 0 <= begin < FARTHEST):
+        return None
+    if not isinstance(end, int) or not isinstance(commits, int):
+        return RemovedWal(timeline, begin, None, None, moment)
+    is_possible = begin <= end < FARTHEST and 0 < commits < FARTHEST
+    return RemovedWal(timeline, begin, end, commits, moment) if is_possible else None
 
 
 def synchronous_part(status: Mapping[str, object]) -> Literal["", "sync", "quorum"]:

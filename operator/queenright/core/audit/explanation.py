@@ -137,7 +137,8 @@ def explained_hold(found: Held, trail: Trail) -> Explanation:
         ),
         None,
     )
-    needs = "a person has to act" if hold.wants_attention else "it waits; nobody has to act"
+    waits = "nobody has to act" if hold.is_note else "it waits; nobody has to act"
+    needs = "a person has to act" if hold.wants_attention else waits
     reasons = [
         *causes(step),
         Why("Held", hold.reason or "no reason is recorded"),

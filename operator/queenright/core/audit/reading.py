@@ -44,6 +44,7 @@ class HeldStep:
     reason: str
     rule: str
     wants_attention: bool
+    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,7 @@ def hold_of(found: Record) -> HeldStep:
         text(found, "reason"),
         text(found, "rule"),
         found.get("wants_attention") is True,
+        found.get("is_note") is True,
     )
 
 

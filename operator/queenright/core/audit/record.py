@@ -141,6 +141,7 @@ def held_body(plan: Plan, trigger: Trigger, began: Sequence[Hold], ended: Sequen
                     "reason": hold.reason,
                     "rule": plan.rule_of(hold.key),
                     "wants_attention": hold.wants_attention,
+                    **({"is_note": True} if hold.is_informational else {}),
                 }
                 for hold in began
             ],

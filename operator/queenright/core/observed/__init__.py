@@ -16,6 +16,7 @@ from queenright.core.observed.patroni import (
     MemberStatus,
     RaftLoss,
     RaftStatus,
+    RemovedWal,
     TimelineEnd,
     raft_hears,
 )
@@ -50,6 +51,7 @@ __all__ = (
     "Observed",
     "RaftLoss",
     "RaftStatus",
+    "RemovedWal",
     "SwarmState",
     "Task",
     "TimelineEnd",

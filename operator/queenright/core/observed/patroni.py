@@ -35,6 +35,19 @@ class RaftLoss:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedWal:
+    """The WAL that a member's rewind removed, because the leader never had it: of ``timeline``,
+    from ``begin`` to ``end`` in bytes, with so many ``commits``. The last two are None where the
+    member did not read them in time. ``at`` is by the member's clock."""
+
+    timeline: int
+    begin: int
+    end: int | None
+    commits: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class MemberStatus:
     """A member's status from ``GET /patroni``, which answers 200 while Patroni runs.
 
@@ -63,6 +76,8 @@ class MemberStatus:
     scope: str = ""
     name: str = ""
     """The names of the cluster and of the member, as the one that answers has them."""
+    removed: tuple[RemovedWal, ...] = ()
+    """The last rewinds that removed commits, oldest first, as the member counted them."""
 
     @property
     def is_running(self) -> bool:

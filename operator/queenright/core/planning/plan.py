@@ -21,7 +21,8 @@ class Hold:
     ``key`` names the step (as actions do), ``reason`` has the cause and what a person can do,
     ``recheck_at`` is when time alone may change it (None: only another observation will).
     ``wants_attention`` separates a waiting step (False) from one that needs a person (True).
-    ``is_informational`` marks a note: nothing waits for it, and the state is as the file says.
+    ``is_informational`` marks a note: nothing waits for it, and the state is as the file says;
+    ``is_recorded`` marks a note that the audit trail has, too, as it has each other hold.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Hold:
     recheck_at: datetime | None = None
     wants_attention: bool = False
     is_informational: bool = False
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,11 @@ class Plan:
     def notes(self) -> tuple[Hold, ...]:
         """The holds that only inform."""
         return tuple(hold for hold in self.holds if hold.is_informational)
+
+    @property
+    def recorded(self) -> tuple[Hold, ...]:
+        """The holds that the audit trail has."""
+        return tuple(h for h in self.holds if not h.is_informational or h.is_recorded)
 
     @property
     def recheck_at(self) -> datetime | None:

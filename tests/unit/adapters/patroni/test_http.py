@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from queenright.adapters.patroni.http import PatroniHttp
-from queenright.core.observed import Known, MemberStatus, Unknown
+from queenright.core.observed import Known, MemberStatus, RemovedWal, Unknown
 from tests.support.http_server import Answer, answering
 
 LEADER = {
@@ -102,3 +105,31 @@ async def test_nobody_there_is_unknown() -> None:
     patroni = PatroniHttp(2)
     assert isinstance(await patroni.status("127.0.0.1", port), Unknown)
     await patroni.aclose()
+
+
+ENTRY = {"timeline": 3, "begin": 0x3000000, "end": 0x3002060, "commits": 4, "at": 1767268800}
+REMOVED = RemovedWal(3, 0x3000000, 0x3002060, 4, datetime(2026, 1, 1, 12, 0, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ([ENTRY], (REMOVED,)),
+        ([{**ENTRY, "commits": None}], (replace(REMOVED, end=None, commits=None),)),
+        ([ENTRY] * 9, (REMOVED,) * 5),
+        ([7, None, {}, DEEP.decode(), ENTRY], (REMOVED,)),
+        ([{**ENTRY, "at": 10**30}, {**ENTRY, "at": "now"}, {**ENTRY, "at": -(10**17)}], ()),
+        ([{**ENTRY, "end": 0}, {**ENTRY, "commits": -1}, {**ENTRY, "timeline": 0}], ()),
+        ([{**ENTRY, "begin": -1}, {**ENTRY, "commits": 10**400}], ()),
+        ("WAL", ()),
+        (None, ()),
+    ],
+)
+async def test_a_member_says_what_its_rewinds_removed(
+    told: object, found: tuple[RemovedWal, ...]
+) -> None:
+    """Whatever it says there, the rest of its answer counts."""
+    known = await ask({**LEADER, "queenright_removed": told})
+    assert isinstance(known, Known)
+    assert known.value.removed == found
+    assert known.value.timeline == 3

@@ -196,3 +196,12 @@ def test_odd_values_in_any_field_are_no_exception(odd: str) -> None:
         for what in (*ASKED, "#5", "plan", ""):
             in_words(what, steps)
         offers(steps, leader_changes(steps))
+
+
+def test_a_note_in_the_trail_does_not_wait_for_anybody() -> None:
+    """Of commits that a failover lost, say."""
+    loss = Hold("removed/main_member-1/3", "lost", is_informational=True, is_recorded=True)
+    record, _ = Chain().seal(held_body(PLAN, TIMER, (loss,), ()), BEGAN)
+    text = in_words(loss.key, newest_first([record]))
+    assert "Needs      nobody has to act" in text
+    assert "is_note" not in json.dumps(held_body(PLAN, TIMER, (WAITS,), ()))

@@ -1,6 +1,7 @@
 """Rule for members that have lost something: a hold for each that does not come up by itself.
 
-``losses.damage``, ``losses.lone_raft`` and ``losses.silent_raft`` find the words. What can be
+``losses.damage``, ``losses.lone_raft`` and ``losses.silent_raft`` find the words, and
+``losses.removed`` those of a note for commits that a failover lost. What can be
 repaired without a choice is repaired by others: by the member image (Raft's files), Patroni (an
 empty data directory, a rewind), ``rules.raft`` and ``topology`` (a copy that was interrupted).
 """
@@ -15,6 +16,7 @@ from queenright.core.kinds.postgres_cluster.losses.lone_raft import (
     lone_raft_holds,
     lost_quorum_holds,
 )
+from queenright.core.kinds.postgres_cluster.losses.removed import removed_holds
 from queenright.core.kinds.postgres_cluster.losses.silent_raft import silent_raft_holds
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.planning.plan import Hold
@@ -26,3 +28,4 @@ def plan_losses(state: ClusterState) -> Iterator[AnyAction | Hold]:
         yield from lone_raft_holds(state)
         yield from silent_raft_holds(state)
         yield from lost_quorum_holds(state)
+        yield from removed_holds(state)
