@@ -124,6 +124,14 @@ class FakePatroni:
         ended = [TimelineEnd(n - 1, at, "no recovery target specified") for n, at in began.items()]
         return Known((*self.changes, *ended[1:]))
 
+    async def leader_location(self, address: str, port: int) -> Known[int] | Unknown:
+        found = await self.ask(address, port)
+        if isinstance(found, Unknown):
+            return found
+        at = self.model.consensus(found.cluster).last_location
+        replicas = [i for i in self.model.of_cluster(found.cluster) if self.model.is_up(i)]
+        return Known(at if any(i.volume.location < at for i in replicas) else 0)
+
     async def raft(self, address: str, port: int) -> Known[RaftStatus] | Unknown:
         await self.boundary(f"raft of {address}")
         found = await self.ask(address, port, of_raft=True)

@@ -58,11 +58,13 @@ class Figures:
 
 def why_no_amount(hold: str, leader: str, missing: str) -> str:
     """Return why the hold of a loss does not say enough to its owner, empty if it does: the field
-    that accepts it, and what is lost that only the missing member has."""
+    that accepts it, and what is lost that only the missing member has, with how many bytes."""
     if f"acceptLoss: {{leader: {leader}, timeline: " not in hold:
         return f"the hold does not say how to accept {leader}"
     if f"what only {missing} has" not in hold:
         return f"the hold does not say that what only {missing} has is lost"
+    if "(at least " not in hold and "Patroni noted no WAL position" not in hold:
+        return "the hold does not say how many bytes are lost at least"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 
 import anyio
@@ -16,6 +17,8 @@ from queenright.core.kinds.postgres_cluster.schema.operations import AcceptedLos
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from queenright.core.planning.plan import Hold
+from tests.fakes.files import Intent
+from tests.fakes.instances import Instance
 from tests.fakes.virtual_loop import run_virtual
 from tests.fakes.world import World
 from tests.sim.faults import WORKERS
@@ -83,6 +86,69 @@ def test_the_word_in_the_file_ends_the_wait_for_a_lost_member() -> None:
         await anyio.sleep(120)
         assert [kind for _, kind in world.patroni.verbs if kind == "failover"] == ["failover"]
         assert after.invariants.violations == []
+
+    run_virtual(main)
+
+
+async def far_ahead(world: World) -> Instance:
+    """Return a leader whose replicas are behind by more than Patroni elects one with."""
+    world.start_operator()
+    await world.until_whole()
+    await anyio.sleep(20)
+    leader = world.leader()
+    assert leader is not None
+    world.patroni_model.slow |= {f"main_{name}" for name in NODE_OF if name != leader.name}
+    leader.volume.location += 5_000_000
+    await anyio.sleep(5)
+    return leader
+
+
+def test_the_trail_has_a_lower_bound_of_what_the_lost_leader_alone_had() -> None:
+    """It does not come back after a power loss of all."""
+
+    async def main() -> None:
+        world = World()
+        invariants = Invariants(world)
+        former = await far_ahead(world)
+        for node in WORKERS:
+            world.power_cut(node)
+        for node in WORKERS:
+            if node != NODE_OF[former.name]:
+                world.power_on(node)
+        await anyio.sleep(150)
+        assert world.leader() is None
+        left = [i for i in world.patroni_model.of_cluster("main") if i.name != former.name]
+        best = max(left, key=lambda i: (i.volume.location, i.priority, i.name))
+        lost = former.volume.location - best.volume.location
+        world.manifests.write(FILE, accepting(best.name, 1))
+        await anyio.sleep(60)
+        assert world.leader() is best
+        asked = [record.action for record in world.audit.records if isinstance(record, Intent)]
+        (reason,) = (action.reason for action in asked if isinstance(action, Failover))
+        found = re.search(rf"what only {former.name} has \(at least (\d+) bytes\)", reason)
+        assert found is not None, reason
+        assert 4_000_000 < int(found[1]) <= lost
+        assert invariants.violations == []
+
+    run_virtual(main)
+
+
+def test_a_member_without_a_quorum_still_knows_how_far_the_leader_had_come() -> None:
+    """Two of three members are lost for ever, the leader among them."""
+
+    async def main() -> None:
+        world = World()
+        former = await far_ahead(world)
+        (left, *others) = (name for name in NODE_OF if name != former.name)
+        for name in (former.name, *others):
+            world.power_cut(NODE_OF[name])
+        await anyio.sleep(150)
+        told = [hold for held in world.audit.holds for hold in held.began]
+        hold = next(hold for hold in told if hold.key == "quorum/main")
+        assert f"with {left} (timeline 1, " in hold.reason
+        found = re.search(r"have \(at least (\d+) bytes\) is lost", hold.reason)
+        assert found is not None, hold.reason
+        assert int(found[1]) > 4_000_000
 
     run_virtual(main)
 

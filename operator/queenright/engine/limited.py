@@ -80,6 +80,7 @@ def limited(
         catalogs=Limited(observed.catalogs, is_no_other),
         archiving=Limited(observed.archiving, is_no_other),
         history=Limited(observed.history, is_no_other),
+        leader_locations=Limited(observed.leader_locations, is_no_other),
         holders=Limited(observed.holders, is_no_other),
         readiness=Limited(observed.readiness, lambda task_id: task_id in tasks),
         images=Limited(observed.images, lambda _: False),

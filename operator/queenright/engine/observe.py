@@ -141,6 +141,7 @@ async def observe(
         readiness=readiness,
         outputs=outputs,
         history=into.history,
+        leader_locations=into.leader_locations,
         holders=into.holders,
     )
     return Look(observed, desired)
@@ -184,6 +185,7 @@ async def observe_anew(
         raft=into.raft,
         readiness=readiness,
         history=into.history,
+        leader_locations=into.leader_locations,
         holders=into.holders,
     )
     return Look(observed, desired)

@@ -35,6 +35,7 @@ MemberReading = Known[MemberStatus] | Unknown
 RaftReading = Known[RaftStatus] | Unknown
 SettingsReading = Known[Mapping[str, Any]] | Unknown
 HistoryReading = Known[Sequence[TimelineEnd]] | Unknown
+LocationReading = Known[int] | Unknown
 NOBODY = Unknown("no leader to ask")
 
 
@@ -47,6 +48,7 @@ class Readings:
     catalogs: dict[str, CatalogReading] = field(default_factory=dict)
     raft: dict[str, RaftReading] = field(default_factory=dict)
     history: dict[str, HistoryReading] = field(default_factory=dict)
+    leader_locations: dict[str, LocationReading] = field(default_factory=dict)
     archiving: dict[str, ArchivingReading] = field(default_factory=dict)
     holders: dict[str, HolderReading] = field(default_factory=dict)
     silent_s: dict[str, float] = field(default_factory=dict)
@@ -100,15 +102,23 @@ async def ask_leader(
     readings: Mapping[str, Known[MemberStatus] | Unknown],
     into: Readings,
 ) -> None:
-    """Read the settings; where no member leads, also Patroni's history."""
-    asked = await whom_to_ask(ports, cluster, swarm, readings)
+    """Read the settings; where no member leads, also Patroni's history, and how far the last leader
+    had come by its note: of that one any member may know, whose Raft node has no quorum."""
+    raft: dict[str, RaftReading] = {}
+    asked = await whom_to_ask(ports, cluster, swarm, readings, raft)
     access = access_to(cluster, asked, swarm) if asked is not None else None
     into.settings[cluster.name] = (
         await ports.patroni.settings(access.address, access.rest_api_port)
         if access is not None
         else NOBODY
     )
-    if not any(status.is_leader for status in statuses(readings)):
+    if any(status.is_leader for status in statuses(readings)):
+        return
+    knows = asked or knows_most(cluster, raft)
+    async with anyio.create_task_group() as group:
+        if knows is not None:
+            found = into.leader_locations
+            group.start_soon(ask_location, ports, cluster, access_to(cluster, knows, swarm), found)
         into.history[cluster.name] = (
             await ports.patroni.history(access.address, access.rest_api_port)
             if access is not None
@@ -116,14 +126,35 @@ async def ask_leader(
         )
 
 
+async def ask_location(
+    ports: Ports, cluster: DesiredCluster, access: Access, found: dict[str, LocationReading]
+) -> None:
+    """Read the last leader's WAL position, as a member has it from Raft."""
+    asked = ports.patroni.leader_location(access.address, access.rest_api_port)
+    found[cluster.name] = await asked
+
+
+def knows_most(cluster: DesiredCluster, raft: Mapping[str, RaftReading]) -> DesiredMember | None:
+    """Return the member whose Raft node has applied the most of the one log."""
+    applied = {
+        name: reading.value.last_applied
+        for name, reading in raft.items()
+        if isinstance(reading, Known) and reading.value.has_log
+    }
+    known = [member for member in cluster.members if member.service.name in applied]
+    return max(known, key=lambda member: applied[member.service.name], default=None)
+
+
 async def whom_to_ask(
     ports: Ports,
     cluster: DesiredCluster,
     swarm: SwarmState,
     readings: Mapping[str, MemberReading],
+    raft: dict[str, RaftReading],
 ) -> DesiredMember | None:
     """Return the member to ask for what Raft keeps: the leader; without one, a member whose Raft
-    node has the quorum, or a paused primary that goes on without one."""
+    node has the quorum, or a paused primary that goes on without one. Without a leader, ``raft``
+    gets the answers of the Raft nodes."""
     answered = [
         (member, reading.value)
         for member in cluster.members
@@ -131,7 +162,6 @@ async def whom_to_ask(
     ]
     asked = [member for member, status in answered if status.is_leader]
     if not asked:
-        raft: dict[str, RaftReading] = {}
         async with anyio.create_task_group() as group:
             for name, access in accesses(cluster, swarm, [member for member, _ in answered]):
                 group.start_soon(ask_raft, ports, name, access, raft)

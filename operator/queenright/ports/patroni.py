@@ -38,6 +38,11 @@ class Patroni(Protocol):
         """Return the changes of timeline (``/history``), oldest first, as the member has them."""
         ...
 
+    async def leader_location(self, address: str, port: int) -> Known[int] | Unknown:
+        """Return the last leader's WAL position in bytes, as Patroni has noted it in Raft, once in
+        each ``loop_wait`` (``/cluster``); 0 where it is not beyond any replica's position."""
+        ...
+
     async def patch_settings(
         self,
         address: str,

@@ -111,9 +111,11 @@ def test_a_replica_with_other_rows_is_named() -> None:
 
 def test_a_hold_has_to_tell_the_field_and_the_amount() -> None:
     field = "acceptLoss: {leader: member-2, timeline: 4} in the file"
-    amount = "with member-2 (…) what only member-1 has is lost"
+    amount = "with member-2 (…) what only member-1 has (at least 800 bytes) is lost"
     assert why_no_amount(f"{field}; {amount}", "member-2", "member-1") == ""
     assert "how to accept" in why_no_amount(amount, "member-2", "member-1")
+    nothing = "with member-2 (…) what only member-1 has is lost"
+    assert "how many bytes" in why_no_amount(f"{field}; {nothing}", "member-2", "member-1")
     assert "only member-3 has" in why_no_amount(f"{field}; {amount}", "member-2", "member-3")
 
 

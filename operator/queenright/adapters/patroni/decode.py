@@ -6,6 +6,7 @@ status, because anything may listen on the port.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -15,6 +16,9 @@ from queenright.core.observed import MemberStatus, RemovedWal, TimelineEnd
 REMOVED_KEY, MOST_REMOVED = "queenright_removed", 5
 """The member image's own part of the answer (`images/member/queenright_member/removed.py`)."""
 FARTHEST = 1 << 63
+
+LSN = re.compile("[0-9A-F]{1,8}/[0-9A-F]{1,8}")
+"""A WAL position as PostgreSQL writes it."""
 
 
 def decode_member(raw: object, *, holds_lock: bool) -> MemberStatus:
@@ -105,6 +109,23 @@ def decode_change(entry: object) -> TimelineEnd:
             return TimelineEnd(timeline, location, reason, in_utc(at), leader)
         case _:
             raise ValueError("not Patroni's answer: the history has an entry of another shape")
+
+
+def decode_leader_location(raw: object) -> int:
+    """Return the last leader's WAL position by ``/cluster``'s body, which has each other member's
+    position and how many bytes it is behind; 0 where none is behind, so that nothing shows it."""
+    members = mapping("the answer", raw).get("members")
+    found = []
+    for member in members if isinstance(members, list) else ():
+        match member:
+            case {"lsn": str(at), "lag": lag} if type(lag) is int and LSN.fullmatch(at):
+                high, _, low = at.partition("/")
+                found.append((lag, (int(high, 16) << 32) + int(low, 16)))
+            case _:
+                pass
+    if not found:
+        raise ValueError("the answer has no WAL position of a replica")
+    return max((at + lag for lag, at in found if lag > 0), default=0)
 
 
 def in_utc(moment: datetime | None) -> datetime | None:

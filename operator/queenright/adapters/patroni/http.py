@@ -25,7 +25,11 @@ from queenright.adapters.http_exchange import (
     TooLongError,
     exchange,
 )
-from queenright.adapters.patroni.decode import decode_history, decode_member
+from queenright.adapters.patroni.decode import (
+    decode_history,
+    decode_leader_location,
+    decode_member,
+)
 from queenright.adapters.patroni.errors import (
     MAY_BE_APPLIED,
     MAY_BEGIN_ANEW,
@@ -131,6 +135,17 @@ class PatroniHttp:
             if status != OK:
                 return Unknown(f"{url}: HTTP status {status}")
             return Known(decode_history(json.loads(body)))
+        except NOT_CREDIBLE as error:
+            return Unknown(f"{url}: {describe(error)}")
+
+    async def leader_location(self, address: str, port: int) -> Known[int] | Unknown:
+        url = f"http://{address}:{port}/cluster"
+        try:
+            async with self._turns.turn(self._timeout_s):
+                status, body = await self._ask("GET", address, port, "/cluster")
+            if status != OK:
+                return Unknown(f"{url}: HTTP status {status}")
+            return Known(decode_leader_location(json.loads(body)))
         except NOT_CREDIBLE as error:
             return Unknown(f"{url}: {describe(error)}")
 

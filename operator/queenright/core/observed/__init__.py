@@ -214,6 +214,9 @@ class Observed:
     history: Mapping[str, Known[Sequence[TimelineEnd]] | Unknown] = field(default_factory=dict)
     """Patroni's history of timelines, by cluster name; only for clusters of which no member proved
     the leader lock in this observation."""
+    leader_locations: Mapping[str, Known[int] | Unknown] = field(default_factory=dict)
+    """The last leader's WAL position as Patroni noted it, by cluster name, 0 where it is not beyond
+    any replica's; only for the same clusters."""
     holders: Mapping[str, Known[str] | Unknown] = field(default_factory=dict)
     """The name of the member that answers at the virtual address, by cluster name: the one on the
     node which has the address. Only for clusters with one."""

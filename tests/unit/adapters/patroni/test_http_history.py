@@ -49,3 +49,46 @@ async def test_what_is_no_history(body: object) -> None:
 
 async def test_a_refusal_is_unknown() -> None:
     assert isinstance(await history([], 503), Unknown)
+    assert isinstance(await leader_location({"members": [BEHIND]}, 503), Unknown)
+
+
+async def leader_location(body: object, status: int = 200) -> Known[int] | Unknown:
+    patroni = PatroniHttp(2)
+    with answering(lambda method, path: (status, body)) as there:
+        found = await patroni.leader_location("127.0.0.1", there.port)
+        assert there.asked == ["GET /cluster"]
+    await patroni.aclose()
+    return found
+
+
+BEHIND = {"name": "member-2", "role": "replica", "lsn": "1/5000000", "lag": 1000}
+LEVEL = {"name": "member-3", "role": "replica", "lsn": "1/50003E8", "lag": 0}
+"""As Patroni 4.1.5 writes them: a lag of 0 stands for a position beyond the noted one, too."""
+
+
+async def test_the_noted_position_is_a_replicas_and_its_lag() -> None:
+    noted = (1 << 32) + 0x5000000 + 1000
+    assert await leader_location({"members": [LEVEL, BEHIND]}) == Known(noted)
+    assert await leader_location({"members": [LEVEL]}) == Known(0)
+    silent = {"name": "member-1", "lsn": "unknown", "lag": "unknown"}
+    assert await leader_location({"members": [silent, BEHIND]}) == Known(noted)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        None,
+        "x",
+        [],
+        ["x"],
+        [{"lsn": "unknown", "lag": "unknown"}],
+        [{"lsn": "1/5000000"}],
+        [{"lsn": 7, "lag": 1}],
+        [{"lsn": "1/5000000", "lag": True}],
+        [{"lsn": "1/" + 99 * "0", "lag": 1}],
+        [{"lsn": "0x1/1", "lag": 1}],
+    ],
+)
+async def test_what_has_no_noted_position(members: object) -> None:
+    assert isinstance(await leader_location({"members": members}), Unknown)
+    assert isinstance(await leader_location(members), Unknown)

@@ -32,6 +32,8 @@ from queenright.core.kinds.postgres_cluster.switchover.decision import (
     step_towards,
     waiting,
 )
+from queenright.core.kinds.postgres_cluster.switchover.lost_amount import least_lost
+from queenright.core.kinds.postgres_cluster.switchover.position import positions
 from queenright.core.kinds.postgres_cluster.switchover.route_hint import clear_route_hint
 from queenright.core.manifest.quantities import format_duration
 from queenright.core.planning.configs import relabelled
@@ -170,14 +172,18 @@ def loss_bound(state: ClusterState, to: DesiredMember) -> str:
         for member in state.desired.members
         if member is not to and (found := state.status(member)) and found.location is not None
     }
+    own = [position for position in positions(state) if position.member is to]
+    least = least_lost(state, own)
+    noted = f" (at least {least} bytes, by Patroni's last note of its position)" if least else ""
     furthest = max(others, key=lambda name: others[name], default="")
     if furthest and others[furthest] > 0:
         return (
-            f"how much is unknown, as no leader answers; {furthest} has {others[furthest]} bytes "
-            f"more than {to.name}"
+            f"how much is unknown, as no leader answers{noted}; {furthest} has "
+            f"{others[furthest]} bytes more than {to.name}"
         )
     return (
-        f"how much is unknown, as no leader answers; no member that answers has more than {to.name}"
+        f"how much is unknown, as no leader answers{noted}; no member that answers has more than "
+        f"{to.name}"
     )
 
 

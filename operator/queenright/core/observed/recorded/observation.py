@@ -22,7 +22,17 @@ ANSWERS: dict[str, type[Any]] = {
 }
 AGES = ("seen_s_ago", "touched_s_ago", "absent_s")
 TIMED = ("attempts",)
-PLAIN = ("images", "settings", "catalogs", "readiness", "outputs", "history", "holders", "copies")
+PLAIN = (
+    "images",
+    "settings",
+    "catalogs",
+    "readiness",
+    "outputs",
+    "history",
+    "leader_locations",
+    "holders",
+    "copies",
+)
 
 
 def observation_sources(observed: Observed) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from queenright.core.kinds.postgres_cluster.commands import (
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import ROUTE_KEY, Route
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.observed import Observed, Unknown
+from queenright.core.observed import Known, Observed, Unknown
 from tests.golden.messages import Text, assert_words
 from tests.support.builders import MANIFEST, NOW, desired, manifest, status, swarm_of, three_nodes
 from tests.support.changed import with_member, with_notes, with_raft, with_settings
@@ -76,6 +76,14 @@ def test_without_a_leader_the_loss_is_unknown(
     bound = loss_bound(found, named(found, "member-2"))
     assert_words(Text("loss of a failover", bound))
     assert further_member(found, named(found, "member-2")) == better
+
+
+def test_without_a_leader_patronis_note_bounds_the_loss_from_below() -> None:
+    found = leaderless(locations={"member-2": 4000, "member-3": 4000})
+    noted = dataclasses.replace(found.observed, leader_locations={"main": Known(4800)})
+    bound = loss_bound(state(noted), named(state(noted), "member-2"))
+    assert "at least 800 bytes" in bound
+    assert_words(Text("loss of a failover", bound))
 
 
 def test_a_failover_is_noted_only_where_a_leader_is_known() -> None:

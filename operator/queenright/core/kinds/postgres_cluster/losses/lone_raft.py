@@ -14,6 +14,8 @@ from datetime import timedelta
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.raft_reset import STUCK
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.switchover.lost_amount import losses_told
+from queenright.core.kinds.postgres_cluster.switchover.position import positions
 from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
 from queenright.core.observed import RaftStatus, voters_key
 from queenright.core.observed.ages import age_of
@@ -72,9 +74,16 @@ def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
         f"cluster {state.desired.name}: nobody can lead, since Raft has no quorum ({len(found)} of "
         f"{voters} Raft nodes answer, and {voters // 2 + 1} have to reach each other); bring back "
         f"{nodes}, or the network between the nodes: no data is lost while it waits. Where a "
-        "majority is gone for ever, see Trouble in docs/guide.md",
+        f"majority is gone for ever, see Trouble in docs/guide.md{choices(state)}",
         wants_attention=True,
     )
+
+
+def choices(state: ClusterState) -> str:
+    """Return what would be lost with each member that tells its position as the only one; empty
+    where none does."""
+    left = [*positions(state)]
+    return f": {losses_told(state, left)}" if left else ""
 
 
 def lasts(state: ClusterState, member: DesiredMember) -> bool:

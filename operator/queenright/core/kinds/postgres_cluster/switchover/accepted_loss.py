@@ -13,13 +13,13 @@ from itertools import chain
 
 from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.state import ClusterState
+from queenright.core.kinds.postgres_cluster.switchover.lost_amount import loss_of, losses_told
 from queenright.core.kinds.postgres_cluster.switchover.position import (
     Position,
     positions,
     why_not_compared,
 )
 from queenright.core.kinds.postgres_cluster.topology.settled import (
-    counted_members,
     unlisted_members,
 )
 from queenright.core.observed import Known
@@ -48,7 +48,7 @@ def accepted_failover(state: ClusterState) -> Failover | str | None:
         candidate=newest.member.name,
         accepted_timeline=newest.timeline,
         reason=f"failover to {newest.member.name}, whose timeline {newest.timeline} the file "
-        f"accepts; lost: {loss_of(state, newest)}",
+        f"accepts; lost: {loss_of(state, newest, left)}",
     )
 
 
@@ -108,31 +108,6 @@ def choices(state: ClusterState) -> str:
     left = sorted(comparable(state), key=lambda position: position.rank, reverse=True)
     if not left:
         return ""
-    told = "; ".join(
-        f"with {p.member.name} (timeline {p.timeline}, WAL position {p.location}) "
-        f"{loss_of(state, p)} is lost"
-        for p in left
-    )
     best = next((position for position in left if position in named(state)), left[0])
     field = f"acceptLoss: {{leader: {best.member.name}, timeline: {best.timeline}}}"
-    return f", or {field} in the file; {told}"
-
-
-def loss_of(state: ClusterState, chosen: Position) -> str:
-    """Return what is lost if this member leads on, as far as it is known."""
-    left = comparable(state)
-    lost = [
-        f"{p.location - chosen.location} bytes of {p.member.name}"
-        if p.timeline == chosen.timeline
-        else f"what {p.member.name} wrote on timeline {p.timeline}"
-        for p in left
-        if p.member is not chosen.member
-        and (p.timeline > chosen.timeline or p.location > chosen.location)
-    ]
-    known = {position.member.name for position in left}
-    lost += [
-        f"what only {member.name} has"
-        for member in counted_members(state)
-        if member.name not in known
-    ]
-    return " and ".join(lost) or "nothing"
+    return f", or {field} in the file; {losses_told(state, left)}"

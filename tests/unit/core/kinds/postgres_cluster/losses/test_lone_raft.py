@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from queenright.core.observed import Observed, RaftStatus, Unknown, voters_key
+from queenright.core.observed import Known, Observed, RaftStatus, Unknown, voters_key
 from queenright.core.planning.plan import Hold
 from tests.golden.messages import assert_words
-from tests.support.builders import plan_for, raft_status, three_nodes
+from tests.support.builders import plan_for, raft_status, status, three_nodes
 from tests.support.changed import with_member, with_raft
 
 NAME = "member-2"
@@ -72,6 +72,16 @@ def test_a_lost_quorum_names_the_nodes_to_bring_back() -> None:
     assert quorum_hold(without_quorum(59.0)) is None
     assert quorum_hold(alone()) is None
     assert quorum_hold(three_nodes()) is None
+
+
+def test_a_lost_quorum_says_what_the_members_that_are_left_lack() -> None:
+    """For the way back where a majority is gone for ever, for which one chooses among them."""
+    seen = status("member-1", "nobody", timeline=2, location=4000, lag_bytes=None)
+    observed = with_member(without_quorum(), "member-1", seen)
+    hold = quorum_hold(dataclasses.replace(observed, leader_locations={"main": Known(4800)}))
+    assert hold is not None
+    assert "what only member-2 and member-3 have (at least 800 bytes) is lost" in hold.reason
+    assert_words(hold)
 
 
 def test_it_is_not_alone_while_another_is_unknown_or_has_no_quorum_either() -> None:

@@ -12,7 +12,7 @@ from queenright.core.kinds.postgres_cluster.switchover.failover_guard import fai
 from queenright.core.kinds.ruleset import first_refusal
 from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.plan import Plan
-from tests.golden.messages import assert_words
+from tests.golden.messages import Text, assert_words
 from tests.support.builders import manifest, plan_for, raft_status
 from tests.support.changed import with_raft, with_settings
 from tests.unit.core.kinds.postgres_cluster.switchover.test_leaderless import (
@@ -59,6 +59,34 @@ def test_without_the_files_word_a_person_is_asked() -> None:
     plan = plan_for(without_the_newest())
     assert_words(next(hold for hold in plan.holds if hold.key == KEY))
     assert not any(isinstance(action, Failover) for action in plan.actions)
+
+
+NOTES: dict[str, tuple[Known[int] | Unknown, str]] = {
+    "behind all": (Known(0), "(at least"),
+    "behind the replica": (Known(3900), "(at least"),
+    "unknown": (Unknown("HTTP status 503"), "(at least"),
+    "beyond the replica": (Known(4800), "what only member-2 has (at least 800 bytes) is lost"),
+}
+
+
+@pytest.mark.parametrize("case", NOTES)
+def test_what_patroni_noted_of_the_last_leader_bounds_the_loss(case: str) -> None:
+    """member-1 left timeline 2 at 3000, so its further WAL counts for nothing."""
+    noted, words = NOTES[case]
+    observed = dataclasses.replace(without_the_newest(), leader_locations={"main": noted})
+    hold = next(hold for hold in plan_for(observed).holds if hold.key == KEY)
+    assert (words in hold.reason) is (case == "beyond the replica")
+    assert_words(Text(f"loss noted {case}", hold.reason))
+    (action,) = plan_for(observed, text_of()).actions
+    assert ("at least 800 bytes" in action.reason) is (case == "beyond the replica")
+
+
+def test_the_bytes_of_one_that_answers_are_not_those_of_the_missing_one() -> None:
+    """Without Patroni's history all positions are taken for those of one timeline: it is less."""
+    observed = dataclasses.replace(without_the_newest(), leader_locations={"main": Known(9500)})
+    assert "what only member-2 has (at least 5500 bytes)" in held(observed, manifest())
+    unknown = dataclasses.replace(observed, history={"main": Unknown("HTTP status 503")})
+    assert "what only member-2 has (at least 500 bytes)" in held(unknown, manifest())
 
 
 def test_the_files_word_names_the_leader() -> None:
