@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import lasts
@@ -23,13 +24,16 @@ from queenright.core.kinds.postgres_cluster.topology.settled import (
     partners,
     still_ending,
 )
-from queenright.core.observed import RaftLoss
+from queenright.core.observed import RaftLoss, mute_key
+from queenright.core.observed.ages import age_of
 from queenright.core.swarm.label_values import read_json, read_whole
 from queenright.core.swarm.objects import PARTNERS_VARIABLE
 
 End = tuple[int, int]
 """A timeline and a WAL position."""
 FURTHEST: End = (1 << 32, 0)
+SPARES = timedelta(minutes=2)
+"""Twice the time in which a quorum spares the log of a member that waits."""
 
 
 @dataclass
@@ -68,9 +72,8 @@ def logs_of(state: ClusterState) -> Logs:
 def next_request(state: ClusterState, logs: Logs) -> tuple[DesiredMember, Anew] | str:
     """The member to ask next, and what; or the reason why nobody may be asked now. ``logs`` has at
     least one that is lost."""
-    many = len(counted_members(state))
-    if logs.quorate or 2 * len(logs.kept) > many:
-        return "the other Raft nodes are a majority: they spare its log within a minute"
+    if spared := why_spared(state, logs):
+        return spared
     if obstacles := "; ".join((*unsettled(state, logs), *differences(logs))):
         return obstacles
     ends = ends_of(state, logs)
@@ -101,6 +104,47 @@ def next_request(state: ClusterState, logs: Logs) -> tuple[DesiredMember, Anew] 
     return member, Anew(word, leader, number)
 
 
+def why_spared(state: ClusterState, logs: Logs) -> str:
+    """Reason why no log begins anew, since the others are a majority; empty where they are not."""
+    if late := late_members(state, logs):
+        return "; ".join(why_late(state, member) for member in late)
+    if logs.quorate or 2 * len(logs.kept) > len(counted_members(state)):
+        return "the other Raft nodes are a majority: they spare its log within a minute"
+    return ""
+
+
+def needs_a_person(state: ClusterState, logs: Logs) -> bool:
+    """Return True unless time alone helps: the others are a quorum that spares the lost log, or a
+    service was changed a moment ago. One that is not in the swarm stays so."""
+    if logs.quorate:
+        return bool(late_members(state, logs))
+    members = counted_members(state)
+    deployed = (m for m in members if state.swarm.service(m.service.name) is not None)
+    return not any(map(state.why_changing, deployed))
+
+
+def late_members(state: ClusterState, logs: Logs) -> list[DesiredMember]:
+    """Return the members that wait for long beside a quorum, which should have spared their logs;
+    a command that looks once has seen nothing for long."""
+    waiting = [member for member in counted_members(state) if member.name in logs.lost]
+    return [member for member in waiting if logs.quorate and waits_for(state, member) >= SPARES]
+
+
+def waits_for(state: ClusterState, member: DesiredMember) -> timedelta:
+    """Return the time for which a member was seen to answer without a Raft node."""
+    return age_of(state.seen_s_ago, mute_key(member.service.name)) or timedelta()
+
+
+def why_late(state: ClusterState, member: DesiredMember) -> str:
+    """Return what a person looks at where a member does not join a quorum."""
+    port = state.access(member).raft_port
+    return (
+        f"{member.name} does not take the log from the other Raft nodes, which are a quorum: open "
+        f"port {port} between {member.node} and the others, in both directions, and look in docker "
+        f"service logs {member.service.name}"
+    )
+
+
 def is_fenced(state: ClusterState, member: DesiredMember) -> bool:
     status = state.status(member)
     return status is not None and status.tags.get("nofailover") is True
@@ -117,11 +161,14 @@ def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
     if stray := state.why_stray():
         yield stray
     yield from why_members_change(state)
+    yield from why_not_deployed(state)
     wanted = frozenset(own_node(state, member) for member in members)
     for member in members:
         # One that waits gets its partners with the request. With a log a node has its voters from
         # there, and a leader's service has former partners after an edit, until it starts again.
         has_own = member.name in logs.lost or member in logs.kept
+        if state.swarm.service(member.service.name) is None:
+            continue  # ``why_not_deployed`` has the words
         listed = {own_node(state, member), *partners(state, member)}
         if not has_own and listed != wanted:
             yield f"the service of {member.name} names other Raft nodes than the members"
@@ -131,6 +178,18 @@ def unsettled(state: ClusterState, logs: Logs) -> Iterator[str]:
             yield f"the Raft node of {member.name} may yet find the others"
         elif raft.voters != wanted:
             yield f"the Raft node of {member.name} lists other voters than the members"
+
+
+def why_not_deployed(state: ClusterState) -> Iterator[str]:
+    """Reasons to wait for members that had a vote and have no service any more: nobody adds them
+    while nobody leads."""
+    for member in counted_members(state):
+        if state.swarm.service(member.service.name) is None:
+            yield (
+                f"{member.service.name} is not in the swarm, and its volumes on {member.node} may "
+                "have a Raft log and newer data; if they don't, or it is lost for ever, see Come "
+                "back from every loss in docs/guide.md"
+            )
 
 
 def why_members_change(state: ClusterState) -> Iterator[str]:

@@ -20,8 +20,9 @@ def silent_raft_holds(state: ClusterState) -> Iterator[Hold]:
     """Yield a hold for each member without a Raft node that answers, while the others have a
     quorum."""
     for member in state.desired.members:
-        if state.status(member) is None or state.raft_of(member) is not None:
-            continue
+        status = state.status(member)
+        if status is None or status.raft_loss is not None or state.raft_of(member) is not None:
+            continue  # one that waits with a lost log has a hold of its own (``raft_log``)
         seen = age_of(state.seen_s_ago, mute_key(member.service.name))
         if seen is None or seen < RECONNECTS or not others_of(state, member):
             continue

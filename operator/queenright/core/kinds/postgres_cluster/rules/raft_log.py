@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from queenright.core.actions import AnyAction, UpdateService
 from queenright.core.kinds.postgres_cluster.losses.raft_log import (
     logs_of,
+    needs_a_person,
     next_request,
     present_partners,
 )
 from queenright.core.kinds.postgres_cluster.raft_reset import FENCE
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.kinds.postgres_cluster.topology.settled import counted_members
 from queenright.core.planning.plan import Hold
 from queenright.core.planning.service_context import SETTLES
 from queenright.core.swarm.diff import diff
@@ -24,15 +24,12 @@ def plan_raft_log(state: ClusterState) -> Iterator[AnyAction | Hold]:
         return
     found = next_request(state, logs)
     if isinstance(found, str):
-        names, is_changing = (
-            ", ".join(sorted(logs.lost)),
-            any(map(state.why_changing, counted_members(state))),
-        )
         yield Hold(
             f"raft-log/{state.desired.name}",
-            f"cluster {state.desired.name}: {names} lost the Raft log and waits ({found})",
+            f"cluster {state.desired.name}: {', '.join(sorted(logs.lost))} lost the Raft log and "
+            f"waits ({found})",
             state.now + SETTLES,
-            wants_attention=not logs.quorate and not is_changing,
+            wants_attention=needs_a_person(state, logs),
         )
         return
     member, request = found

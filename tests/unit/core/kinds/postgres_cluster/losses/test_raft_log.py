@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from queenright.core.actions import NoteMembers, UpdateService
-from queenright.core.observed import MemberStatus, Observed, Unknown
+from queenright.core.observed import MemberStatus, Observed, Unknown, mute_key
 from queenright.core.observed.patroni import END_TAG
 from queenright.core.planning.plan import Hold, Plan
 from queenright.core.swarm.label_values import read_json
@@ -17,8 +17,8 @@ from queenright.core.swarm.objects import (
     VOTELESS_LABEL,
 )
 from tests.golden.messages import assert_words
-from tests.support.builders import plan_for, swarm_of, task
-from tests.support.changed import with_config_labels, with_member, with_swarm
+from tests.support.builders import plan_for, swarm_of, task, three_nodes
+from tests.support.changed import with_config_labels, with_member, with_raft, with_swarm
 from tests.support.replacing_worlds import labels_of
 from tests.support.topology_worlds import after, deployed, refusal, text_of, voter
 
@@ -69,10 +69,34 @@ def test_one_that_may_have_voted_is_waited_for() -> None:
     voted = with_config_labels(observed, "main_cluster", labels)
     plan = plan_for(voted, FOUR)
     assert not any(isinstance(action, UpdateService) for action in plan.actions)
-    assert hold(plan).wants_attention is False
+    assert hold(plan).wants_attention, "nobody leads, and nobody makes the service again"
+    assert_words(hold(plan))
     found = refusal(plan_for(observed, FOUR), voted)
     assert found is not None
     assert "main_member-4 has no service" in found.reason
+
+
+def waiting_beside_a_quorum(seen_s: float) -> Observed:
+    observed = with_member(three_nodes(), "member-2", lost(2))
+    observed = with_raft(observed, "member-2", Unknown("timed out"))
+    return dataclasses.replace(observed, seen_s_ago={mute_key("main_member-2"): seen_s})
+
+
+def test_a_quorum_that_does_not_spare_a_log_for_long_needs_a_person() -> None:
+    early, late = (hold(plan_for(waiting_beside_a_quorum(seen_s))) for seen_s in (119.0, 120.0))
+    assert (early.wants_attention, late.wants_attention) == (False, True)
+    assert_words(early, late)
+    keys = [found.key for found in plan_for(waiting_beside_a_quorum(120.0)).holds]
+    assert "silent-raft/main_member-2" not in keys, "its disk is not full"
+
+
+def test_one_that_was_changed_a_moment_ago_calls_nobody_yet() -> None:
+    observed = with_member(deployed(1, 2, 3), "member-1", lost(1))
+    silent = {f"main_member-{number}": Unknown("refused") for number in (1, 2, 3)}
+    observed = dataclasses.replace(observed, raft=silent)
+    assert hold(plan_for(observed, THREE)).wants_attention
+    changed = dataclasses.replace(observed, touched_s_ago={"main_member-2": 1.0})
+    assert not hold(plan_for(changed, THREE)).wants_attention
 
 
 def test_one_whose_container_may_run_is_waited_for() -> None:
