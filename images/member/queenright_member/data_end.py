@@ -8,11 +8,13 @@ written, and what can't be told is told as unknown, never as less.
 
 import hashlib
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .findings import INTERRUPTED_COPY, damage_of
+from .inputs import Paths
 from .wal_files import (
     CONTROL,
     SEGMENT,
@@ -106,3 +108,19 @@ def told(data: Path) -> Mapping[str, object]:
         return {"why": str(error)}
     fields = ("system", "timeline", "location", "history")
     return {name: getattr(end, name) for name in fields}
+
+
+def main(root: Path = Path("/")) -> None:
+    """Print where the data of the member end whose volume is mounted here, for a person who
+    compares members; exit with 1 where that can't be told. A position while PostgreSQL runs on
+    them is that of a moment ago."""
+    try:
+        end = end_of(Paths.under(root).data)
+    except (UnknownEndError, OSError) as error:
+        print(f"not known: {error}")
+        sys.exit(1)
+    if end.timeline:
+        at = f"{end.location} ({written(end.location)})"
+        print(f"timeline {end.timeline}, WAL position {at}, database {end.system}")
+    else:
+        print("no data")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
+from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_commands
 from queenright.core.kinds.postgres_cluster.raft_reset import STUCK
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.lost_amount import losses_told
@@ -74,7 +75,8 @@ def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
         f"cluster {state.desired.name}: nobody can lead, since Raft has no quorum ({len(found)} of "
         f"{voters} Raft nodes answer, and {voters // 2 + 1} have to reach each other); bring back "
         f"{nodes}, or the network between the nodes: no data is lost while it waits. Where a "
-        f"majority is gone for ever, see Trouble in docs/guide.md{choices(state)}",
+        f"majority is gone for ever, see Trouble in docs/guide.md{choices(state)}"
+        f"{end_commands(state)}",
         wants_attention=True,
     )
 

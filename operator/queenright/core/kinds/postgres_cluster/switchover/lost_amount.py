@@ -94,7 +94,7 @@ def explained(state: ClusterState, left: Sequence[Position]) -> str:
     noted, found = noted_location(state), state.known_settings.get("loop_wait")
     every_s = found if isinstance(found, int) else LOOP_WAIT_S
     if noted is None:
-        return "how many bytes are lost with a member that does not answer is not known"
+        return "how many bytes are lost with those that can't be compared is not known"
     if least := least_lost(state, left):
         return (
             f"the {least} bytes are those up to WAL position {noted}, which Patroni noted of the "
