@@ -1,4 +1,4 @@
-"""Tests which judges a commit leaves out, and that all of their names are files."""
+"""Tests of the judges that a commit leaves out, and of their names, which are those of files."""
 
 from pathlib import Path
 

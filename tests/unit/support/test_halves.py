@@ -1,4 +1,4 @@
-"""Which long tests a commit leaves out, and that their names are those of groups that exist."""
+"""Tests of the groups that a commit leaves out, and that all of their names exist."""
 
 import os
 import subprocess
