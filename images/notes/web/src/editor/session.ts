@@ -20,7 +20,8 @@ import { accept, batch, unsentOf } from "./unsent";
 export type Saving = "saved" | "saving" | "kept" | "refused";
 
 const MOST_STEPS = 100;
-const [FIRST_PAUSE, LAST_PAUSE] = [500, 15_000];
+/** Before another try it waits one to two times as long: from 0.5 to 8 s, each editor at another time. */
+const [FIRST_PAUSE, LAST_PAUSE] = [500, 4000];
 /** Keys that are pressed within this time are sent together. */
 const GATHER_MS = 150;
 
@@ -213,7 +214,7 @@ export class Session extends Followed<SessionOutside> {
       } catch (error) {
         if (!(await this.#failed(error, sending))) {
           this.#say(error instanceof UnreachableError ? "kept" : "saving");
-          await this.outside.pause(pause * (0.75 + Math.random() / 2));
+          await this.outside.pause(pause * (1 + Math.random()));
           pause = Math.min(pause * 2, LAST_PAUSE);
         }
         if (this.saving === "refused") return;

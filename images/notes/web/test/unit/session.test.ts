@@ -73,6 +73,35 @@ test("requests that fail before or after they are stored lose and repeat nothing
   assert.equal(text(server.doc), "once only");
 });
 
+test("where the server is not reached, a request goes again after 0.5 to 8 s, each time later", async (t) => {
+  for (const share of [0, 0.999_999]) {
+    t.mock.method(Math, "random", () => share);
+    const server = new Server(docWith("one"));
+    server.fail = Array.from({ length: 12 }, () => "before");
+    const session = open(server, "a");
+    const waits: number[] = [];
+    const given = session.outside.pause;
+    session.outside.pause = (ms) => {
+      waits.push(ms);
+      return given(ms);
+    };
+    type(session, 1, "x");
+    await settled(session);
+    // The first pause gathers keys, before anything is sent.
+    const [, ...again] = waits;
+    assert.equal(again.length, 12);
+    assert.ok(
+      again.every((ms) => ms >= 500 && ms <= 8000),
+      String(again),
+    );
+    assert.deepEqual(
+      again,
+      again.toSorted((a, b) => a - b),
+    );
+    assert.equal(text(server.doc), "xone");
+  }
+});
+
 test("an own edit that the log tells before the request is answered is taken once", async () => {
   const server = new Server(docWith("one"));
   const world = outside(server);
