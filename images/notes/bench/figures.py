@@ -20,12 +20,13 @@ class Figure:
         return below and (self.at_least is None or self.value >= self.at_least)
 
     def line(self) -> str:
-        target = ""
+        target, verdict = "", ""
         if self.at_most is not None:
-            target = f"at most {self.at_most:g}"
+            target, verdict = f"at most {self.at_most:g}", "over"
         elif self.at_least is not None:
-            target = f"at least {self.at_least:g}"
-        verdict = ("met" if self.met else "MISSED") if target else ""
+            target, verdict = f"at least {self.at_least:g}", "under"
+        if target and self.met:
+            verdict = "met"
         shown = f"{self.value:,.2f}" if self.value < 10 else f"{self.value:,.0f}"
         head = f"{self.name:<46} {shown:>8} {self.unit:<6} {target:<14} {verdict:<7}"
         return f"{head}{self.note}".rstrip()

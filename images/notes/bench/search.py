@@ -25,7 +25,7 @@ def measure() -> Iterator[Figure]:
         client, headers = signed_in(running)
         with contextlib.closing(client):
             space = client.ok("POST", "/api/v1/spaces", {"slug": "s", "name": "S"})["id"]
-        language = _Language()
+        language = Language()
         _fill(server.url("search"), space, language)
         with Wire(running.url, headers) as wire:
             for name, queries in language.queries().items():
@@ -40,7 +40,7 @@ def measure() -> Iterator[Figure]:
                 yield Figure(f"search, {name}, p95", cuts[18], "ms", at_most=P95_MS, note=note)
 
 
-class _Language:
+class Language:
     """Generates words with Zipf frequencies, so that some are on almost every page."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class _Language:
         }
 
 
-def _fill(url: str, space: str, language: _Language) -> None:
+def _fill(url: str, space: str, language: Language) -> None:
     with psycopg.connect(url) as conn, conn.cursor() as cursor:
         with cursor.copy(
             "COPY nodes (space_id, position, title, doc, body_text, search) FROM STDIN"

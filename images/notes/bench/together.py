@@ -6,6 +6,7 @@ Two processes of Chromium and two replicas of one database; all clocks are the m
 import json
 from collections.abc import Iterator
 
+from bench.budgets import BUDGETS
 from bench.figures import Figure
 from bench.stand import postgres
 from bench.web import document
@@ -16,7 +17,6 @@ from tests.workspace import grant, page, space
 
 EDITS = 100
 BLOCKS = 100
-SEEN_MS = 250
 
 
 def measure() -> Iterator[Figure]:
@@ -49,7 +49,7 @@ def measure() -> Iterator[Figure]:
 
 def figure(found: dict[str, float | str]) -> Figure:
     """The figure of a line: the way from the request is judged; that from the key has a pause."""
-    target = SEEN_MS if found["from"] == "request" else None
     name = f"edit, {found['from']} to seen by who {found['to']}, p95"
+    target = BUDGETS["together"].get(name)
     note = f"p50 {float(found['p50']):.0f} ms, most {float(found['most']):.0f} ms, {EDITS} edits"
     return Figure(name, float(found["p95"]), "ms", at_most=target, note=note)

@@ -95,7 +95,7 @@ async function typing(browser, blocks, rate) {
   await ready(page, `${base}/w/p/${pages[blocks]}`);
   const found = await editing(page, session, { isLarge: Number(blocks) >= 10_000 && rate === 1 });
   tell(`${name}: open for editing`, found.opening, 'ms');
-  tell(`${name}: key to paint p95`, found.p95, 'ms', `p50 ${found.p50.toFixed(0)} ms`);
+  tell(`${name}: key to paint p95`, found.p95, 'ms', `p50 ${found.p50.toFixed(0)} ms, Event Timing p95 ${found.told.toFixed(0)} ms`);
   const shares = ['Script', 'Layout', 'RecalcStyle'].map((one) => `${one} ${found.each[one].toFixed(1)}`);
   tell(`${name}: processor time a key`, found.each.Task, 'ms', shares.join(', '));
   if (found.heap !== undefined) {
