@@ -4,7 +4,7 @@ import { nextRegion } from "./layout";
 import { preferences } from "./preferences";
 import { words } from "./words";
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The key as people read it. */
 export const keyName = (key: string): string =>

@@ -1,10 +1,20 @@
 /** Loads what large pages need, which most pages do without. */
-import { Plugin } from "prosemirror-state";
+import { Plugin, TextSelection } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { writing } from "./limits";
 
 /** Pages with fewer blocks are shown as a whole. */
 const FEWEST = 500;
 
 type Part = typeof import("./window");
+/** What the search within a large page needs of the editor. */
+const around = {
+  words: writing,
+  select(view: EditorView, from: number, to: number): void {
+    const { tr, doc } = view.state;
+    view.dispatch(tr.setSelection(TextSelection.create(doc, from, to)));
+  },
+};
 let part: Part | undefined;
 let loading: Promise<void> | undefined;
 
@@ -26,7 +36,7 @@ export const large = (): Plugin =>
     view(view) {
       let made: InstanceType<Part["Window"]> | undefined;
       const make = (): void => {
-        if (part && !view.isDestroyed) made ??= new part.Window(view, FEWEST);
+        if (part && !view.isDestroyed) made ??= new part.Window(view, FEWEST, around);
       };
       make();
       return {

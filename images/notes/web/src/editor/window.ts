@@ -3,20 +3,23 @@
  *
  * The document of the editor stays whole, in its state and in its elements; a style sheet takes the other blocks
  * out of the layout, by their numbers, so that nothing of it passes through the editor. Invariant: the first and the last
- * block, and those around both ends of the selection, are always shown: the browser measures and moves there.
+ * block, those around both ends of the selection, and those around what was found are always shown: the browser
+ * measures and moves there.
  */
 import { effect, signal, untracked } from "@preact/signals";
 import type { Node } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { isMac } from "../app/keys";
 import { preferences } from "../app/preferences";
+import { type Around, canMark, FindBar } from "./find_bar";
 import { gaps, guess, merged, type Range, styleOf } from "./shown";
 
-/** So many blocks around each end of the selection are shown. */
+/** So many blocks around each end of the selection, and around what was found, are shown. */
 const AROUND = 40;
 const BLOCKS = ".editor-place > .ProseMirror > ";
 
-/** True while the browser searches in the page, which finds only what has a layout. */
+/** True while the browser itself searches in the page, which finds only what has a layout. */
 const isSearched = signal(false);
 
 export class Window {
@@ -26,18 +29,26 @@ export class Window {
   #width = 0;
   #frame = 0;
   #end: () => void;
+  #found: number | undefined;
+  readonly #bar: FindBar;
 
   /** A page with fewer than `fewest` blocks is shown as a whole. */
   constructor(
     readonly view: EditorView,
     readonly fewest: number,
+    around: Around,
   ) {
+    this.#bar = new FindBar(view, around, (block) => {
+      if (this.#found === block) return;
+      this.#found = block;
+      this.#plan();
+    });
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, this.#sheet];
     // Before the first layout, which would be one of all blocks.
     this.#show(view.state, [[0, this.#down(0, 3 * innerHeight)]]);
     document.addEventListener("scroll", this.#soon, true);
     addEventListener("resize", this.#soon);
-    addEventListener("keydown", onFind, true);
+    addEventListener("keydown", this.#onKey, true);
     this.#soon();
     let isFirst = true;
     this.#end = effect(() => {
@@ -49,16 +60,18 @@ export class Window {
 
   update(view: EditorView, before: EditorState): void {
     const { doc } = view.state;
+    if (doc !== before.doc) this.#bar.changed();
     if (doc !== before.doc && isSearched.value) isSearched.value = false;
     else if (doc.childCount !== before.doc.childCount || !this.#hasSelection()) this.#plan();
   }
 
   destroy(): void {
     this.#end();
+    this.#bar.close(false);
     cancelAnimationFrame(this.#frame);
     document.removeEventListener("scroll", this.#soon, true);
     removeEventListener("resize", this.#soon);
-    removeEventListener("keydown", onFind, true);
+    removeEventListener("keydown", this.#onKey, true);
     isSearched.value = false;
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((o) => o !== this.#sheet);
   }
@@ -113,14 +126,36 @@ export class Window {
     this.#show(state, wanted);
   }
 
-  #show({ doc }: EditorState, wanted: readonly Range[]): void {
-    const isWhole = doc.childCount < this.fewest || preferences.value.wholePage || isSearched.value;
-    if (isWhole) {
+  #isWhole({ doc }: EditorState): boolean {
+    return doc.childCount < this.fewest || preferences.value.wholePage || isSearched.value;
+  }
+
+  /** Ctrl+F opens the search in the document, once more the browser's own, for which all blocks are drawn. */
+  #onKey = (event: KeyboardEvent): void => {
+    const asked = findKey(event);
+    const bar = this.#bar;
+    const isOthers = document.querySelector("dialog[open]") || this.#isWhole(this.view.state);
+    if (!asked || isOthers || (asked === "again" && !bar.isOpen)) return;
+    if (!canMark() || (asked === "find" && bar.isOpen && bar.hasFocus)) {
+      bar.close(false);
+      isSearched.value = true;
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    if (asked === "find" || !bar.isOpen) bar.open();
+    else bar.go(event.shiftKey ? -1 : 1);
+  };
+
+  #show(state: EditorState, wanted: readonly Range[]): void {
+    const { doc } = state;
+    if (this.#isWhole(state)) {
       if (this.#ranges.length) this.#sheet.replaceSync("");
       this.#ranges = [];
       return;
     }
-    const around = this.#ends().map((at): Range => [at - AROUND, at + AROUND]);
+    const ends = [...this.#ends(), ...(this.#found === undefined ? [] : [this.#found])];
+    const around = ends.map((at): Range => [at - AROUND, at + AROUND]);
     this.#ranges = merged(doc.childCount, [...wanted, ...around]);
     this.#sheet.replaceSync(styleOf(BLOCKS, this.#ranges, (gap) => this.#sum(gap)));
   }
@@ -193,7 +228,11 @@ export class Window {
   }
 }
 
-function onFind(event: KeyboardEvent): void {
-  const isFind = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f";
-  if (isFind || event.key === "F3") isSearched.value = true;
+/** What a key asks of a search: to find, to go on from hit to hit (F3 also begins), or to go on alone. */
+function findKey(event: KeyboardEvent): "find" | "next" | "again" | undefined {
+  if (event.key === "F3") return "next";
+  if (event.altKey || !(isMac ? event.metaKey : event.ctrlKey)) return undefined;
+  const key = event.key.toLowerCase();
+  if (key === "f" && !event.shiftKey) return "find";
+  return key === "g" ? "again" : undefined;
 }

@@ -21,6 +21,12 @@ export const en = {
       : `${number(n)} pictures of other sites are not shown`,
   foreignText:
     "Pictures of other sites are not loaded: their owners would see who reads the page. Open the address, save the picture, and choose the file here to keep it in the page.",
+  findHere: "Find in this page",
+  findNext: "Next hit",
+  findBefore: "Previous hit",
+  foundAt: (at: number, count: number) => `${number(at)} of ${number(count)}`,
+  foundNone: "Not in this page",
+  findAgain: (key: string) => `${key} once more: the browser's own search`,
   chooseFile: "Choose the file",
   showPicture: "Show in the text",
   noPicture: (name: string) => `${name} is no picture that can be shown.`,

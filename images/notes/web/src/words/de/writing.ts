@@ -22,6 +22,12 @@ export const words: WritingWords = {
       : `${number(n)} Bilder anderer Websites werden nicht angezeigt`,
   foreignText:
     "Bilder anderer Websites werden nicht geladen: Deren Betreiber sähen, wer die Seite liest. Öffnen Sie die Adresse, speichern Sie das Bild und wählen Sie hier die Datei, um es in der Seite zu behalten.",
+  findHere: "In dieser Seite suchen",
+  findNext: "Nächster Treffer",
+  findBefore: "Voriger Treffer",
+  foundAt: (at, count) => `${number(at)} von ${number(count)}`,
+  foundNone: "Nicht in dieser Seite",
+  findAgain: (key) => `Noch einmal ${key}: die Suche des Browsers`,
   chooseFile: "Datei wählen",
   showPicture: "Im Text zeigen",
   noPicture: (name) => `${name} ist kein Bild, das sich anzeigen lässt.`,
