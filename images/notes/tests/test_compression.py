@@ -7,8 +7,11 @@ import threading
 
 import msgspec
 import pytest
+from starlette.requests import Request
 
-from notes.http.compression import LONG_BYTES, THREAD_BYTES, compressed
+from notes import app
+from notes.http.compression import LONG_BYTES, NO_SECRET, THREAD_BYTES, compressed
+from notes.http.problems import Problem
 from notes.routes import OPERATIONS
 from tests.replica import Client
 from tests.workspace import page, space
@@ -57,8 +60,7 @@ def test_short_json_files_pages_and_streams_stay_as_they_are(admin: Client, long
     part = {"range": "bytes=0-7999"}
     for path, more in (
         ("/api/v1/me", {}), (f"{node}/export", {}), (f"/p/{long_page}", {}),
-        (f"{node}/markdown", {}), (f"/api/v1/attachments/{file}", {}),
-        (f"/api/v1/attachments/{file}", part),
+        (f"/api/v1/attachments/{file}", {}), (f"/api/v1/attachments/{file}", part),
     ):  # fmt: skip
         answer = admin.get(path, headers={**GZIP, **more})
         assert answer.status_code == (206 if more else 200), path
@@ -66,6 +68,68 @@ def test_short_json_files_pages_and_streams_stay_as_they_are(admin: Client, long
     with admin.stream("GET", "/api/v1/events", headers=GZIP) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         assert "content-encoding" not in stream.headers
+
+
+def test_long_markdown_is_compressed(admin: Client, long_page: str) -> None:
+    path = f"/api/v1/nodes/{long_page}/markdown"
+    plain, short = admin.get(path, headers=PLAIN), admin.get(path, headers=GZIP)
+    assert "content-encoding" not in plain.headers
+    assert short.headers["content-encoding"] == "gzip"
+    assert short.headers["content-type"] == plain.headers["content-type"]
+    assert short.text == plain.text
+    assert int(short.headers["content-length"]) < len(plain.content) / 5
+    other = admin.get(path, headers={**GZIP, "sec-fetch-site": "cross-site"})
+    assert "content-encoding" not in other.headers
+
+
+def test_a_problem_with_the_present_state_is_compressed(admin: Client, long_page: str) -> None:
+    path = f"/api/v1/nodes/{long_page}"
+    stale = {"base_version": 99, "title": "Late", "doc": {"type": "doc", "content": []}}
+    plain = admin.put(path, json=stale, headers=PLAIN)
+    short = admin.put(path, json=stale, headers=GZIP)
+    assert plain.status_code == short.status_code == 409
+    assert "content-encoding" not in plain.headers
+    assert short.headers["content-encoding"] == "gzip"
+    assert short.headers["content-type"] == "application/problem+json"
+    assert short.json() == plain.json()
+    for answer in (plain, short):
+        assert answer.headers["vary"] == "accept-encoding"
+    missing = admin.get("/api/v1/nodes/x", headers=GZIP)
+    assert missing.status_code == 404
+    assert "content-encoding" not in missing.headers
+
+
+def test_the_members_are_compressed_and_their_tag_names_each_form(admin: Client) -> None:
+    home = space(admin)
+    path = f"/api/v1/spaces/{home}/members"
+    me = admin.ok("GET", "/api/v1/me")["id"]
+    grants = [{"principal": me, "kind": "user", "role": "manager"}]
+    for number in range(40):
+        body = {"name": f"Group {number} " + "of many people " * 3}
+        group = admin.ok("POST", "/api/v1/groups", body, 201)["id"]
+        grants.append({"principal": group, "kind": "group", "role": "viewer"})
+    assert admin.put(path, json={"grants": grants}).status_code == 200
+    plain, short = admin.get(path, headers=PLAIN), admin.get(path, headers=GZIP)
+    assert short.headers["content-encoding"] == "gzip"
+    assert short.json() == plain.json()
+    assert short.headers["etag"] != plain.headers["etag"]
+    # Either of them is the state that a change expects.
+    for answer in (plain, short):
+        expected = {"if-match": answer.headers["etag"]}
+        assert admin.put(path, json={"grants": grants}, headers=expected).status_code == 200
+    late = {"if-match": short.headers["etag"]}
+    admin.ok("PUT", path, {"grants": grants[:-1]})
+    assert admin.put(path, json={"grants": grants}, headers=late).status_code == 412
+
+
+async def test_a_problem_of_an_operation_with_a_secret_stays_as_it_is() -> None:
+    problem = Problem(409, "It has changed.", current="x" * 2 * LONG_BYTES)
+    for secret, coded in ((False, True), (True, False), (None, False)):
+        marks = {} if secret is None else {NO_SECRET: not secret}
+        headers = [(b"accept-encoding", b"gzip")]
+        scope = {"type": "http", "method": "GET", "path": "/api/v1/x", "headers": headers, **marks}
+        answer = await app._problem(Request(scope), problem)
+        assert ("content-encoding" in answer.headers) is coded
 
 
 def test_who_is_on_another_site_learns_no_length(admin: Client, long_page: str) -> None:

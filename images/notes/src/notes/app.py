@@ -17,6 +17,7 @@ from notes.auth.authenticate import Authenticator
 from notes.config import Settings
 from notes.db.failures import OutcomeUnknownError, UnavailableError, may_repeat
 from notes.http import routing
+from notes.http.compression import NO_SECRET, shortened
 from notes.http.problems import Problem, unavailable
 from notes.jobs.registry import JOB_KINDS
 from notes.middleware.boundary import EXCEPTIONS, Boundary
@@ -84,9 +85,11 @@ def _answer(request: Request, problem: Problem) -> Response:
     return as_page(request, problem) or problem.response(of_messages(request.headers))
 
 
-def _problem(request: Request, error: Exception) -> Response:
+async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)  # noqa: S101 - registered for it
-    return _answer(request, error)
+    answer = _answer(request, error)
+    # It may have the present state of a page: as long as the page itself.
+    return await shortened(request, answer) if request.scope.get(NO_SECRET) else answer
 
 
 def _http_exception(request: Request, error: Exception) -> Response:

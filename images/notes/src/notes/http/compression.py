@@ -1,10 +1,11 @@
-"""Compresses JSON answers with gzip, never streams, files or pages.
+"""Compresses JSON, problem documents and Markdown with gzip, never streams, files or pages.
 
 The length of a compressed answer tells how much of a text it repeats. Who makes a browser ask
 again and again for an answer with a secret and a text of theirs reads the secret from the lengths
 (BREACH). So three kinds of answers stay as they are: those of an operation that `has_secret` in
 its table (links, tokens, invitations, the single sign-on), those that another site had the browser
-ask for, and all plain pages, since a page lists its links beside its text.
+ask for, and all plain pages, since a page lists its links beside its text. A problem document may
+repeat what was sent beside the state of an object: it follows the operation that raised it.
 """
 
 import asyncio
@@ -18,6 +19,9 @@ from starlette.responses import Response
 LONG_BYTES: Final = 4 * 1024  # a shorter answer is one or two packets anyway
 THREAD_BYTES: Final = 256 * 1024  # this much takes the event loop a few milliseconds
 LEVEL: Final = 5
+#: In the scope of a request: true if its operation, of the API, answers without a secret.
+NO_SECRET: Final = "notes.no_secret"
+_CODED_TAG = '-gzip"'
 _OTHER_SITES = {"cross-site", "same-site"}
 
 
@@ -40,13 +44,29 @@ async def json_response(
 ) -> Response:
     """The answer with JSON that has no secret; compressed if it is long and the client can read it.
 
-    It has no ETag: a strong one would have to differ between the two forms.
+    It has no ETag unless a caller adds one.
     """
-    sent = {**(headers or {}), "vary": "accept-encoding"}
+    return await shortened(request, Response(content, status, headers, "application/json"))
+
+
+async def shortened(request: Request, response: Response) -> Response:
+    """The same answer, which has no secret; compressed if it is long and the client can read it."""
+    response.headers["vary"] = "accept-encoding"
+    content = bytes(response.body)
     if len(content) > LONG_BYTES and _may_be_compressed(request):
-        content = await compressed(content)
-        sent["content-encoding"] = "gzip"
-    return Response(content, status, sent, "application/json")
+        response.body = await compressed(content)
+        response.headers["content-length"] = str(len(response.body))
+        response.headers["content-encoding"] = "gzip"
+        tag = response.headers.get("etag")
+        if tag is not None and tag.endswith('"'):
+            # A strong tag names one form alone.
+            response.headers["etag"] = tag.removesuffix('"') + _CODED_TAG
+    return response
+
+
+def plain_tag(tag: str) -> str:
+    """The ETag of the content as it is, of that of any of its forms."""
+    return tag.removesuffix(_CODED_TAG) + '"' if tag.endswith(_CODED_TAG) else tag
 
 
 def _may_be_compressed(request: Request) -> bool:

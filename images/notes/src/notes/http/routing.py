@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from notes.http.buffers import Body
-from notes.http.compression import json_response
+from notes.http.compression import NO_SECRET, json_response
 from notes.http.context import Call
 from notes.http.problems import Problem, invalid
 from notes.http.viewer import Scope
@@ -149,6 +149,8 @@ def _route(path: str, methods: dict[str, Operation], guard: Guard) -> Route:
                 f"{request.method} is not possible here; {allow} is.",
                 headers={"allow": allow},
             )
+        # Its problems have none either, also those that are raised before it runs.
+        request.scope[NO_SECRET] = path.startswith("/api/") and not operation.has_secret
         call = await guard(request, operation)
         return await _run(operation, call)
 

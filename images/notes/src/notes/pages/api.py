@@ -12,6 +12,7 @@ from notes.auth import audit
 from notes.db.connect import Conn
 from notes.edits import live, newest
 from notes.events.record import tell
+from notes.http.compression import shortened
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import DOCUMENT_LIMIT_BYTES, Table
@@ -128,7 +129,7 @@ async def get_markdown(call: Call, id: UUID) -> Response:
         is_named = await call.app.db.run(partial(_is_insider, call=call, node_id=id))
         doc = unsaved.doc if is_named else mentions.hidden(unsaved.doc)
     text = await call.app.documents.markdown(call.account, doc)
-    return Response(text, media_type="text/markdown")
+    return await shortened(call.request, Response(text, media_type="text/markdown"))
 
 
 async def _is_insider(conn: Conn, call: Call, node_id: UUID) -> bool:

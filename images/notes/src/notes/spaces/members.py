@@ -11,11 +11,13 @@ from uuid import UUID
 
 import msgspec
 from psycopg.rows import DictRow
+from starlette.requests import Request
 from starlette.responses import Response
 
 from notes.auth import audit
 from notes.db.connect import Conn
 from notes.events.record import tell
+from notes.http.compression import json_response, plain_tag
 from notes.http.context import Call
 from notes.http.problems import Problem
 from notes.http.routing import Table
@@ -72,7 +74,7 @@ async def get_members(call: Call, id: UUID) -> list[Member]:
             raise Problem(403, "Only members may list the members of a public space.")
         return await _members(conn, id)
 
-    return _listed(await call.app.db.run(work))  # type: ignore[return-value]
+    return await _listed(call.request, await call.app.db.run(work))  # type: ignore[return-value]
 
 
 @table("PUT", "/api/v1/spaces/{id}/members", scope="write")
@@ -105,7 +107,7 @@ async def put_members(call: Call, id: UUID, body: MembersIn) -> list[Member]:
         await record.make(conn, "access", outside, record.Where(id, None, call.viewer.user_id))
         return await _changed(conn, call, row, roles=await changed(conn, now, body.grants))
 
-    return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
+    return await _listed(call.request, await call.app.db.transact(work))  # type: ignore[return-value]
 
 
 @table("PUT", "/api/v1/spaces/{id}/members/{principal}", scope="write")
@@ -135,7 +137,7 @@ async def put_member(call: Call, id: UUID, principal: UUID, body: MemberIn) -> l
         (detail,) = await changed(conn, [], [grant])
         return await _changed(conn, call, row, **detail)
 
-    return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
+    return await _listed(call.request, await call.app.db.transact(work))  # type: ignore[return-value]
 
 
 @table("DELETE", "/api/v1/spaces/{id}/members/{principal}", scope="write")
@@ -159,7 +161,7 @@ async def delete_member(call: Call, id: UUID, principal: UUID, query: MemberQuer
         (detail,) = await changed(conn, [one for one in now if one not in others], [])
         return await _changed(conn, call, row, **detail)
 
-    return _listed(await call.app.db.transact(work))  # type: ignore[return-value]
+    return await _listed(call.request, await call.app.db.transact(work))  # type: ignore[return-value]
 
 
 async def _outside(conn: Conn, id: UUID, grants: Sequence[Grant]) -> list[UUID]:
@@ -200,12 +202,14 @@ def etag(members: list[Member]) -> str:
 
 
 def _matches(header: str, now: list[Member]) -> bool:
-    return header.strip() == "*" or etag(now) in {one.strip() for one in header.split(",")}
+    return header.strip() == "*" or etag(now) in {
+        plain_tag(one.strip()) for one in header.split(",")
+    }
 
 
-def _listed(members: list[Member]) -> Response:
+async def _listed(request: Request, members: list[Member]) -> Response:
     headers = {"cache-control": "no-store", "etag": etag(members)}
-    return Response(msgspec.json.encode(members), 200, headers, "application/json")
+    return await json_response(request, msgspec.json.encode(members), headers=headers)
 
 
 async def _managed(conn: Conn, call: Call, id: UUID) -> DictRow:
