@@ -13,8 +13,11 @@ from psycopg import errors
 from notes.db.failures import UnavailableError
 from notes.edits import checkpoint
 from notes.edits.checkpoint import Checkpoints, is_temporary
+from notes.edits.live import in_thread_if
 from notes.http.problems import Problem
 from notes.quotas.limits import SQLSTATE
+from notes.workers import meter
+from notes.workers.pool import Workers
 
 #: Far more than a busy machine needs, and less than the pause of a page that cannot be saved.
 SOON_S = 50
@@ -133,3 +136,60 @@ def test_only_errors_of_the_page_make_it_wait_long() -> None:
         psycopg.OperationalError("x"),
     ):
         assert is_temporary(error)
+
+
+async def test_a_page_whose_save_took_long_rests_and_delays_no_other() -> None:
+    async with running() as saves:
+        clock = asyncio.get_running_loop().time
+        heavy = saves.page(lambda _: meter.add(9.0))
+        light = saves.page(lambda _: meter.add(0.0001))
+        for node in (heavy, light):
+            await saves.wait(node)
+        saved_at = clock()
+        # An edit that comes meanwhile is saved, later: 9 s are a twentieth of 180 s.
+        saves.note(heavy)
+        while saves.tries[light] < 2:
+            saves.note(light)
+            await asyncio.sleep(0.02)
+        assert saves.tries[heavy] == 1
+        assert heavy not in saves._ready(saved_at + 100)
+        assert heavy in saves._ready(saved_at + 181)
+        # Nor does the search for pages of dead replicas save it sooner.
+        saves._due[heavy] = checkpoint._Due(0.0, 0.0)
+        assert heavy not in saves._ready(saved_at + 100)
+
+
+async def test_a_save_that_fails_counts_too_and_rests_end() -> None:
+    def act(number: int) -> None:
+        meter.add(3.0)
+        raise ValueError(f"bad page {number}")
+
+    async with running() as saves:
+        bad = saves.page(act)
+        while bad not in saves._rests:
+            await asyncio.sleep(0.01)
+        assert saves._rests[bad] - asyncio.get_running_loop().time() > 30
+        saves._rests[bad] = 0.0
+        saves._rest(uuid4(), 1.0)
+        assert bad not in saves._rests
+
+
+async def test_the_time_of_threads_and_workers_is_counted_for_who_waits_for_them() -> None:
+    def work() -> int:
+        return sum(range(2_000_000))
+
+    for is_large in (True, False):
+        with meter.metered() as spent:
+            await in_thread_if(is_large, work)
+        assert spent.seconds > 0
+    workers = Workers(1)
+    try:
+        with meter.metered() as large:
+            await workers.run("a", "prepare", title="t", doc=None, text="some *words*\n\n" * 2000)
+        assert large.seconds > 0
+        # What is done for somebody else is not counted.
+        before = large.seconds
+        await workers.run("a", "prepare", title="t", doc=None, text="some *words*\n\n" * 2000)
+        assert large.seconds == before
+    finally:
+        await workers.close()

@@ -1,5 +1,7 @@
 """Saves the edits of pages as versions: 3 s after the last edit, at the latest every 15 s.
 
+A page whose saves take long is saved less often: at most a twentieth of a processor is for one.
+
 The replica that accepted an edit saves it; if it dies, another one does. Invariant: the log says
 that edits are saved in the transaction that saves them, and has the last of them there, so no edit
 is saved twice, left out, or saved after a failover has lost it.
@@ -31,6 +33,7 @@ from notes.notifications import record
 from notes.pages import content
 from notes.pages.content import Content
 from notes.workers.documents import Documents
+from notes.workers.meter import metered
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +41,8 @@ QUIET_S = 3.0
 LATEST_S = 15.0
 LOOK_S = 0.5
 SWEEP_S = 20.0
+#: The most of one processor that the saves of one page may take, beyond its first.
+SHARE = 0.05
 #: The pause after an error that has nothing to do with the page: the database was not reached.
 RETRY_S = 1.0
 #: The longest pause of a page that cannot be saved; the first is `RETRY_S`, each later one is twice
@@ -68,6 +73,8 @@ class Checkpoints:
         self.live = LiveDocuments()
         self._due: dict[UUID, _Due] = {}
         self._saving = set[UUID]()
+        #: Until when a page is not saved again, for the processor time of its last save.
+        self._rests: dict[UUID, float] = {}
 
     def note(self, node_id: UUID) -> None:
         """Takes note of an accepted edit."""
@@ -97,10 +104,28 @@ class Checkpoints:
             for node_id, due in self._due.items()
             if (now - due.last >= QUIET_S or now - due.first >= LATEST_S)
             and now >= due.not_before
+            and now >= self._rests.get(node_id, 0.0)
             and node_id not in self._saving
         ]
 
     async def _try(self, node_id: UUID, due: _Due) -> None:
+        with metered() as spent:
+            try:
+                await self._save_or_wait(node_id, due)
+            finally:
+                self._rest(node_id, spent.seconds)
+                self._saving.discard(node_id)
+
+    def _rest(self, node_id: UUID, spent_s: float) -> None:
+        """Keeps a page from being saved until its last save is within its share.
+
+        Its edits are in the log meanwhile. Who needs the version at once saves it at once.
+        """
+        now = asyncio.get_running_loop().time()
+        self._rests = {page: until for page, until in self._rests.items() if until > now}
+        self._rests[node_id] = now + spent_s / SHARE
+
+    async def _save_or_wait(self, node_id: UUID, due: _Due) -> None:
         try:
             await self.save(node_id)
         except Exception as error:  # noqa: BLE001 - logged; the edits stay in the log
@@ -115,8 +140,6 @@ class Checkpoints:
             again.not_before = asyncio.get_running_loop().time() + pause
             reason = str(error) or type(error).__name__
             say(logger, "edits not saved", logging.WARNING, node=node_id, reason=reason)
-        finally:
-            self._saving.discard(node_id)
 
     async def _sweep(self) -> None:
         """Finds pages whose replica has died."""

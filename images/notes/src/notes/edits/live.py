@@ -18,6 +18,7 @@ from notes.db.connect import Conn
 from notes.http.problems import Problem
 from notes.steps.model import Node
 from notes.steps.stored import applied, parse
+from notes.workers import meter
 
 KEPT_WORK = 150_000  # in nodes, see `Node.work`
 HERE_BYTES = 50_000  # a larger document is parsed in a thread
@@ -164,4 +165,9 @@ def is_long(work: int, step_bytes: int) -> bool:
 
 async def in_thread_if(is_large: bool, work: Callable[[], T]) -> T:
     """Runs `work`, in a thread if it takes long: other requests go on meanwhile."""
-    return await asyncio.to_thread(work) if is_large else work()
+
+    def counted() -> T:
+        with meter.working():
+            return work()
+
+    return await asyncio.to_thread(counted) if is_large else counted()

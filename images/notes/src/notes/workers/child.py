@@ -34,6 +34,7 @@ class Answer(msgspec.Struct, frozen=True):
     path: str = ""
     message: str = ""
     is_last: bool = False  # the worker ends now
+    cpu_s: float = 0.0  # the processor time that the task took
 
 
 def main() -> None:
@@ -43,9 +44,11 @@ def main() -> None:
         while (frame := _receive(parent)) is not None:
             name, arguments = msgspec.msgpack.decode(frame)
             _limit_time(TASKS[name].cpu_s)
+            begun = time.process_time()
             answer = do(name, arguments)
-            is_last = peak_kb() > KEEP_KB
-            content = msgspec.msgpack.encode(msgspec.structs.replace(answer, is_last=is_last))
+            is_last, cpu_s = peak_kb() > KEEP_KB, time.process_time() - begun
+            sent = msgspec.structs.replace(answer, is_last=is_last, cpu_s=cpu_s)
+            content = msgspec.msgpack.encode(sent)
             parent.sendall(LENGTH.pack(len(content)))
             parent.sendall(content)
             if is_last:

@@ -20,6 +20,7 @@ import msgspec
 from notes.doc.attributes import SchemaError
 from notes.http.problems import Problem, unavailable
 from notes.log import say
+from notes.workers import meter
 from notes.workers.child import Answer
 from notes.workers.process import Worker, WorkerGoneError
 from notes.workers.tasks import TASKS, Task
@@ -139,7 +140,12 @@ class Workers:
             async with asyncio.timeout(request.task.wall_s):
                 answer = await worker.ask(request.task.name, request.arguments)
             is_whole = True
+            meter.add(answer.cpu_s)
+        except WorkerGoneError as error:
+            meter.add(request.task.cpu_s if error.by_time else 0.0)
+            raise
         except TimeoutError:
+            meter.add(request.task.cpu_s)  # at most
             answer = _refused(TOO_LONG.format(request.task.wall_s))
         finally:
             now = time.monotonic()
@@ -268,7 +274,8 @@ def _refused(message: str) -> Answer:
 
 def _here(task: Task, arguments: dict[str, Any]) -> Any:
     try:
-        return task.work(**arguments)
+        with meter.working():
+            return task.work(**arguments)
     except SchemaError as error:
         raise RefusedError(error.path, error.message) from None
 
