@@ -52,6 +52,32 @@ def test_login_makes_a_new_session_and_ends_the_old_one(replica: Replica, anybod
     anybody.problem(401, "GET", "/api/v1/me")
 
 
+def test_a_browser_learns_if_its_session_has_expired_or_was_ended(
+    replica: Replica, person: Person
+) -> None:
+    bob = person("Bob")
+    kept = dict(bob.jar)
+
+    def said() -> tuple[int, str | None]:
+        answer = bob.get("/api/v1/me")
+        return answer.status_code, answer.headers.get("x-notes-session")
+
+    assert said() == (200, None)
+    # The browser deletes the cookie of a session that has expired, and keeps that of its user.
+    del bob.jar["__Host-notes"]
+    assert said() == (401, "expired")
+    bob.jar.update(kept)
+    with psycopg.connect(replica.database_url, autocommit=True) as conn:
+        mine = "UPDATE sessions SET expires_at = now() WHERE user_id = %s"
+        conn.execute(mine, (bob.user_id,))  # type: ignore[attr-defined]
+        assert said() == (401, "expired")
+        conn.execute("DELETE FROM sessions WHERE user_id = %s", (bob.user_id,))  # type: ignore[attr-defined]
+    assert said() == (401, None)
+    # A sign-out deletes both.
+    bob.jar.clear()
+    assert said() == (401, None)
+
+
 def test_cookies_are_secure_only_over_https(replica: Replica) -> None:
     body = {"email": ADMIN, "password": PASSWORD}
     for scheme, name in (("https", "__Host-notes"), ("http", "notes")):

@@ -105,6 +105,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "post_setup": ("screens/setup/setup.tsx", '"POST", "/api/v1/setup"'),
     "get_next_steps": ("screens/admin/next_steps.tsx", '"/api/v1/next-steps"'),
     "post_demo_space": ("screens/admin/next_steps.tsx", '"/api/v1/demo-space"'),
+    "post_session": ("screens/asked/sign_in.tsx", '"POST", "/api/v1/session"'),
     "delete_session": ("app/session.ts", '"DELETE", `/api/v1/session?keep_'),
     "get_me": ("app/session.ts", 'get<Me>("/api/v1/me"'),
     "patch_me": ("screens/admin/account.tsx", '"PATCH", "/api/v1/me"'),
@@ -150,7 +151,6 @@ WITHOUT = {
     "get_permissions": "`get_access` has the same, with names",
     "put_members": "members are changed one by one, so that two people overwrite nothing",
     "put_oidc": "settings are used after a trial that succeeded",
-    "post_session": "the sign-in is a plain page, which works without scripts",
 }
 
 

@@ -1,4 +1,4 @@
-"""Uses the workspace in Chromium as two people: lost rights, sign-outs, late answers."""
+"""Uses the workspace in Chromium as two people: lost rights, ends of sign-ins, late answers."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from tests.workspace import grant, page, space
 
 pytestmark = pytest.mark.judge
 Start = Callable[..., Replica]
-SCENARIOS = 15
+SCENARIOS = 31
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c63f8ffff3f0005fe02fea7359981"

@@ -1,6 +1,6 @@
 // Uses the workspace in Chromium as two people at one browser, and prints a line for each scenario that holds.
 // Arguments: address, the two people's e-mail addresses and passwords, and the ids of pages and spaces, as JSON.
-import { hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
+import { accessible, hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, ids } = JSON.parse(given);
@@ -185,4 +185,114 @@ async function startOfAnother() {
   await context.close();
 }
 
-await judge(lostSpace, lateAnswers, latePicture, anotherUser, startOfAnother);
+const text = (page) => page.locator('.ProseMirror');
+const question = (page) => page.locator('dialog[aria-labelledby=expired]');
+const onServer = async () => {
+  const answer = await fetch(`${base}/api/v1/nodes/${ids.secret}/live`, { headers: { authorization: `Bearer ${ada.token}` } });
+  return JSON.stringify((await answer.json()).doc);
+};
+
+/** Ada writes words; the browser has deleted the cookie of her session, as it does when that expires. */
+async function expired(words, more = {}, edit = 'Edit') {
+  const { context, page } = await newPage(more);
+  await signIn(page, base, ada);
+  if (more.locale) {
+    await page.route('**/api/v1/site', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...await answer.json(), has_sign_on: true } });
+    });
+  }
+  await page.goto(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await page.getByRole('button', { name: edit, exact: true }).first().click();
+  await text(page).click();
+  await page.keyboard.press('Control+Home');
+  await context.clearCookies({ name: 'notes' });
+  const sent = [];
+  page.on('request', (one) => { if (one.url().endsWith('/edits') && one.method() === 'POST') sent.push(one.url()); });
+  await page.keyboard.type(words, { delay: 60 });
+  await question(page).waitFor();
+  return { context, page, sent };
+}
+
+const focused = (page) => page.evaluate(() => document.activeElement?.type ?? document.activeElement?.tagName);
+const typedIn = ({ steps }) => steps.flatMap(({ slice }) => slice?.content ?? []).map((one) => one.text ?? '').join('');
+const draftOf = (page, words) => becomes(page, (all) => all.drafts.some((one) => typedIn(one).includes(words)));
+
+async function signInAgain() {
+  const { context, page } = await expired('typed later ', { bypassCSP: true });
+  holds('an expired sign-in leaves the page and its text in view, and no key is lost', (await text(page).innerText()).includes('typed later '));
+  holds('the question has the focus, in the field for the password', await focused(page) === 'password');
+  holds('the text is stored', await draftOf(page, 'typed later'));
+  await accessible(page, 'the question for an expired sign-in');
+  for (const key of ['Escape', 'Escape', 'Escape', 'Control+k', 'F6']) await page.keyboard.press(key);
+  holds('no key closes the question, or opens anything', await question(page).isVisible() && await page.locator('dialog[open]').count() === 1);
+  await page.mouse.click(5, 5);
+  await page.keyboard.press('Control+k');
+  holds('nor does a click beside it', await question(page).isVisible() && await page.locator('dialog[open]').count() === 1);
+  await page.fill('dialog input[type=password]', 'not that one');
+  await page.keyboard.press('Enter');
+  await question(page).getByRole('alert').waitFor();
+  holds('a wrong password is refused, and nothing is sent', !(await onServer()).includes('typed later'));
+  await page.fill('dialog input[type=password]', ada.password);
+  await page.keyboard.press('Enter');
+  await question(page).waitFor({ state: 'detached' });
+  await page.locator('[data-saving=saved]').waitFor();
+  holds('the same person signs in again, and what was not sent is sent', (await onServer()).includes('typed later '));
+  await page.keyboard.type('and on ', { delay: 60 });
+  await page.waitForTimeout(1000);
+  await page.locator('[data-saving=saved]').waitFor();
+  holds('the caret is where it was', (await onServer()).includes('typed later and on '));
+  await context.close();
+}
+
+async function signInOfAnother() {
+  const { context, page, sent } = await expired('for nobody else ');
+  holds('the text of the first person is stored', await draftOf(page, 'for nobody else'));
+  const other = await context.newPage();
+  await signIn(other, base, bob);
+  await page.waitForTimeout(1500);
+  sent.length = 0;
+  holds('who signs in beside the question never sees the page of the first person', !(await page.content()).includes('for nobody else'));
+  await other.goto(`${base}/w/p/${ids.shared}`);
+  await heading(other, 'Shared');
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await page.waitForTimeout(2500);
+  holds('and sends nothing of theirs', sent.length === 0 && !(await onServer()).includes('for nobody else'));
+  await page.close();
+  await context.clearCookies();
+  await signIn(other, base, ada);
+  await other.goto(`${base}/w`);
+  let isSent = false;
+  for (let left = 120; left > 0 && !isSent; left -= 1) {
+    isSent = (await onServer()).includes('for nobody else ');
+    await other.waitForTimeout(250);
+  }
+  holds('it is sent when its person signs in again', isSent);
+  await context.close();
+}
+
+async function signOnAgain() {
+  const { context, page } = await expired('mit Anmeldung ', { locale: 'de-DE', bypassCSP: true }, 'Bearbeiten');
+  holds('the question is in German', await question(page).getByRole('heading', { name: 'Ihre Anmeldung ist abgelaufen' }).isVisible());
+  await accessible(page, 'the question with a single sign-on');
+  // The provider signs her in, and the browser comes back.
+  await page.route('**/auth/oidc/start**', async (route) => {
+    const data = { email: ada.email, password: ada.password };
+    await context.request.post(`${base}/api/v1/session`, { data, headers: { origin: base } });
+    await route.fulfill({ status: 303, headers: { location: new URL(route.request().url()).searchParams.get('return_to') } });
+  });
+  await page.getByRole('link', { name: 'Mit Ihrer Organisation anmelden' }).press('Enter');
+  await page.waitForURL(`${base}/w/p/${ids.secret}`);
+  await heading(page, 'Secret');
+  await page.locator('.prose', { hasText: 'mit Anmeldung' }).waitFor();
+  let isSent = false;
+  for (let left = 120; left > 0 && !isSent; left -= 1) {
+    isSent = (await onServer()).includes('mit Anmeldung ');
+    await page.waitForTimeout(250);
+  }
+  holds('a single sign-on comes back to the page, and what was not sent is sent', isSent);
+  await context.close();
+}
+
+await judge(lostSpace, lateAnswers, latePicture, anotherUser, startOfAnother, signInAgain, signInOfAnother, signOnAgain);

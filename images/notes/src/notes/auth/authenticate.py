@@ -52,10 +52,11 @@ class Authenticator:
         who = await viewer(self._app, request, seen)
         if operation.scope is not None:
             if who.user_id is None:
+                expired = await sessions.has_expired(self._app.db, request, seen)
                 raise Problem(
                     401,
                     "Sign in, or send a token.",
-                    headers={"www-authenticate": "Bearer"},
+                    headers={"www-authenticate": "Bearer", **(sessions.EXPIRED if expired else {})},
                 )
             if operation.scope not in who.scopes:
                 raise Problem(403, f"This needs the scope {operation.scope!r}.")

@@ -21,6 +21,11 @@ from notes.http.problems import Problem
 from notes.http.viewer import ANYBODY, Scope, Seen, Viewer
 
 LIFETIME_DAYS = 30
+#: For so many days more the browser knows whose sign-in has expired: their page stays in view while
+#: the workspace asks them to sign in again.
+NAMED_DAYS = 7
+#: In a 401: the session has expired; nobody has ended it.
+EXPIRED = {"x-notes-session": "expired"}
 _BY_SESSION: LiteralString = (
     "SELECT u.id, u.name, u.email, u.is_admin, ARRAY(SELECT group_id FROM group_members g"
     " WHERE g.user_id = u.id) AS groups, s.last_seen_at < now() - interval '1 hour' AS stale"
@@ -61,7 +66,7 @@ def name_user(response: Response, seen: Seen, user_id: UUID) -> None:
     response.set_cookie(
         user_cookie_name(seen),
         str(user_id),
-        max_age=LIFETIME_DAYS * 86_400,
+        max_age=(LIFETIME_DAYS + NAMED_DAYS) * 86_400,
         secure=seen.secure,
         samesite="lax",
     )
@@ -174,6 +179,23 @@ async def viewer_of_session(db: Database, token: str) -> Viewer:
     if row["is_admin"]:
         scopes.add("admin")
     return _viewer(row, frozenset(scopes), via_token=False)
+
+
+async def has_expired(db: Database, request: Request, seen: Seen) -> bool:
+    """True if the session of a request has expired; false if it was ended, or there was none.
+
+    A browser deletes the session's cookie when it expires, and keeps the user's a while longer; a
+    sign-out deletes both.
+    """
+    token = cookie(request, seen)
+    if token is None:
+        return user_cookie_name(seen) in request.cookies
+    row = await db.one(
+        "SELECT 1 FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = %s"
+        " AND s.expires_at <= now() AND u.disabled_at IS NULL",
+        (digest(token),),
+    )
+    return row is not None
 
 
 async def viewer_of_token(db: Database, token: str) -> Viewer | None:

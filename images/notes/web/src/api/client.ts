@@ -6,6 +6,8 @@ export class ApiError extends Error {
     detail: string,
     /** Of a 409: what the server has now. */
     readonly current?: unknown,
+    /** Of a 401: the sign-in has expired; nobody has ended it. */
+    readonly hasExpired = false,
   ) {
     super(detail);
   }
@@ -30,11 +32,14 @@ export const isBusy = (error: unknown): boolean =>
 export const BUSY_MS = 10_000;
 
 const UNAVAILABLE = new Set([502, 503, 504]);
-let onSignedOut = (): void => undefined;
+let onSignedOut = (_: boolean): void => undefined;
 let onReached = (_: boolean): void => undefined;
 
-/** Sets what happens when the session has ended, and when the server is or is not reached. */
-export function listen(signedOut: () => void, reached: (isReached: boolean) => void): void {
+/** Sets what happens when the session has ended or expired, and when the server is or is not reached. */
+export function listen(
+  signedOut: (hasExpired: boolean) => void,
+  reached: (isReached: boolean) => void,
+): void {
   onSignedOut = signedOut;
   onReached = reached;
 }
@@ -67,7 +72,7 @@ export async function request<T>(method: string, path: string, options: Options 
     throw new UnreachableError(path, answer.status);
   }
   onReached(true);
-  if (answer.status === 401 && !options.isProbe) onSignedOut();
+  if (answer.status === 401 && !options.isProbe) onSignedOut(isExpired(answer));
   if (!answer.ok) throw await errorOf(answer);
   return (answer.status === 204 ? undefined : await answer.json()) as T;
 }
@@ -75,10 +80,13 @@ export async function request<T>(method: string, path: string, options: Options 
 export const get = <T>(path: string, options?: Options): Promise<T> =>
   request<T>("GET", path, options);
 
+const isExpired = (answer: Response): boolean => answer.headers.has("x-notes-session");
+
 async function errorOf(answer: Response): Promise<ApiError> {
   try {
     const document = (await answer.json()) as { detail?: string; current?: unknown };
-    return new ApiError(answer.status, document.detail ?? String(answer.status), document.current);
+    const { detail, current } = document;
+    return new ApiError(answer.status, detail ?? String(answer.status), current, isExpired(answer));
   } catch {
     return new ApiError(answer.status, String(answer.status));
   }

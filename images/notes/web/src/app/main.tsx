@@ -22,7 +22,7 @@ import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
 import { route, startRouter, visit } from "./router";
 import { historyPath, importPath } from "./routes";
-import { hide, refresh, start } from "./session";
+import { endSignIn, question, refresh, start } from "./session";
 import { phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
 import { words } from "./words";
@@ -202,17 +202,19 @@ function App() {
       </main>
     );
   }
+  const Question = question.value;
   return (
     <>
       <Workspace />
       {dialog.value === "palette" && <Palette />}
       <Dialogs />
+      {Question && <Question />}
       <Notice />
     </>
   );
 }
 
-listen(() => void hide(), reached);
+listen((hasExpired) => void endSignIn(hasExpired), reached);
 startPreferences();
 startRouter();
 startLive();

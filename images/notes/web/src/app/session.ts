@@ -1,6 +1,8 @@
 /** The sign-in of this tab: its start, another user's, and its end. */
+import { signal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
 import { ApiError, BUSY_MS, get, isBusy, request, UnreachableError } from "../api/client";
-import { beginSignIn, EndedError, isCurrent, userOfBrowser } from "../api/signed_in";
+import { beginSignIn, EndedError, isAnother, isCurrent, userOfBrowser } from "../api/signed_in";
 import type { Me, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
@@ -64,6 +66,7 @@ function show(who: Me): Promise<void> {
     beginSignIn(who.id);
     shown = { id: who.id, done: fromStore(who.id) };
   }
+  question.value = undefined;
   me.value = who;
   return shown.done;
 }
@@ -108,7 +111,7 @@ export async function refresh(): Promise<void> {
     phase.value = "ready";
   } catch (error) {
     if (error instanceof EndedError) return;
-    if (error instanceof ApiError && error.status === 401) await signInFirst();
+    if (error instanceof ApiError && error.status === 401) await signInFirst(error.hasExpired);
     else if (!(error instanceof UnreachableError)) notice.value = String(error);
     if (isBusy(error)) setTimeout(refresh, BUSY_MS);
   }
@@ -137,6 +140,7 @@ async function use(who: Me): Promise<void> {
 
 function forget(): void {
   shown = { id: "", done: Promise.resolve() };
+  question.value = undefined;
   me.value = undefined;
   unread.value = 0;
   spaces.value = [];
@@ -148,7 +152,7 @@ function forget(): void {
   keptSpaces.value = new Set();
 }
 
-async function signInFirst(): Promise<void> {
+async function signInFirst(hasExpired: boolean): Promise<void> {
   // Who has just signed out, and comes back online, stays where they are.
   const wasReady = ["ready", "signed out"].includes(phase.value);
   const where = await get<Site>("/api/v1/site").catch(() => undefined);
@@ -157,8 +161,21 @@ async function signInFirst(): Promise<void> {
     phase.value = "not set up";
     return;
   }
-  await hide();
+  await endSignIn(hasExpired);
   if (!wasReady) location.assign(`/login?return_to=${encodeURIComponent(here())}`);
+}
+
+/** The question over the page after a sign-in has expired, fetched for that. */
+export const question = signal<FunctionComponent>();
+
+/**
+ * Asks the person whose sign-in has expired, over the page that they see, to sign in again. Of a sign-in that was ended,
+ * or that this tab has not heard of from the server, it hides everything.
+ */
+export async function endSignIn(hasExpired: boolean): Promise<void> {
+  const isAsked = hasExpired && phase.value === "ready" && me.value?.events_since;
+  if (!isAsked || isAnother(userId())) await hide();
+  else await import("../screens/asked/sign_in").then((part) => part.ask()).catch(hide);
 }
 
 export const here = (): string => location.pathname + location.search;

@@ -1,6 +1,6 @@
 /** The sessions of this tab: what they need of the world, and how they end. */
 import { effect, signal } from "@preact/signals";
-import { request, UnreachableError } from "../api/client";
+import { ApiError, request, UnreachableError } from "../api/client";
 import { load } from "../api/signed_in";
 import type { Edits, LiveView } from "../api/types";
 import { doubted, editing, followNoMore, saving } from "../app/editing";
@@ -32,7 +32,8 @@ export function outside(isSame: () => boolean): SessionOutside {
         return await request("POST", `/api/v1/nodes/${page}/edits`, { body: { client, ...batch } });
       } catch (error) {
         // The end of a sign-in tells nothing about a batch: the draft keeps it as it is.
-        throw isSame() ? error : new UnreachableError(page);
+        const isOver = error instanceof ApiError && error.status === 401;
+        throw isSame() && !isOver ? error : new UnreachableError(page);
       }
     },
     since: (page, seq, id) =>

@@ -25,6 +25,14 @@ export const en = {
   signOutStored: (n: number) =>
     `${count(n, "page is", "pages are")} stored on this device for offline reading. They stay hidden until you sign in again.`,
   signOutClear: "Sign out and delete them",
+  expired: "Your sign-in has expired",
+  expiredText:
+    "Sign in again to go on where you were. What you wrote stays here; what the server does not have yet is kept on this device and sent then.",
+  organisation: "Sign in with your organisation",
+  email: "E-mail address",
+  password: "Password",
+  somebodyElse: "Sign in as somebody else",
+  signedInAgain: "You are signed in again.",
 };
 
 export type AskedWords = typeof en;

@@ -29,4 +29,12 @@ export const words: AskedWords = {
   signOutStored: (n) =>
     `${count(n, "Seite ist", "Seiten sind")} zum Lesen ohne Netz auf diesem Gerät gespeichert. Bis zur nächsten Anmeldung sind sie verborgen.`,
   signOutClear: "Abmelden und löschen",
+  expired: "Ihre Anmeldung ist abgelaufen",
+  expiredText:
+    "Melden Sie sich wieder an, um hier weiterzumachen. Was Sie geschrieben haben, bleibt stehen; was der Server noch nicht hat, ist auf diesem Gerät gespeichert und wird dann gesendet.",
+  organisation: "Mit Ihrer Organisation anmelden",
+  email: "E-Mail-Adresse",
+  password: "Passwort",
+  somebodyElse: "Als jemand anderes anmelden",
+  signedInAgain: "Sie sind wieder angemeldet.",
 };
