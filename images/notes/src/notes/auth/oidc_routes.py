@@ -24,6 +24,7 @@ from notes.http.routing import Table
 from notes.http.viewer import Seen, Viewer
 from notes.log import say
 from notes.notifications import gained
+from notes.pages import left
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +135,8 @@ async def _administers(conn: Conn, who: Viewer, *, is_admin: bool) -> None:
                 {"is": is_admin, "id": who.person},
             )
         if cursor.rowcount:
+            if not is_admin:
+                await left.tell_out_of_groups(conn, [who.person])
             detail: dict[str, Any] = {"fields": ["is_admin"], "is_admin": is_admin, "via": "oidc"}
             await audit.note(conn, who, "user.changed", who.email, **detail)
     except errors.RestrictViolation:
@@ -210,5 +213,7 @@ async def _set_groups(conn: Conn, who: Viewer, names: frozenset[str]) -> None:
         (new, user_id),
     )
     await gained.tell(conn, places, None)
+    if detail["removed"]:
+        await left.tell_out_of_groups(conn, [user_id])
     if any(detail.values()):
         await audit.note(conn, who, "user.groups", who.email, **detail)

@@ -14,6 +14,7 @@ from notes.http.context import Call
 from notes.http.problems import Problem, not_found
 from notes.http.routing import Table
 from notes.notifications import gained
+from notes.pages import left
 
 table = Table("people")
 
@@ -109,6 +110,8 @@ async def patch_user(call: Call, id: UUID, body: UserPatch) -> User:
             raise not_found("person")
         if password_hash:
             await sessions.end_all(conn, id)
+        if body.is_admin is False:
+            await left.tell_out_of_groups(conn, [id])
         detail = audit.changes(body, but=("password",))
         await audit.note(conn, call.viewer, "user.changed", row["email"], **detail)
 
@@ -177,10 +180,12 @@ async def delete_group(call: Call, id: UUID) -> None:
     """Remove a group, also as a member of spaces; pages that are restricted to it stay so."""
 
     async def work(conn: Conn) -> None:
+        members = await _members(conn, id)
         cursor = await conn.execute("DELETE FROM groups WHERE id = %s RETURNING name", (id,))
         row = await cursor.fetchone()
         if row is None:
             raise not_found("group")
+        await left.tell_out_of_groups(conn, members)
         await conn.execute("DELETE FROM space_members WHERE principal = %s", (id,))
         # Its permissions of pages stay: without its last ones a page would be open.
         await audit.note(conn, call.viewer, "group.removed", row["name"])
@@ -194,12 +199,7 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
     unknown = set(body.members) - set(known)
     if unknown:
         raise Problem(422, f"There is no user with the id {min(unknown)}.", field="members")
-    cursor = await conn.execute(
-        "SELECT user_id, email FROM group_members m JOIN users u ON u.id = m.user_id"
-        " WHERE group_id = %s",
-        (id,),
-    )
-    before = {row["user_id"]: row["email"] for row in await cursor.fetchall()}
+    before = await _members(conn, id)
     new = await gained.by_groups(conn, known.keys() - before.keys(), [id])
     # The others keep their rows, which say who is there by the identity provider.
     await conn.execute(
@@ -211,6 +211,7 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
         (id, sorted(known)),
     )
     await gained.tell(conn, new, call.viewer.user_id)
+    await left.tell_out_of_groups(conn, before.keys() - known.keys())
     detail: dict[str, Any] = {
         "members": len(known),
         "added": sorted(known[one] for one in known.keys() - before.keys()),
@@ -218,3 +219,13 @@ async def _set_members(conn: Conn, call: Call, id: UUID, body: GroupIn) -> Group
     }
     await audit.note(conn, call.viewer, "group.set", body.name, **detail)
     return Group(id, body.name, sorted(known))
+
+
+async def _members(conn: Conn, group_id: UUID) -> dict[UUID, str]:
+    """The people of a group, with their e-mail addresses."""
+    cursor = await conn.execute(
+        "SELECT user_id, email FROM group_members m JOIN users u ON u.id = m.user_id"
+        " WHERE group_id = %s",
+        (group_id,),
+    )
+    return {row["user_id"]: row["email"] for row in await cursor.fetchall()}

@@ -4,7 +4,8 @@ A stream begins with `hello`, whose id is its start position; a client that reco
 `Last-Event-ID`, or begins at the position that `GET /api/v1/me` has told it, gets the events that
 it missed. If they are no longer stored, or a failover may have lost what it has read before, it
 gets `reset` and has to reload; so does each client when a failover has lost an event that was sent,
-with its change. A `beat` comes whenever nothing else was sent for 15 s.
+with its change, and one whose user loses a space, before its stream ends. A `beat` comes whenever
+nothing else was sent for 15 s.
 Invariant: a stream's position moves only past events that were sent or are not for it.
 """
 
@@ -88,6 +89,9 @@ class EventStream(Response):
                 news.cancel()
                 mail.cancel()
             if not gone.done():
+                if watched.has_lost:
+                    # A browser resumes where this stream ends: without this it would drop nothing.
+                    await self._write(send, _said("reset", self._at))
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._hub.unwatch(self._person)

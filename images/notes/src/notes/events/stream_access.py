@@ -28,12 +28,16 @@ PEOPLE = 20  # users whose spaces are read in one statement
 
 @dataclass(eq=False, slots=True)
 class Watched:
-    """One open stream: its user, its session or token, and the spaces that it could see."""
+    """One open stream: its user, its session or token, and the spaces that it could see.
+
+    `has_lost` is true if it ends because one of these is lost.
+    """
 
     person: UUID
     session: bytes | None
     token: bytes | None
     spaces: frozenset[UUID] | None = None
+    has_lost: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -135,6 +139,7 @@ class StreamAccess:
         # The deletion of a space has its own event.
         for row in await self._db.all("SELECT id FROM spaces WHERE id = ANY(%s)", (list(lost),)):
             for one in lost[row["id"]]:
+                one.has_lost = True
                 one.over.set()
 
     async def _visible(

@@ -126,7 +126,7 @@ async def move_node(call: Call, id: UUID, body: MoveIn) -> None:
                 " UPDATE nodes n SET space_id = %s FROM t WHERE n.id = t.id",
                 (id, target),
             )
-            await tell(conn, "page.left", space_id=row["space_id"], node_id=id)
+            await left.tell_readers(conn, row)
         else:
             await left.tell_outer(conn, row, parent["access_root"] if parent else None)
         await access.renew_access_roots(conn, id)

@@ -23,7 +23,7 @@ from notes.http.problems import Problem
 from notes.http.routing import Table
 from notes.http.viewer import Viewer
 from notes.notifications import gained, record
-from notes.pages import access
+from notes.pages import access, left
 from notes.pages.permissions import Grant, changed, check_principals, users_and_groups
 from notes.pages.roles import Role, RoleName
 
@@ -105,6 +105,8 @@ async def put_members(call: Call, id: UUID, body: MembersIn) -> list[Member]:
         for one in body.grants:
             await _set(conn, id, one)
         await record.make(conn, "access", outside, record.Where(id, None, call.viewer.user_id))
+        former = {one.principal for one in now} - {one.principal for one in body.grants}
+        await left.tell_out_of_space(conn, id, former)
         return await _changed(conn, call, row, roles=await changed(conn, now, body.grants))
 
     return await _listed(call.request, await call.app.db.transact(work))  # type: ignore[return-value]
@@ -158,6 +160,7 @@ async def delete_member(call: Call, id: UUID, principal: UUID, query: MemberQuer
         await conn.execute(
             "DELETE FROM space_members WHERE space_id = %s AND principal = %s", (id, principal)
         )
+        await left.tell_out_of_space(conn, id, [principal])
         (detail,) = await changed(conn, [one for one in now if one not in others], [])
         return await _changed(conn, call, row, **detail)
 

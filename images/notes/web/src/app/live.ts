@@ -86,7 +86,11 @@ async function refreshAll(): Promise<void> {
 }
 
 function apply(event: LiveEvent): void {
-  const { kind, node_id: node, space_id: space } = event;
+  const { kind, space_id: space } = event;
+  const shown = opened.value;
+  // A page that leaves all who can read its place is not named.
+  const isHere = kind === "page.left" && shown?.node?.space_id === space;
+  const node = event.node_id ?? (isHere ? shown?.id : undefined);
   if (kind === "reset") {
     later("all");
     return;
