@@ -173,7 +173,7 @@ def test_every_plain_page_is_in_the_language_of_its_reader(
         claimed = {"domain": "claimed.example.org", "site_enabled": True}
         admin.ok("PATCH", f"/api/v1/spaces/{space(admin, name=MINE)}", claimed)
         read(admin, home, shown)
-        opened, locked = share(admin, home), share(admin, home, password="open")
+        opened, locked = share(admin, home), share(admin, home, password="open sesame")
         invitation = invite(admin, name=MINE)
         seen(client, shown, "shared.html", opened)
         seen(client, shown, "share_password.html", locked)

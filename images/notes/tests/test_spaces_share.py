@@ -5,7 +5,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import psycopg
 import pytest
+from argon2 import PasswordHasher
 
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
@@ -140,6 +142,7 @@ def test_links_expire_and_ask_for_their_password(admin: Client, anybody: Client)
     gone = {"expires_at": (datetime.now(UTC) - timedelta(minutes=1)).isoformat()}
     expired = admin.ok("POST", url, gone, 201)["url"].removeprefix("https://notes.example.org")
     assert anybody.get(expired).status_code == 410
+    admin.problem(422, "POST", url, json={"password": "seven77"})
     share = admin.ok("POST", url, {"password": "open sesame"}, 201)
     path = share["url"].removeprefix("https://notes.example.org")
     asked = anybody.get(path)
@@ -150,6 +153,21 @@ def test_links_expire_and_ask_for_their_password(admin: Client, anybody: Client)
     assert "guarded words" not in forged.text
     assert anybody.post(path, data={"password": "open sesame"}).status_code == 303
     assert "guarded words" in anybody.get(path).text
+
+
+def test_a_short_password_of_before_still_opens_its_link(
+    replica: Replica, admin: Client, anybody: Client
+) -> None:
+    made = page(admin, space(admin), "Guarded", markdown="guarded words\n")
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {"password": "open sesame"}, 201)
+    with psycopg.connect(replica.database_url, autocommit=True) as conn:
+        hashed = PasswordHasher().hash("four")
+        conn.execute("UPDATE shares SET password_hash = %s WHERE id = %s", (hashed, share["id"]))
+    path = share["url"].removeprefix("https://notes.example.org")
+    assert anybody.post(path, data={"password": "four"}).status_code == 303
+    assert "guarded words" in anybody.get(path).text
+    admin.ok("PATCH", f"/api/v1/shares/{share['id']}", {"include_children": True})
+    assert anybody.get(path).status_code == 200
 
 
 def test_a_link_is_changed_at_its_address(admin: Client, anybody: Client, person: Person) -> None:
@@ -175,7 +193,7 @@ def test_a_link_is_changed_at_its_address(admin: Client, anybody: Client, person
     assert admin.ok("PATCH", url, {}) == changed
     assert anybody.get(path).status_code == 200
     person("Ann").problem(404, "PATCH", url, json={"password": None})
-    for wrong in ({"password": "abc"}, {"expires_at": "0001-01-01T00:00:00Z"}, {"more": 1}):
+    for wrong in ({"password": "seven77"}, {"expires_at": "0001-01-01T00:00:00Z"}, {"more": 1}):
         admin.problem(422, "PATCH", url, json=wrong)
     admin.problem(404, "PATCH", f"/api/v1/shares/{uuid4()}", json={})
     entries = admin.ok("GET", f"/api/v1/audit?node_id={made}")

@@ -142,7 +142,7 @@ async function trash() {
 }
 
 async function looks() {
-  const made = await api('POST', `/nodes/${pages.notes}/shares`, { password: 'open' });
+  const made = await api('POST', `/nodes/${pages.notes}/shares`, { password: 'open sesame' });
   await fetch(base + new URL(made.url).pathname);
   await api('PUT', `/nodes/${pages.notes}`, { base_version: 1, markdown: `${'A line.\n\n'.repeat(20)}The end.\n` });
   const screens = { share: `p/${pages.notes}/share`, history: `p/${pages.notes}/history`,

@@ -27,13 +27,15 @@ from notes.pages.roles import Role
 table = Table("sharing")
 
 DAYS_SHOWN = 90
+#: A link's password that is set now; one that was set before is good as it is.
+NewLinkPassword = Annotated[str, msgspec.Meta(min_length=8, max_length=200)]
 
 
 class ShareIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A link to create."""
 
     include_children: bool = False
-    password: Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | None = None
+    password: NewLinkPassword | None = None
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
@@ -41,9 +43,7 @@ class SharePatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fields of a link to change; null takes the password or the end away."""
 
     include_children: bool | msgspec.UnsetType = msgspec.UNSET
-    password: (
-        Annotated[str, msgspec.Meta(min_length=4, max_length=200)] | msgspec.UnsetType | None
-    ) = msgspec.UNSET
+    password: NewLinkPassword | msgspec.UnsetType | None = msgspec.UNSET
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | msgspec.UnsetType | None = (
         msgspec.UNSET
     )

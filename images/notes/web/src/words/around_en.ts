@@ -20,7 +20,7 @@ export const en = {
   withPagesText: "Pages with permissions of their own are never included.",
   onlyPage: "Only this page",
   password: "Password",
-  passwordText: "At least four characters. Without one, the link alone is enough.",
+  passwordText: "At least eight characters. Without one, the link alone is enough.",
   hasPassword: "With a password",
   newPassword: "New password",
   keepsPassword: "Leave it empty to keep the present one.",

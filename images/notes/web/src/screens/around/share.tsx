@@ -83,7 +83,7 @@ function LinkForm({ share, send }: FormProps) {
           <input
             type="password"
             name="password"
-            minLength={4}
+            minLength={8}
             maxLength={200}
             autocomplete="new-password"
             disabled={isRemoving}

@@ -21,7 +21,7 @@ export const words: AroundWords = {
   withPagesText: "Seiten mit eigenen Rechten sind nie dabei.",
   onlyPage: "Nur diese Seite",
   password: "Passwort",
-  passwordText: "Mindestens vier Zeichen. Ohne Passwort genügt der Link allein.",
+  passwordText: "Mindestens acht Zeichen. Ohne Passwort genügt der Link allein.",
   hasPassword: "Mit Passwort",
   newPassword: "Neues Passwort",
   keepsPassword: "Leer lassen, um das jetzige zu behalten.",
