@@ -119,6 +119,10 @@ def test_a_version_that_a_person_keeps_is_not_replaced(admin: Client, person: Pe
         editor.write(typed(text))
         saved(admin, node, number + 3)
     assert versions() == [4, 2, 1]
+    # The audit log has who keeps a version, once.
+    noted = admin.ok("GET", f"/api/v1/audit?node_id={node}")
+    found = [(one["actor_name"], one["detail"]) for one in noted if one["action"] == "page.kept"]
+    assert found == [("Ada", {"version": 2})]
     bob.problem(403, "POST", kept)
     eve.problem(404, "POST", kept)
     admin.ok("DELETE", f"/api/v1/nodes/{node}")

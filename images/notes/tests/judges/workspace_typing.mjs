@@ -124,6 +124,12 @@ async function kept() {
     await page.waitForTimeout(4500);
   }
   holds('later edits do not replace it', await until(async () => await versions() === '4 2 1', versions));
+  await page.locator('.title-field').press('End');
+  await page.keyboard.type(' renamed');
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved as a version.').waitFor();
+  holds('so does Ctrl+S in the title', await versions() === '5 2 1' && (await api('GET', `/nodes/${id}`)).title.endsWith(' renamed'));
+  await page.keyboard.press('Enter');
   await context.setOffline(true);
   await page.keyboard.type('four ');
   await page.keyboard.press('Control+s');

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from notes.auth import audit
 from notes.db.connect import Conn
 from notes.doc import diff as differ
 from notes.http.context import Call
@@ -111,10 +112,14 @@ async def post_revision(call: Call, id: UUID) -> KeptVersion:
         if saved < min(seq, last):
             return None
         # Only one with a beginning is replaced by the next one.
-        await conn.execute(
-            "UPDATE revisions SET begun_at = NULL WHERE node_id = %s AND version = %s",
+        cursor = await conn.execute(
+            "UPDATE revisions SET begun_at = NULL WHERE node_id = %s AND version = %s"
+            " AND begun_at IS NOT NULL",
             (id, page["version"]),
         )
+        if cursor.rowcount:
+            where = {"space_id": page["space_id"], "node_id": id, "version": page["version"]}
+            await audit.note(conn, call.viewer, "page.kept", page["title"], **where)
         return KeptVersion(page["version"])
 
     for _ in range(ATTEMPTS):

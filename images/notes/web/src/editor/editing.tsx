@@ -240,7 +240,17 @@ export function Editing({ node, from, done }: Given) {
   }, [session]);
   const shown = changes.value + count;
   return (
-    <div class="editing" data-shown={shown}>
+    <div
+      class="editing"
+      data-shown={shown}
+      onKeyDown={(event) => {
+        // The text has answered to its keys; in the title and at the tools it is the same key.
+        const isKeep = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+        if (event.defaultPrevented || !isKeep || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        view?.dom.dispatchEvent(new Event("keep"));
+      }}
+    >
       <h1 id="title" class="unseen" tabIndex={-1}>
         {session?.title ?? node.title}
       </h1>

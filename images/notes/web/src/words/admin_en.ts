@@ -177,6 +177,7 @@ export const words = {
     "oidc.tried": "began a trial of single sign-on",
     "page.deleted": "deleted a page permanently",
     "page.imported": "imported a page",
+    "page.kept": "kept a version of a page",
     "page.made": "made a page",
     "page.moved": "moved a page",
     "page.permissions": "set who may see a page",

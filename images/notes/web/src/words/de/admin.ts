@@ -179,6 +179,7 @@ export const words: AdminWords = {
     "oidc.tried": "hat eine Probe des Single Sign-on begonnen",
     "page.deleted": "hat eine Seite für immer gelöscht",
     "page.imported": "hat eine Seite importiert",
+    "page.kept": "hat eine Fassung einer Seite behalten",
     "page.made": "hat eine Seite angelegt",
     "page.moved": "hat eine Seite verschoben",
     "page.permissions": "hat festgelegt, wer eine Seite sieht",
