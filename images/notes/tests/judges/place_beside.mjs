@@ -123,7 +123,7 @@ export async function moving() {
   await b.getByRole('combobox', { name: 'Below which page' }).fill('Plan');
   await b.keyboard.press('Enter');
   await b.getByRole('button', { name: 'Move here' }).click();
-  await b.locator('dialog [role=alert]', { hasText: 'You may not do this.' }).waitFor();
+  await said(b, '“Board” is not moved: You may not do this.');
   holds('a refused move says so, and changes nothing', (await api('GET', `/nodes/${pages.board}`)).parent_id === null);
   for (const { context } of [one, other]) await context.close();
 }

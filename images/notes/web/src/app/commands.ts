@@ -1,6 +1,5 @@
 /** Every command of the workspace, with its key. The palette lists all; `?` lists those with keys. */
 import { signal } from "@preact/signals";
-import { request, UnreachableError } from "../api/client";
 import { mayWrite, type PageNode } from "../api/types";
 import { openPanel } from "./comments";
 import { editing } from "./editing";
@@ -109,15 +108,9 @@ export async function copyMarkdown(): Promise<void> {
 /** Moves the page that is shown to the trash, and opens the trash of its space: it can be taken back. */
 export async function moveToTrash(): Promise<void> {
   const node = page();
-  if (!node) return;
-  try {
-    await request<void>("DELETE", `/api/v1/nodes/${node.id}`);
-    notice.value = words.value.movedToTrash(node.title);
-    go(trashPath(node.space_id));
-  } catch (error) {
-    notice.value =
-      error instanceof UnreachableError ? words.value.notReached : (error as Error).message;
-  }
+  const part = node && (await import("../screens/beside/tree_acts").catch(() => undefined));
+  if (part) await part.trashPage(node);
+  else if (node) notice.value = words.value.notReached;
 }
 
 /** Opens the export of the page that is shown, or of the space. */

@@ -123,10 +123,12 @@ const inTree = ({ id, title, made, node }: Made): TreeNode => ({
 effect(() => {
   for (const [space, tree] of trees.value) {
     const here = [...waiting.value.values()].filter((one) => one.made.space === space).map(inTree);
-    const missing = here.filter((node) => tree.byId.get(node.id)?.title !== node.title);
+    const served = tree.served ?? tree.nodes;
+    const titles = new Map(here.length ? served.map((node) => [node.id, node.title]) : []);
+    const missing = here.filter((node) => titles.get(node.id) !== node.title);
     if (!missing.length) continue;
     const ids = new Set(missing.map((node) => node.id));
-    setTree(space, [...tree.nodes.filter((node) => !ids.has(node.id)), ...missing]);
+    setTree(space, [...served.filter((node) => !ids.has(node.id)), ...missing]);
   }
 });
 

@@ -5,6 +5,8 @@ export interface Tree {
   nodes: TreeNode[];
   byId: Map<string, TreeNode>;
   below: Map<string | null, TreeNode[]>;
+  /** As the server has the nodes, where changes are shown that are on their way there. */
+  served?: TreeNode[];
 }
 
 export interface Row {

@@ -10,7 +10,7 @@ import { notice } from "../app/store";
 import { readInput, takeInput, whenComposed } from "./input";
 import { isForeign, refuses, weigh, writing } from "./limits";
 import { mention } from "./mention";
-import { changes } from "./held";
+import { changes, sessions } from "./held";
 import { close, open } from "./open";
 import { doubtsOf } from "./places";
 import { isLinking } from "./plugins";
@@ -286,7 +286,11 @@ export function Editing({ node, from, done }: Given) {
         onInput={(event) => {
           const typed = event.currentTarget.value.replace(/\p{Cc}/gu, " ");
           setBlank(!typed.trim());
-          if (typed.trim()) session?.rename(typed);
+          if (!typed.trim()) return;
+          void import("./titled")
+            .then((part) => part.showTitles(sessions, changes))
+            .catch(() => undefined);
+          session?.rename(typed);
         }}
         onBlur={() => setBlank(false)}
         onKeyDown={(event) => {

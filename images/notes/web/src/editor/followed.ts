@@ -92,6 +92,11 @@ export abstract class Followed<Around extends Outside> {
     return !unsentOf(this.state).length && this.newTitle === null && !this.sending;
   }
 
+  /** True for a title that the server has not taken yet. */
+  get hasNewTitle(): boolean {
+    return this.newTitle !== null;
+  }
+
   /** True if the server has everything: what it has accepted at a page that is gone, it has no more. */
   get isSent(): boolean {
     return this.isAccepted && !this.lost;

@@ -135,7 +135,11 @@ export function PageTree({ label }: { label: string }) {
       onKeyDown={onKeyDown}
       onPointerDown={(event) => {
         const tree = event.currentTarget;
-        void import("./tree_drag").then((drag) => drag.follow(event, tree));
+        // A short press is over before the part is there.
+        const over = new AbortController();
+        for (const kind of ["pointerup", "pointercancel"])
+          addEventListener(kind, () => over.abort(), { signal: over.signal });
+        void import("./tree_drag").then((drag) => over.signal.aborted || drag.follow(event, tree));
       }}
       style={{
         paddingBlockStart: `${shown.first * view.row}px`,

@@ -2,14 +2,12 @@
  * Moves a page by dragging it in the tree: with a mouse at once, by touch after a long press. The
  * keyboard's way is the dialog "Move to…". Loaded with the first press on a row.
  */
-import { request } from "../api/client";
 import { mayWrite } from "../api/types";
 import { type DropPlace, dropPlace } from "../app/drop_place";
 import { prefer, preferences } from "../app/preferences";
-import { currentSpace, currentTree, notice, readTree } from "../app/store";
+import { currentSpace, currentTree } from "../app/store";
 import { type Row, visibleRows } from "../app/tree_model";
-import { refusal } from "./beside/refusal";
-import { beside, ready } from "./beside/words";
+import { movePage } from "./beside/tree_acts";
 
 const MOVES_PX = 6;
 const LONG_PRESS_MS = 450;
@@ -163,7 +161,8 @@ class Drag {
     const { place, isDragging } = this;
     if (isDragging) ignoreNextClick();
     this.end();
-    if (isDragging && place) void moved(this.id, place);
+    const from = currentSpace.value?.id;
+    if (isDragging && place && from) void movePage(this.id, from, { space: from, ...place });
   };
 }
 
@@ -172,23 +171,4 @@ function ignoreNextClick(): void {
   const stop = (event: Event): void => event.stopPropagation();
   addEventListener("click", stop, { capture: true, once: true });
   setTimeout(() => removeEventListener("click", stop, { capture: true }), 50);
-}
-
-async function moved(id: string, place: DropPlace): Promise<void> {
-  const space = currentSpace.value;
-  const tree = currentTree.value;
-  if (!space || !tree) return;
-  await ready();
-  const body = { space_id: space.id, parent_id: place.parent, after_id: place.after };
-  try {
-    await request("POST", `/api/v1/nodes/${id}/move`, { body });
-    const to = place.parent === null ? beside.value.top(space.name) : tree.byId.get(place.parent);
-    const target = typeof to === "string" ? to : (to?.title ?? "");
-    notice.value = beside.value.moved(tree.byId.get(id)?.title ?? "", target);
-    if (place.parent !== null)
-      prefer({ open: [...new Set([...preferences.value.open, place.parent])] });
-  } catch (failed) {
-    notice.value = refusal(failed);
-  }
-  await readTree(space.id).catch(() => undefined);
 }

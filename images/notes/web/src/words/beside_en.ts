@@ -96,6 +96,9 @@ export const en = {
   otherSpace: "All who may read the other space may read the page there.",
   foundNoPage: "No page has this title.",
   moveHere: "Move here",
+  notMoved: (title: string, why: string) => `“${title}” is not moved: ${why}`,
+  placeGone: "The page, or the one of its new place, is not there any more, or you may not see it.",
+  notTrashed: (title: string, why: string) => `“${title}” is not in the trash: ${why}`,
   moved: (title: string, place: string) => `“${title}” is moved: ${place}.`,
   notDone: (n: number) =>
     `${count(n, "thing", "things")} that you did could not be done at the server.`,

@@ -2,12 +2,14 @@
 import { useState } from "preact/hooks";
 import { request, UnreachableError } from "../../api/client";
 import { mayWrite, type PageNode } from "../../api/types";
+import { change } from "../../app/change_tree";
 import { dialog, newPageBelow, page } from "../../app/commands";
 import { Head, Modal } from "../../app/dialogs";
 import { editing } from "../../app/editing";
 import { makeHere } from "../../app/made";
 import { isWaiting } from "../../app/waiting";
 import { makeId } from "../../app/presence";
+import { prefer, preferences } from "../../app/preferences";
 import { go } from "../../app/router";
 import { pagePath } from "../../app/routes";
 import { shared } from "../../app/shared";
@@ -16,6 +18,7 @@ import { words } from "../../app/words";
 import { addressFor } from "../../doc/address";
 import type { Doc } from "../../doc/types";
 import { storedPage } from "../../sync/offline";
+import { ownId } from "../../sync/own_id";
 import { asked, ready } from "./words";
 
 export { ready };
@@ -47,6 +50,25 @@ async function beginning(source: string, text: string): Promise<Doc | null> {
   const stored = await storedPage(source, userId());
   if (!stored) throw new Error(asked.value.notStoredHere);
   return stored.node.doc;
+}
+
+interface Body {
+  title: string;
+  key: string;
+  parent_id: string | null;
+  is_template: boolean;
+}
+
+/** Makes a page at the server; the tree shows it meanwhile, where its id can be known before. */
+async function makeNow(space: string, body: Body): Promise<PageNode> {
+  const make = () => request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body });
+  const { title, parent_id, is_template } = body;
+  const id = await ownId(userId(), body.key);
+  if (!id) return make();
+  const node = { id, parent_id, title, is_template, is_restricted: false };
+  if (parent_id) prefer({ open: [...new Set([...preferences.value.open, parent_id])] });
+  const updated_at = new Date().toISOString();
+  return change({ kind: "make", space, node: { ...node, updated_at } }, [space], make);
 }
 
 export function Screen() {
@@ -88,7 +110,7 @@ export function Screen() {
       try {
         // A page below one that waits waits with it.
         if (!isOnline.value || (below && isWaiting(below))) throw new UnreachableError(space);
-        id = (await request<PageNode>("POST", `/api/v1/spaces/${space}/nodes`, { body })).id;
+        id = (await makeNow(space, body)).id;
       } catch (failed) {
         if (!(failed instanceof UnreachableError)) throw failed;
         id = await makeOffline(title, source, text, isTemplate);

@@ -1,15 +1,16 @@
 /** The dialog that moves a page: below which page, or to the top of which space, and behind which page. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { request } from "../../api/client";
 import { mayWrite, type PageNode } from "../../api/types";
 import { dialog } from "../../app/commands";
 import { Head, Modal } from "../../app/dialogs";
 import { candidate, match } from "../../app/match";
-import { currentSpace, notice, openPage, readTree, spaces, trees } from "../../app/store";
+import { currentSpace, opened, openPage, readTree, spaces, trees } from "../../app/store";
+import { within } from "../../app/tree_changes";
 import { above, type Tree } from "../../app/tree_model";
 import { words } from "../../app/words";
 import { type Option, Picker } from "./picker";
 import { refusal } from "./refusal";
+import { movePage } from "./tree_acts";
 import { beside, ready } from "./words";
 
 export { ready };
@@ -17,18 +18,12 @@ export { ready };
 const TOP = "top";
 const MOST_SHOWN = 50;
 
-/** The page and all below it: it cannot be moved there. */
-function within(tree: Tree, id: string): Set<string> {
-  const found = new Set([id]);
-  for (const one of found) for (const node of tree.below.get(one) ?? []) found.add(node.id);
-  return found;
-}
-
 /** The pages that it can be moved below, each with its path; the best matches of what is typed. */
 function useParents(tree: Tree | undefined, id: string, typed: string, space: string): Option[] {
   return useMemo(() => {
     if (!tree) return [];
-    const own = within(tree, id);
+    // It cannot come below itself.
+    const own = within(tree.nodes, id);
     const nodes = tree.nodes.filter((node) => !own.has(node.id));
     const texts = nodes.map((node) => candidate(node.id, node.title));
     const ids = typed.trim()
@@ -52,7 +47,6 @@ export function Screen({ node }: { node: PageNode }) {
   const [parent, setParent] = useState(node.parent_id && known ? node.parent_id : TOP);
   const [after, setAfter] = useState<string>();
   const [error, setError] = useState("");
-  const [isMoving, setMoving] = useState(false);
   useEffect(() => {
     if (!trees.value.has(space)) readTree(space).catch((failed) => setError(refusal(failed)));
   }, [space]);
@@ -72,29 +66,18 @@ export function Screen({ node }: { node: PageNode }) {
     setAfter(undefined);
     setError("");
   };
-  const move = async (event: SubmitEvent): Promise<void> => {
+  const move = (event: SubmitEvent): void => {
     event.preventDefault();
-    setMoving(true);
-    try {
-      const body = {
-        space_id: space,
-        parent_id: parent === TOP ? null : parent,
-        after_id: (after ?? last) || null,
-      };
-      await request("POST", `/api/v1/nodes/${node.id}/move`, { body });
-      notice.value = b.moved(node.title, target);
-      dialog.value = "";
-      await Promise.all([...new Set([space, node.space_id])].map(readTree)).catch(() => undefined);
-      await openPage(node.id);
-    } catch (failed) {
-      setError(refusal(failed));
-    }
-    setMoving(false);
+    const place = { space, parent: parent === TOP ? null : parent, after: (after ?? last) || null };
+    dialog.value = "";
+    void movePage(node.id, node.space_id, place).then(async (isMoved) => {
+      if (isMoved && opened.value?.id === node.id) await openPage(node.id);
+    });
   };
   return (
     <Modal label={b.moveOf(node.title)} kind="roomy">
       <Head title={b.moveOf(node.title)} />
-      <form onSubmit={(event) => void move(event)}>
+      <form onSubmit={move}>
         {possible.length > 1 && (
           <label class="field">
             {b.space}
@@ -153,7 +136,7 @@ export function Screen({ node }: { node: PageNode }) {
           >
             {words.value.cancel}
           </button>
-          <button type="submit" class="primary" disabled={isMoving || !tree}>
+          <button type="submit" class="primary" disabled={!tree}>
             {b.moveHere}
           </button>
         </div>

@@ -100,6 +100,10 @@ export const words: BesideWords = {
   otherSpace: "Wer den anderen Bereich lesen darf, darf die Seite dort lesen.",
   foundNoPage: "Keine Seite heißt so.",
   moveHere: "Hierher verschieben",
+  notMoved: (title, why) => `„${title}“ ist nicht verschoben: ${why}`,
+  placeGone:
+    "Die Seite oder die des neuen Platzes gibt es nicht mehr, oder Sie dürfen sie nicht sehen.",
+  notTrashed: (title, why) => `„${title}“ ist nicht im Papierkorb: ${why}`,
   moved: (title, place) => `„${title}“ ist verschoben: ${place}.`,
   notDone: (n) =>
     `${count(n, "Sache", "Sachen")}, die Sie getan haben, ließen sich auf dem Server nicht ausführen.`,
