@@ -12,9 +12,9 @@ from tests.uploads import attach
 from tests.workspace import grant, page
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 15
-#: A question, and the screen in four looks.
-CHECKED = 5
+SCENARIOS = 20
+#: A question, the screen in four looks, and an upload that goes on and one that waits.
+CHECKED = 7
 
 
 @pytest.mark.timeout(400)

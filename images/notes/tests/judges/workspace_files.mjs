@@ -2,12 +2,12 @@
 // Arguments: two addresses (the same), and the people, a token and ids as JSON. Bob only reads.
 import { readFile } from 'node:fs/promises';
 import {
-  accessible, ada, api, bob, first as base, heading, holds, isFocused, judge, LOOKS, pages, person, until,
+  accessible, ada, api, bob, edit, first as base, heading, holds, isFocused, judge, LOOKS, pages, person, until,
 } from './workspace_tools.mjs';
 
 const AT = `/w/p/${pages.page}/files`;
 
-const listed = () => api('GET', `/nodes/${pages.page}/attachments`);
+const listed = (id = pages.page) => api('GET', `/nodes/${id}/attachments`);
 
 async function files() {
   const { context, page } = await person(ada);
@@ -57,6 +57,52 @@ async function files() {
   await context.close();
 }
 
+/** A large file waits as long as its person wants, also after a reload, and goes on where it was. */
+async function paused() {
+  const { context, page } = await person(ada);
+  const sent = [];
+  let isHeld = true;
+  await page.route('**/uploads', (route) => {
+    const number = route.request().headers()['upload-chunk'];
+    if (number === undefined) return route.continue();
+    sent.push(Number(number));
+    return isHeld && Number(number) > 1 ? undefined : route.continue();
+  });
+  await page.goto(`${base}/w/p/${pages.shown}`);
+  const text = await edit(page);
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), text.dispatchEvent('pick')]);
+  await chooser.setFiles({ name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(17 * 1024 * 1024) });
+  const pause = page.getByRole('button', { name: 'Pause: large.bin' });
+  await until(() => sent.length === 5);
+  await page.waitForTimeout(1000);
+  await accessible(page, 'a large file on its way');
+  await text.press('Escape');
+  await text.press('Tab');
+  holds('the keyboard comes to Pause', await isFocused(pause));
+  await page.keyboard.press('Enter');
+  await page.locator('.notice', { hasText: 'large.bin: upload paused' }).waitFor();
+  const upload = page.locator('.upload');
+  const resume = upload.getByRole('button', { name: 'Resume: large.bin' });
+  holds('a paused upload says so, and the focus is on Resume', (await upload.innerText()).includes('large.bin: upload paused') && await isFocused(resume));
+  await accessible(page, 'a paused upload');
+  await page.getByRole('button', { name: 'Done' }).click();
+  isHeld = false;
+  sent.length = 0;
+  await page.waitForTimeout(500);
+  await page.reload();
+  await edit(page);
+  await resume.waitFor();
+  await page.waitForTimeout(1500);
+  holds('it waits after Done and a reload, too', sent.length === 0);
+  await resume.press('Enter');
+  const named = async () => (await listed(pages.shown)).map((one) => one.name);
+  holds('it goes on with what the server does not have', await until(async () => (await named()).includes('large.bin'))
+    && sent.sort().join() === '2,3,4');
+  await page.locator('.ProseMirror a', { hasText: 'large.bin' }).waitFor();
+  holds('and comes to its place', await upload.count() === 0);
+  await context.close();
+}
+
 async function reader() {
   const { context, page } = await person(bob);
   await page.goto(`${base}/w/p/${pages.shown}/files`);
@@ -86,4 +132,4 @@ async function looks() {
   await context.close();
 }
 
-await judge(files, reader, looks);
+await judge(files, reader, looks, paused);

@@ -15,6 +15,7 @@ import { take } from "../sync/drafts";
 import { forgetUpload, keepFile, keepUpload } from "../sync/kept_files";
 import type { KeptUpload } from "../sync/stored";
 import type { Begun, FileUpload, Stored } from "../sync/upload";
+import { stateOf, type UploadState } from "../sync/upload_state";
 import { placeOf } from "./kept_place";
 import { mark, node } from "./keys";
 import { showLostSoon } from "./lost_text";
@@ -41,6 +42,7 @@ export class Upload {
   /** Draws the upload again; set by what shows it. */
   show = (): void => undefined;
   #stopping = new AbortController();
+  #run = new AbortController();
   #sending: FileUpload | undefined;
   #keeping: Promise<unknown> = Promise.resolve();
 
@@ -75,11 +77,12 @@ export class Upload {
     const w = words.value;
     this.reason = "";
     this.show();
-    if (!file) return;
+    if (!file || kept.isPaused) return;
     const isSame = isCurrent();
+    const { signal } = (this.#run = new AbortController());
     try {
       const { FileUpload, keepAccepted, wire } = await import("./send_upload");
-      if (this.#stopping.signal.aborted) return;
+      if (signal.aborted) return;
       this.#sending ??= new FileUpload(
         session.page,
         file,
@@ -87,18 +90,19 @@ export class Upload {
         (how) => this.#begun(how),
         kept.begun,
       );
-      const stored = await this.#sending.run(this.#stopping.signal, (bytes) => {
+      const stored = await this.#sending.run(signal, (bytes) => {
+        if (signal.aborted) return;
         this.share = bytes / Math.max(1, file.size);
         this.show();
       });
-      if (this.#stopping.signal.aborted) return;
+      if (signal.aborted) return;
       session.apply(inserted(session.now(), this, stored));
       await this.#keeping;
       await keepAccepted(kept, stored.id, session.title).catch(() => undefined);
       void import("../screens/beside/requests").then((part) => part.look()).catch(() => undefined);
       this.release();
     } catch (error) {
-      if (this.#stopping.signal.aborted) return;
+      if (signal.aborted) return;
       this.reason = error instanceof ApiError ? error.message : w.notReached;
       notice.value = w.uploadFailed(kept.name, this.reason);
       this.show();
@@ -114,6 +118,7 @@ export class Upload {
       return;
     }
     this.file = file;
+    this.kept.isPaused = false;
     void keepFile(this.kept, file).then((isKept) => {
       this.isKept = isKept;
     });
@@ -127,9 +132,30 @@ export class Upload {
     this.#keep();
   }
 
+  /** Has it wait until `resume`, also after a reload; what has arrived stays at the server. */
+  pause(): void {
+    this.kept.isPaused = true;
+    this.#run.abort();
+    this.#keep();
+    notice.value = words.value.paused(this.kept.name);
+    this.show();
+  }
+
+  resume(): void {
+    this.kept.isPaused = false;
+    this.#keep();
+    void this.start();
+  }
+
+  get state(): UploadState {
+    const { file, reason, kept } = this;
+    return stateOf({ hasFile: file !== undefined, reason, isPaused: kept.isPaused === true });
+  }
+
   /** Ends it here; what is stored of it waits for the next start. */
   stop(): void {
     this.#stopping.abort();
+    this.#run.abort();
     this.release();
   }
 

@@ -1,5 +1,6 @@
 /** A file on its way, drawn in the text: name, progress, and what a person can do about it. */
 import { words } from "../app/words";
+import { mayPause, type UploadState } from "../sync/upload_state";
 import type { Upload } from "./one_upload";
 
 const made = <K extends keyof HTMLElementTagNameMap>(
@@ -36,18 +37,28 @@ export function draw(upload: Upload): HTMLElement {
     field.click();
   });
   const remove = button(w.remove, () => upload.remove());
+  const pause = button(w.pause, () => upload.pause());
+  const resume = button(w.resume, () => upload.resume());
+  // A screen reader reads which of several it is.
+  for (const one of [pause, resume]) one.ariaLabel = `${one.textContent}: ${called}`;
+  const parts = (): Record<UploadState, HTMLElement[]> => ({
+    asked: [why, choose, remove],
+    failed: [why, retry, keep, remove],
+    paused: [why, progress, resume, cancel],
+    sending: [name, progress, ...(mayPause(upload.kept.size) ? [pause] : []), cancel],
+  });
   const show = (): void => {
     progress.value = upload.share;
-    const isFailed = upload.reason !== "" || !upload.file;
-    const state = upload.file ? String(isFailed) : "asked";
+    const { state } = upload;
     if (dom.dataset.state === state) return;
     dom.dataset.state = state;
     const wasFocused = dom.contains(document.activeElement);
-    why.textContent = upload.file
-      ? w.uploadFailed(called, upload.reason)
-      : `${called}: ${w.fileGone}`;
-    const failed = [why, ...(upload.file ? [retry, keep] : [choose]), remove];
-    dom.replaceChildren(...(isFailed ? failed : [name, progress, cancel]));
+    const said = {
+      ...{ asked: `${called}: ${w.fileGone}`, paused: w.paused(called), sending: "" },
+      failed: w.uploadFailed(called, upload.reason),
+    };
+    why.textContent = said[state];
+    dom.replaceChildren(...parts()[state]);
     if (wasFocused) (dom.querySelector("button") ?? cancel).focus();
   };
   show();

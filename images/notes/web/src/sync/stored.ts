@@ -154,6 +154,8 @@ export interface KeptUpload {
   instead?: string;
   /** The upload at the server, once it has begun in chunks; "" after a form was tried. */
   begun?: { id: string; chunk_size: number } | "";
+  /** True while its person has it wait, also after a reload. */
+  isPaused?: boolean;
 }
 
 export interface KeptFile {

@@ -5,8 +5,8 @@
  * answer is unknown the file goes in chunks: those can be repeated, and make one file.
  */
 import { ApiError, isBusy, UnreachableError } from "../api/client";
+import { LARGE_BYTES } from "./upload_state";
 
-const LARGE_BYTES = 8 * 1024 * 1024;
 const AT_ONCE = 3;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 500;

@@ -84,6 +84,9 @@ export const en = {
   uploading: (name: string) => `Upload of ${name}`,
   uploadFailed: (name: string, reason: string) =>
     `${name} is not uploaded: ${reason} Try again, or save the file on this device and remove it here.`,
+  pause: "Pause",
+  resume: "Resume",
+  paused: (name: string) => `${name}: upload paused`,
   notReached: "The server is not reached.",
   fileGone:
     "This device could not keep the file. Choose it again: what is uploaded already is not sent again.",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, UnreachableError } from "../../src/api/client";
 import { type Begun, FileUpload, type Wire } from "../../src/sync/upload";
+import { mayPause, stateOf } from "../../src/sync/upload_state";
 
 const MB = 1024 * 1024;
 const quiet = new AbortController().signal;
@@ -118,4 +119,28 @@ test("a refusal ends the upload at once; an upload that the server forgot begins
   });
   assert.equal((await new FileUpload("p", file(9 * MB), gone.wire).run(quiet, () => 0)).id, "u");
   assert.equal(gone.calls.filter((call) => call === "open").length, 2);
+});
+
+test("a file above 8 MB can wait: what has arrived is not sent again", async () => {
+  assert.deepEqual([mayPause(8 * MB), mayPause(8 * MB + 1)], [false, true]);
+  const stopping = new AbortController();
+  const one = server(12 * MB, (number, isAfter) => {
+    if (!isAfter && number > 0) stopping.abort();
+    if (stopping.signal.aborted) throw new Error("aborted");
+  });
+  const sending = new FileUpload("p", file(12 * MB), one.wire);
+  await assert.rejects(sending.run(stopping.signal, () => 0));
+  assert.deepEqual(one.calls, ["open", `0:${4 * MB}`, `1:${4 * MB}`, `2:${4 * MB}`]);
+  [one.fail, one.calls.length] = [() => undefined, 0];
+  assert.equal((await sending.run(quiet, () => 0)).id, "u");
+  assert.deepEqual(one.calls, [`1:${4 * MB}`, `2:${4 * MB}`]);
+});
+
+test("what an upload shows follows from its file, its failure and its pause", () => {
+  const state = (hasFile: boolean, reason: string, isPaused: boolean) =>
+    stateOf({ hasFile, reason, isPaused });
+  assert.equal(state(true, "", false), "sending");
+  assert.equal(state(true, "", true), "paused");
+  assert.equal(state(true, "too large", false), "failed");
+  assert.equal(state(false, "", true), "asked", "without the file one has to choose it first");
 });

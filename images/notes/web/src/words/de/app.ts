@@ -85,6 +85,9 @@ export const words: Words = {
   uploading: (name) => `${name} wird hochgeladen`,
   uploadFailed: (name, reason) =>
     `${name} ist nicht hochgeladen: ${reason} Versuchen Sie es noch einmal, oder sichern Sie die Datei auf diesem Gerät und entfernen Sie sie hier.`,
+  pause: "Anhalten",
+  resume: "Fortsetzen",
+  paused: (name) => `${name}: Hochladen angehalten`,
   notReached: "Der Server ist nicht erreichbar.",
   fileGone:
     "Dieses Gerät konnte die Datei nicht aufbewahren. Wählen Sie sie noch einmal: Was schon hochgeladen ist, wird nicht noch einmal gesendet.",
