@@ -80,6 +80,9 @@ def test_a_view_takes_two_statements(counted: tuple[Client, Callable[[str], int]
         assert expected in text
     assert count(f"/p/{made}") == MOST_STATEMENTS == count(f"/api/v1/nodes/{made}")
     assert count(f"/p/{made}/pages") == MOST_STATEMENTS
+    # the workspace's first view has the document that the API would be asked for
+    assert "words" in client.get(f"/w/p/{made}").text
+    assert count(f"/w/p/{made}") == MOST_STATEMENTS
 
 
 def test_the_tree_beside_a_page_is_bounded_and_leads_to_every_page(admin: Client) -> None:

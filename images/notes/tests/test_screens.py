@@ -12,8 +12,8 @@ from tests.judges.screenshots import FOLDER, INDEX, index, pictures
 PROJECT = Path(__file__).resolve().parents[1]
 TEMPLATES = PROJECT / "src" / "notes" / "web" / "templates"
 APP = PROJECT / "web" / "src" / "app"
-#: Templates that other templates use.
-PARTS = {"base.html", "tree.html"}
+#: Templates that other templates use, and what the workspace draws again in its place.
+PARTS = {"base.html", "first.html", "tree.html"}
 ID = "5d2f0c7e-0000-4000-8000-000000000000"
 #: Of a picture, in the mean.
 MOST_BYTES = 19_000

@@ -24,7 +24,7 @@ from notes.middleware.boundary import EXCEPTIONS, Boundary
 from notes.quotas.limits import problem_of
 from notes.routes import OPERATIONS, document_routes
 from notes.services import Services
-from notes.web import assets, render
+from notes.web import assets, first_view, render
 from notes.web.errors import as_page
 from notes.words.spoken import of_messages
 
@@ -48,6 +48,7 @@ def build(settings: Settings, stop: Callable[[Exception], None]) -> tuple[Bounda
         routes=[
             *routing.routes(OPERATIONS, Authenticator(services)),
             *document_routes(),
+            *first_view.routes(services),
             *assets.routes(),
             *health.routes(services),
         ],

@@ -24,10 +24,23 @@ export const holds = (name, condition) => {
   else wrong.push(name);
 };
 
+/** Waits, after the page went anywhere, until the workspace has drawn what the server had drawn: before, it hears no keys. */
+export function awaitsTheWorkspace(page) {
+  for (const name of ['goto', 'reload']) {
+    const go = page[name].bind(page);
+    page[name] = async (...given) => {
+      const answer = await go(...given);
+      await page.locator('script[data-user]').waitFor({ state: 'detached', timeout: 10_000 }).catch(() => undefined);
+      return answer;
+    };
+  }
+}
+
 /** A page in a browser's context of its own. Its errors and what its policy blocks are wrong, unless `expects` them. */
 export async function newPage(more = {}, timeout = 60_000, expects = () => false, at = browser) {
   const context = await at.newContext({ viewport: { width: 1280, height: 800 }, ...more });
   context.setDefaultTimeout(timeout);
+  context.on('page', awaitsTheWorkspace);
   const page = await context.newPage();
   const refused = [];
   seen.set(page, refused);

@@ -8,7 +8,7 @@ from tests.judges.programs import front, node
 from tests.judges.two_people import Start, two_people
 
 pytestmark = pytest.mark.judge
-SCENARIOS = 19
+SCENARIOS = 20
 PARTS = 10
 PARAGRAPHS = 30
 

@@ -111,6 +111,14 @@ await judge(async () => {
   });
   await page.goto(`${base}/w/p/${long}`);
   await page.getByText('The last line.').waitFor();
+  const server = await page.evaluate(() => globalThis.parts);
+  holds('what the server has drawn stays whole', server.join() === `${blocks}`);
+  await page.goto(`${base}/w`);
+  const link = page.getByRole('treeitem', { name: 'Long' });
+  await link.waitFor();
+  await page.evaluate(() => { globalThis.parts = []; });
+  await link.click();
+  await page.getByText('The last line.').waitFor();
   const parts = await page.evaluate(() => globalThis.parts);
   holds('the beginning is drawn before the rest', parts.length === 2 && parts[0] < blocks && parts[1] === blocks);
 

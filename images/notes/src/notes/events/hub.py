@@ -95,6 +95,10 @@ class Hub:
                 self._ring.clear()
         return self.position
 
+    def begin_at_once(self) -> Position | None:
+        """The position at which a new stream begins; None if the database has to be asked."""
+        return self.position if self._watchers else None
+
     async def news(self, after: Position, timeout_s: float) -> None:
         """Waits until there may be new events after a position, or for `timeout_s`."""
         # New events may have come since the caller last read.

@@ -1,11 +1,14 @@
-"""Compresses JSON, problem documents and Markdown with gzip, never streams, files or pages.
+"""Compresses JSON, problem documents, Markdown and first views of the workspace with gzip.
+
+Streams, files and plain pages stay as they are.
 
 The length of a compressed answer tells how much of a text it repeats. Who makes a browser ask
 again and again for an answer with a secret and a text of theirs reads the secret from the lengths
 (BREACH). So three kinds of answers stay as they are: those of an operation that `has_secret` in
 its table (links, tokens, invitations, the single sign-on), those that another site had the browser
-ask for, and all plain pages, since a page lists its links beside its text. A problem document may
-repeat what was sent beside the state of an object: it follows the operation that raised it.
+ask for, and all plain pages, since a page lists its links beside its text. The first view of a page
+in the workspace has no more than the API's answer with that page. A problem document may repeat
+what was sent beside the state of an object: it follows the operation that raised it.
 """
 
 import asyncio
@@ -51,7 +54,7 @@ async def json_response(
 
 async def shortened(request: Request, response: Response) -> Response:
     """The same answer, which has no secret; compressed if it is long and the client can read it."""
-    response.headers["vary"] = "accept-encoding"
+    response.headers.add_vary_header("accept-encoding")
     content = bytes(response.body)
     if len(content) > LONG_BYTES and _may_be_compressed(request):
         response.body = await compressed(content)
@@ -67,6 +70,11 @@ async def shortened(request: Request, response: Response) -> Response:
 def plain_tag(tag: str) -> str:
     """The ETag of the content as it is, of that of any of its forms."""
     return tag.removesuffix(_CODED_TAG) + '"' if tag.endswith(_CODED_TAG) else tag
+
+
+async def html_response(request: Request, content: bytes, headers: Mapping[str, str]) -> Response:
+    """The answer with HTML that has no secret, compressed as JSON is."""
+    return await shortened(request, Response(content, 200, headers, "text/html; charset=utf-8"))
 
 
 def _may_be_compressed(request: Request) -> bool:

@@ -121,7 +121,14 @@ async def _asset(request: Request) -> Response:
     return asset.response(request, {"cache-control": _FOR_EVER})
 
 
-async def _shell(request: Request) -> Response:
+def shell_text() -> str | None:
+    """The shell's HTML; None if the workspace is not built here."""
+    have = built()
+    return have.files["shell.html"].content.decode() if have else None
+
+
+async def shell(request: Request) -> Response:
+    """The shell, which is the same for everybody."""
     have, asset = _file("shell.html")
     return asset.response(
         request,
@@ -143,8 +150,8 @@ def routes() -> list[Route]:
     """The routes of the workspace's files, which need neither a session nor the database."""
     paths = {
         "/assets/{name}": _asset,
-        SHELL: _shell,
-        f"{SHELL}/{{path:path}}": _shell,
+        SHELL: shell,
+        f"{SHELL}/{{path:path}}": shell,
         "/sw.js": _worker,
     }
     return [Route(path, serve, methods=["GET"]) for path, serve in paths.items()]

@@ -36,6 +36,13 @@ _LOOKED_AT = 8 * DESCRIPTION_CHARACTERS
 #: Tags that are within a word or between words, not between blocks.
 _INLINE: Final = r"</?(?:a|b|code|del|em|i|mark|s|span|strong|sub|sup|u)(?:\s[^>]*)?>"
 
+#: A line end that only the writers of HTML make, beside a tag of a block: the workspace has none
+#: there, and would move each element that it finds in another place.
+_BETWEEN: Final = re.compile(
+    r"(</?(?:article|aside|blockquote|details|div|figure|h[1-6]|header|hr|li|main|nav|ol|p|pre"
+    r"|section|summary|table|tr|ul)(?:\s[^<>]*)?>)\n"
+)
+
 
 @functools.cache
 def _environment() -> jinja2.Environment:
@@ -153,6 +160,12 @@ def template(
         .generate(viewer=viewer, seen=seen, look=shown, here=here, t=t, **values)
     )
     return PageResponse(pieces, status, seen)
+
+
+def first_view(language: str, **values: Any) -> str:
+    """One element: what the workspace's shell shows of a page until its script draws the same."""
+    text = _environment().get_template("first.html").render(t=Spoken(language), **values)
+    return _BETWEEN.sub(r"\1", text).strip()
 
 
 class PageResponse(Response):

@@ -8,6 +8,7 @@ import { keptRequests } from "../sync/kept_requests";
 import { removePage } from "../sync/offline";
 import { hearOfComments } from "./comments";
 import { editing, whenLost } from "./editing";
+import { firstView } from "./first_view";
 import { hearOf, live } from "./presence";
 import { route } from "./router";
 import { pageOf } from "./routes";
@@ -128,7 +129,7 @@ function apply(event: LiveEvent): void {
 export function startLive(): void {
   let stop: (() => void) | undefined;
   me.subscribe((who) => {
-    if (who && !stop) stop = follow(apply, who.events_since);
+    if (who && !stop) stop = follow(apply, firstView(who.id)?.dataset.since ?? who.events_since);
     else if (!who && stop) {
       stop();
       stop = undefined;

@@ -1,4 +1,5 @@
 /** The workspace: starts the parts, and draws the sidebar beside the screen of the address. */
+import { effect } from "@preact/signals";
 import { type FunctionComponent, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { listen } from "../api/client";
@@ -221,7 +222,15 @@ startLive();
 startPresence();
 addEventListener("keydown", onKey);
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+const first = route.value;
+const drawn = effect(() => {
+  // What the server has drawn of the page stays until the same is drawn in its place.
+  if (!root || (root.firstChild && phase.value === "starting" && route.value === first)) return;
+  // Of what is not the same, nothing stays: a reader may be signed out meanwhile.
+  if (phase.value !== "ready") root.replaceChildren();
+  render(<App />, root);
+  queueMicrotask(() => drawn());
+});
 void start().then(() => {
   if (/[?&](new|title|text|url)=/.test(location.search))
     void import("./shared").then(({ takeShared }) => takeShared());

@@ -1,5 +1,6 @@
 /** Goes to addresses over the History API, moves the focus to the heading, restores the scroll. */
 import { signal } from "@preact/signals";
+import { hasFirstView } from "./first_view";
 import { inWorkspace, type Route, routeOf } from "./routes";
 
 export const route = signal<Route>(routeOf(location.pathname, location.search));
@@ -50,6 +51,8 @@ export function go(path: string, isReplacing = false): void {
 
 export function startRouter(): void {
   history.scrollRestoration = "manual";
+  const drawn = region();
+  if (drawn && !drawn.scrollTop) drawn.scrollTop = placeOf();
   addEventListener("popstate", () => show(placeOf()));
   document.addEventListener("scroll", rememberSoon, { capture: true, passive: true });
   addEventListener("pagehide", remember);
@@ -95,9 +98,9 @@ export function scrollToAnchor(hash: string): boolean {
   return true;
 }
 
-/** True if a visit begins at the top of its page, and nobody has scrolled there yet. */
+/** True if a visit begins at the top of its page, nobody has scrolled there yet, and the server has drawn nothing. */
 export const isAtTop = (): boolean =>
-  !visit.value.hash && visit.value.scroll === 0 && !region()?.scrollTop;
+  !visit.value.hash && visit.value.scroll === 0 && !region()?.scrollTop && !hasFirstView();
 
 /** After a screen is drawn: its anchor or its former place, and the focus on its heading. */
 export function arrive(): void {
@@ -106,6 +109,7 @@ export function arrive(): void {
   if (!main) return;
   arrived = visits;
   if (hash && scroll === 0 && scrollToAnchor(hash)) return;
-  main.scrollTop = scroll;
+  // Somebody may have scrolled already in what the server has drawn.
+  if (visits > 0 || !main.scrollTop) main.scrollTop = scroll;
   if (visits > 0) document.getElementById("title")?.focus({ preventScroll: true });
 }

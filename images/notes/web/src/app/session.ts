@@ -3,10 +3,11 @@ import { signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { ApiError, BUSY_MS, get, isBusy, request, UnreachableError } from "../api/client";
 import { beginSignIn, EndedError, isAnother, isCurrent, userOfBrowser } from "../api/signed_in";
-import type { Me, Reference, Site, Space } from "../api/types";
+import type { Me, PageNode, Reference, Site, Space } from "../api/types";
 import { clear, endSession, keepSession, keepValue, session } from "../sync/database";
 import { removeUnsent } from "../sync/drafts";
 import { shownOf, storedStart } from "../sync/offline";
+import { firstView } from "./first_view";
 import { removeLeft } from "./left_behind";
 import { go, route } from "./router";
 import { pageOf } from "./routes";
@@ -76,6 +77,12 @@ const LISTS = ["site", "spaces", "favourites", "recent", "kept spaces", "last op
 async function fromStore(user: string): Promise<void> {
   const isSame = isCurrent();
   const page = pageOf(route.value);
+  const first = firstView(user);
+  if (first) {
+    const node = JSON.parse(first.text) as PageNode;
+    if (node.id === page)
+      opened.value = { id: page, node, isNew: first.dataset.since !== undefined };
+  }
   // A store that fails, such as a full one, shows nothing: the server has everything.
   const found = await storedStart(user, LISTS, page).catch(() => undefined);
   if (!found || !isSame()) return;

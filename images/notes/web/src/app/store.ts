@@ -31,6 +31,8 @@ export interface Opened {
   node?: PageNode;
   /** The moment at which a stored copy was read; absent for what the server has just answered. */
   storedAt?: number;
+  /** True of a page that came with the shell: it need not be read again. */
+  isNew?: boolean;
   problem?: "missing" | "unreachable" | "failed";
   detail?: string;
 }
@@ -200,7 +202,9 @@ export async function openPage(id: string): Promise<void> {
       opened.value = { id, node };
       remember(node);
     };
-    const node = await load<PageNode>(`/api/v1/nodes/${id}`, show, { signal: stop });
+    const given = opened.value?.isNew && opened.value.node;
+    if (given) show(given);
+    const node = given || (await load<PageNode>(`/api/v1/nodes/${id}`, show, { signal: stop }));
     if (!trees.value.has(node.space_id)) void readAnyTree(node.space_id);
     if (node.trashed_at) return;
     whenIdle(async () => {
