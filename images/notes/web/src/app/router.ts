@@ -1,6 +1,6 @@
 /** Goes to addresses over the History API, moves the focus to the heading, restores the scroll. */
 import { signal } from "@preact/signals";
-import { hasFirstView } from "./first_view";
+import { firstView } from "./first_view";
 import { inWorkspace, type Route, routeOf } from "./routes";
 
 export const route = signal<Route>(routeOf(location.pathname, location.search));
@@ -100,7 +100,7 @@ export function scrollToAnchor(hash: string): boolean {
 
 /** True if a visit begins at the top of its page, nobody has scrolled there yet, and the server has drawn nothing. */
 export const isAtTop = (): boolean =>
-  !visit.value.hash && visit.value.scroll === 0 && !region()?.scrollTop && !hasFirstView();
+  !visit.value.hash && visit.value.scroll === 0 && !region()?.scrollTop && !firstView();
 
 /** After a screen is drawn: its anchor or its former place, and the focus on its heading. */
 export function arrive(): void {

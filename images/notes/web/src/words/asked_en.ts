@@ -33,6 +33,7 @@ export const en = {
   password: "Password",
   somebodyElse: "Sign in as somebody else",
   signedInAgain: "You are signed in again.",
+  treeKeys: "In the page tree: move; right and left open and close",
 };
 
 export type AskedWords = typeof en;

@@ -170,7 +170,6 @@ export const en = {
   isOpen: "Open",
   empty: "This page is empty.",
   loading: "Loading…",
-  expand: (title: string) => `Show the pages below ${title}`,
   account: "Account and settings",
   settings: "Settings",
   yourAccount: "Your account",
@@ -232,8 +231,6 @@ export const en = {
   goHome: "Go to the home screen",
   showKeys: "Show the keyboard shortcuts",
   general: "General",
-  keyUp: "Up and down",
-  treeKeys: "In the page tree: move; right and left open and close",
   online: "You are online again.",
   welcome: (name: string) => `Good to see you, ${name}`,
 };

@@ -4,6 +4,9 @@ import { Head, Modal } from "../../app/dialogs";
 import { keyName } from "../../app/keys";
 import { prefer, preferences } from "../../app/preferences";
 import { words } from "../../app/words";
+import { asked, ready } from "./words";
+
+void ready();
 
 export function Screen() {
   const w = words.value;
@@ -21,7 +24,7 @@ export function Screen() {
           </div>
         ))}
         <div>
-          <dt>{w.treeKeys}</dt>
+          <dt>{asked.value.treeKeys}</dt>
           <dd>
             <kbd>↑</kbd> <kbd>↓</kbd> <kbd>→</kbd> <kbd>←</kbd>
           </dd>

@@ -172,7 +172,6 @@ export const words: Words = {
   isOpen: "Offen",
   empty: "Diese Seite ist leer.",
   loading: "Lädt…",
-  expand: (title) => `Seiten unter ${title} zeigen`,
   account: "Konto und Einstellungen",
   settings: "Einstellungen",
   yourAccount: "Ihr Konto",
@@ -236,8 +235,6 @@ export const words: Words = {
   goHome: "Zum Start",
   showKeys: "Tastenkürzel zeigen",
   general: "Allgemein",
-  keyUp: "Auf und ab",
-  treeKeys: "Im Seitenbaum: bewegen; rechts und links öffnen und schließen",
   online: "Sie sind wieder online.",
   welcome: (name) => `Willkommen, ${name}`,
 };

@@ -37,4 +37,5 @@ export const words: AskedWords = {
   password: "Passwort",
   somebodyElse: "Als jemand anderes anmelden",
   signedInAgain: "Sie sind wieder angemeldet.",
+  treeKeys: "Im Seitenbaum: bewegen; rechts und links öffnen und schließen",
 };
