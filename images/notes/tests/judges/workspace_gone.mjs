@@ -120,6 +120,8 @@ async function lostPages() {
 async function deletedPages() {
   const id = await made('Deleted plan');
   const { context, page } = await edited(fronts[1], bob, id, { acceptDownloads: true });
+  // The service worker has to have all of the workspace by then: it tries again at the next visit alone.
+  await until(() => page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
   await context.setOffline(true);
   await write(page, ' and words without a network', 'kept');
   await addFile(page, 'with-words.txt');
@@ -127,7 +129,6 @@ async function deletedPages() {
   await context.setOffline(false);
   await list(page).waitFor();
   holds('words without a network of a page that is gone are in the list', (await shownText(page)).includes('first and words without a network'));
-  await until(() => page.evaluate(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null));
   await context.setOffline(true);
   await page.reload();
   await list(page).waitFor();
