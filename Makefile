@@ -78,12 +78,12 @@ check: lint types imports unit ## what a change usually needs, 150 simulated his
 
 # All images first, by one process; then a pytest worker for each lab, and one for the tests that need
 # none (tests/support/side_by_side.py).
-LABS ?= 3
+LABS ?= 2
 # How often a failed test is run again: `make test` does once, and names it (tests/support/second_try.py).
 RERUNS ?= 0
 # A lab on which nothing comes up fails each of its tests after minutes: the run ends and names them.
 MOST_FAILURES ?= 5
-e2e: $(STAMP) notes-judges-install ## end to end on LABS (3) labs side by side; the usual one is left running
+e2e: $(STAMP) notes-judges-install ## end to end on LABS (2) labs side by side; the usual one is left running
 	@PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m tests.lab.product_images --all
 	$(BIN)/pytest -q -n $$(($(LABS) + 1)) --side-by-side --reruns $(RERUNS) --maxfail=$(MOST_FAILURES) \
 		--durations=60 --processor-time \

@@ -4,6 +4,7 @@ import http.server
 import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import pytest
 
 from images.member.queenright_member.health import is_rewinding, main, probe
 from images.member.queenright_member.partners import await_partners
+
+IMAGE = Path(__file__).parents[3] / "images/member"
 
 
 class _Answer(http.server.BaseHTTPRequestHandler):
@@ -49,6 +52,20 @@ def free_port() -> int:
 def test_health_is_the_status_of_the_rest_api(rest: int) -> None:
     assert probe(rest) == ("200", "")
     assert probe(rest, "/other") == ("503", "")
+
+
+def test_a_member_that_is_well_loads_little(rest: int) -> None:
+    """A check runs every ten seconds; the modules that it loads are most of its processor time."""
+    asked = f"import sys; sys.argv[1:] = [{str(rest)!r}]; sys.path.append({str(IMAGE)!r})\n"
+    asked += "from queenright_member import health\ntry: health.main()\n"
+    asked += "finally: print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-IS", "-c", asked], capture_output=True, text=True, check=True
+    )
+    status, modules = ran.stdout.splitlines()
+    assert status == "200"
+    loaded = {"json", "pathlib", "re", "typing", "urllib"} & {*modules.split()}
+    assert not loaded
 
 
 @pytest.mark.parametrize(
@@ -115,7 +132,7 @@ def test_a_note_without_a_process_is_no_rewind(tmp_path: Path, text: str | None)
     note = tmp_path / "rewind"
     if text is not None:
         note.write_text(text)
-    assert not is_rewinding(note)
+    assert not is_rewinding(str(note))
 
 
 def test_no_answer_is_told_in_words() -> None:

@@ -56,7 +56,7 @@ def test_why_a_restore_failed_is_among_patronis_tags() -> None:
 
 
 def test_the_health_check_knows_the_note_of_a_restore() -> None:
-    assert health.NOTE == cluster_restore.NOTE
+    assert str(cluster_restore.NOTE) == health.NOTE
 
 
 def test_the_next_start_says_why_and_begins_with_an_empty_directory(
