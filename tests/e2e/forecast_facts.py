@@ -53,8 +53,14 @@ def done(deployment: Deployment, since: int) -> Counter[str]:
 
 
 def differences(expected: Counter[str], done: Counter[str]) -> Iterator[str]:
-    """Yield where what was done differs from the forecast."""
-    if missing := expected - done:
-        yield f"forecast, and not done: {dict(missing)}"
+    """Yield where what was done differs from the forecast. Of several updates of one service fewer
+    may be done: on a busy machine one that waits for another step comes with the next."""
+    missing = {
+        step: times
+        for step, times in (expected - done).items()
+        if not (step.startswith("update-service/") and done[step])
+    }
+    if missing:
+        yield f"forecast, and not done: {missing}"
     if more := done - expected:
         yield f"done, and not forecast: {dict(more)}"
