@@ -89,38 +89,27 @@ e2e: $(STAMP) notes-judges-install ## end to end on LABS (2) labs side by side; 
 		--durations=60 --processor-time \
 		tests/contract tests/e2e
 
-# A half of the long tests, by what is committed (tests/support/halves.py, images/notes/tests/halves.py).
-test: export QUEENRIGHT_HALF ?= $(shell git rev-parse 'HEAD^{tree}' 2>/dev/null)
+# A third of the long tests, by what is committed (tests/support/shares.py, images/notes/tests/shares.py).
+test: export QUEENRIGHT_SHARE ?= $(shell git rev-parse 'HEAD^{tree}' 2>/dev/null)
 test: export RERUNS = 1
 ##@ Start
 test: lint types imports crds-check ## what a commit must pass, end to end included; a part that fails ends no other
 	@log=$$(mktemp) failed=; trap 'rm -f "$$log"' EXIT; \
-	for part in units-beside-e2e notes-tests; do \
+	for part in units e2e notes-tests; do \
 		$(MAKE) --no-print-directory $$part 2>&1 | tee -a "$$log" || failed="$$failed $$part"; \
 	done; [ -z "$$failed" ] || { \
 		grep -aE '^(FAILED|ERROR|SECOND TRY) ' "$$log" | cut -c1-500 || true; \
 		echo "make test: failed:$$failed" >&2; exit 1; }
 
 test-all: export QUEENRIGHT_SIM_HISTORIES ?= 320
-test-all: ## every test: both halves of the long ones, more histories (80 minutes on 2 cores)
-	@$(MAKE) --no-print-directory test QUEENRIGHT_HALF=
+test-all: ## every test: all of the long ones, more histories (about two hours on 2 cores)
+	@$(MAKE) --no-print-directory test QUEENRIGHT_SHARE=
 
-# The labs leave a part of the processors idle; the unit tests take it, without slowing the labs down,
-# and after them the checks of the notes application that measure no time and need no server.
-# They may get little of it for a while, so that each test may take longer. Linux shares the processors
-# among sessions and cgroups first, and by `nice` only within one: the unit tests get a session of their
-# own (setsid), whose weight /proc/self/autogroup sets where the kernel has that.
-.PHONY: units-beside-e2e
-units-beside-e2e: $(STAMP) notes-web
-	@log=$$(mktemp) ended=0; \
-	PYTEST_ADDOPTS="$${PYTEST_ADDOPTS:-} --timeout=1200" nice -n 19 setsid bash -c \
-		'{ echo 19 >/proc/self/autogroup; } 2>/dev/null || true; exec "$$@"' \
-		unit-all $(MAKE) --no-print-directory --keep-going unit-all notes-lint notes-web-check \
-		>"$$log" 2>&1 & units=$$!; \
-	trap 'kill -- -$$units 2>/dev/null || true; cat "$$log"; rm -f "$$log"' EXIT; \
-	$(MAKE) --no-print-directory e2e || ended=1; \
-	wait $$units || ended=1; \
-	exit $$ended
+# What is unit-like, before the labs and not beside them: where they share the processors each round of Patroni and of
+# the operators takes longer than the time between two, so that they never rest, and the labs' tests run out of time.
+.PHONY: units
+units: $(STAMP) notes-web
+	@$(MAKE) --no-print-directory --keep-going unit-all notes-lint notes-web-check
 
 ##@ Develop
 sim: export QUEENRIGHT_SIM_HISTORIES ?= 20000

@@ -13,11 +13,11 @@ from tests.lab.settings import LabSettings
 from tests.support.examples import examples
 from tests.support.failures_at_once import FailuresAtOnce
 from tests.support.group_times import GroupTimes
-from tests.support.halves import Halves
 from tests.support.plain_log import log_plainly
 from tests.support.processor_time import OPTION as PROCESSOR_TIME
 from tests.support.processor_time import ProcessorTime
 from tests.support.second_try import SecondTry
+from tests.support.shares import Shares
 from tests.support.side_by_side import (
     SIDE_BY_SIDE,
     ByGroup,
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(ProcessorTime(config))
     if config.getoption("side_by_side"):
         config.pluginmanager.register(FailuresAtOnce(config))
-        config.pluginmanager.register(Halves(group_of))
+        config.pluginmanager.register(Shares(group_of))
         if not hasattr(config, "workerinput"):
             config.pluginmanager.register(GroupTimes(group_of))
         config.pluginmanager.register(SideBySide(), SIDE_BY_SIDE)

@@ -37,7 +37,7 @@ notes-check: notes-lint notes-web-check ## notes: check lint and types, run the 
 
 notes-test: notes-lint notes-web-check notes-tests ## notes: run all tests, with judges and failovers
 
-# The tests alone: `make test` has checked lint, types and the workspace beside the labs by then.
+# The tests alone: `make test` has checked lint, types and the workspace by then.
 NOTES_SLOWEST := --durations=25
 notes-tests: $(NOTES_STAMP) notes-web notes-judges-install
 	cd $(NOTES_DIR) && $(NOTES_PYTEST) $(NOTES_PARALLEL) --reruns $(RERUNS) $(NOTES_SLOWEST) -m "not quiet"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests import groups
-from tests.halves import Halves
 from tests.postgres import Postgres
 from tests.replica import Client, Replica
 from tests.second_try import SecondTry
+from tests.shares import Shares
 
 ORIGIN = "https://notes.example.org"
 _numbers = itertools.count(1)
@@ -19,7 +19,7 @@ _numbers = itertools.count(1)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SecondTry(config))
-    config.pluginmanager.register(Halves())
+    config.pluginmanager.register(Shares())
     config.pluginmanager.register(groups)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from notes.transfer.archive import MAX_ENTRIES
-from tests.halves import CHOICE
 from tests.replica import Client, Replica
+from tests.shares import CHOICE
 from tests.workspace import space
 from tests.zips import finished, imported, zipped
 

@@ -1,8 +1,8 @@
-"""Leaves out one half of the longer judges, another half for other commits.
+"""Takes a third of the longer judges, another third for other commits.
 
-`make test` names its commit's content in `QUEENRIGHT_HALF`; without that variable, as in
-`make notes-test`, every test runs. A half is chosen by that text alone: the same commit has the
-same one, whoever runs it. What judges the main things that people do is no part of this.
+`make test` names its commit's content in `QUEENRIGHT_SHARE`; without that variable, as in
+`make notes-test`, every test runs. The third is chosen by that text alone: the same commit
+has the same one, whoever runs it. What judges the main things that people do is no part of this.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import zlib
 
 import pytest
 
-CHOICE = "QUEENRIGHT_HALF"
+CHOICE = "QUEENRIGHT_SHARE"
+THIRDS = 3
 
-#: Names of `tests/judges/test_*.py` by the time they take: every other one has about half of it.
+#: Names of `tests/judges/test_*.py` by the time they take: each third one has about a third of it.
 LONG = (
     "every_look",
     "keyboard",
@@ -60,13 +61,15 @@ def file_of(name: str) -> str:
 
 
 def left_out(choice: str) -> frozenset[str]:
-    """Return each second file, from the first or from the second one; none without a choice."""
+    """Return all files but each third one, which begin with the first, second or third; none
+    without a choice."""
     if not choice:
         return frozenset()
-    return frozenset(map(file_of, LONG[zlib.crc32(choice.encode()) % 2 :: 2]))
+    taken = LONG[zlib.crc32(choice.encode()) % THIRDS :: THIRDS]
+    return frozenset(map(file_of, LONG)) - {*map(file_of, taken)}
 
 
-class Halves:
+class Shares:
     """The plugin of every process of a session: all of them collect the same tests."""
 
     def __init__(self) -> None:

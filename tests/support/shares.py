@@ -1,8 +1,8 @@
-"""Leaves out one half of the long groups of end-to-end tests, another half for other commits.
+"""Takes a third of the long groups of end-to-end tests, another third for other commits.
 
-``make test`` names its commit's content in ``QUEENRIGHT_HALF``; without that variable, as in
-``make e2e``, every test runs. A half is chosen by that text alone: the same commit has the same
-one, whoever runs it. What judges the main job is no part of this: it runs for every commit.
+``make test`` names its commit's content in ``QUEENRIGHT_SHARE``; without that variable, as in
+``make e2e``, every test runs. The third is chosen by that text alone: the same commit has the
+same one, whoever runs it. What judges the main job is no part of this: it runs for every commit.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-CHOICE = "QUEENRIGHT_HALF"
+CHOICE = "QUEENRIGHT_SHARE"
+
+THIRDS = 3
 
 LONG = (
+    "e2e/cluster/test_backup.py",
+    "e2e/cluster/test_edge_rollout.py",
     "e2e/cluster/test_backup_faults.py",
     "e2e/cluster/test_standby.py",
     "e2e/cluster/test_access_edits.py",
@@ -39,17 +43,18 @@ LONG = (
     "contract/test_replica.py",
     "e2e/test_lab.py",
 )
-"""The groups that take turns, by the time they take: every other one has about half of it."""
+"""The groups that take turns, by the time they take: each third one has about a third of it."""
 
 
 def left_out(groups: Sequence[str], choice: str) -> frozenset[str]:
-    """Return each second group, from the first or from the second one; none without a choice."""
+    """Return all groups but each third one, which begin with the first, second or third; none
+    without a choice."""
     if not choice:
         return frozenset()
-    return frozenset(groups[zlib.crc32(choice.encode()) % 2 :: 2])
+    return frozenset(groups) - {*groups[zlib.crc32(choice.encode()) % THIRDS :: THIRDS]}
 
 
-class Halves:
+class Shares:
     """The plugin of every process of a session: all of them collect the same tests."""
 
     def __init__(self, group_of: Callable[[str], str], groups: Sequence[str] = LONG) -> None:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.halves import CHOICE, LONG, left_out
+from tests.support.shares import CHOICE, LONG, left_out
 from tests.support.side_by_side import LONGEST_FIRST, TOGETHER, WITHOUT_LAB
 
 ROOT = Path(__file__).parents[3]
 CONFTEST = """
-from tests.support.halves import Halves
+from tests.support.shares import Shares
 def pytest_configure(config):
     names = ["test_a.py", "test_b.py", "test_c.py"]
-    config.pluginmanager.register(Halves(lambda test: test.partition("::")[0], names))
+    config.pluginmanager.register(Shares(lambda test: test.partition("::")[0], names))
 """
 
 
@@ -23,12 +23,12 @@ def test_without_a_choice_nothing_is_left_out() -> None:
     assert left_out(LONG, "") == frozenset()
 
 
-def test_two_halves_are_all_and_neither_has_most_of_them() -> None:
-    halves = {left_out(LONG, choice) for choice in "abcdefgh"}
-    assert len(halves) == 2
-    assert frozenset().union(*halves) == set(LONG)
-    assert sum(map(len, halves)) == len(LONG)
-    assert {len(half) for half in halves} == {len(LONG) // 2}
+def test_each_long_group_is_in_one_of_three_shares_of_one_size() -> None:
+    shares = {frozenset(LONG) - left_out(LONG, choice) for choice in "abcdefghijkl"}
+    assert len(shares) == 3
+    assert frozenset().union(*shares) == set(LONG)
+    assert sum(map(len, shares)) == len(LONG)
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 def test_the_long_groups_are_groups() -> None:
@@ -39,7 +39,7 @@ def test_the_long_groups_are_groups() -> None:
 
 
 @pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("choice", ["", "a commit", "b commit"])
+@pytest.mark.parametrize("choice", ["", "a", "b", "c"])
 def test_what_is_left_out_is_named_and_the_others_run(
     tmp_path: Path, workers: str, choice: str
 ) -> None:
