@@ -182,7 +182,7 @@ def test_a_message_without_a_translation_is_marked_as_english() -> None:
 
 def test_a_shared_page_speaks_the_language_of_its_reader(admin: Client, anybody: Client) -> None:
     made = page(admin, site(admin, "shared.example.org"), "Shared")
-    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {"password": "open"}, 201)
+    share = admin.ok("POST", f"/api/v1/nodes/{made}/shares", {"password": "open sesame"}, 201)
     path = share["url"].removeprefix("https://notes.example.org")
     asked = anybody.get(path, headers=GERMAN)
     assert "Dieser Link hat ein Passwort" in asked.text

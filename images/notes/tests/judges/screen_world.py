@@ -163,7 +163,7 @@ def furnish(client: Client) -> dict[str, str]:
     ids["share"] = _path(client.ok("POST", shares, {})["url"])
     for _ in range(3):
         assert client.get(ids["share"]).status_code == 200
-    ids["guarded"] = _path(client.ok("POST", shares, {"password": "open"})["url"])
+    ids["guarded"] = _path(client.ok("POST", shares, {"password": "open sesame"})["url"])
     katherine = {"email": "katherine@example.org", "name": "Katherine Johnson"}
     rights = {"spaces": [{"space_id": home, "role": "editor"}]}
     ids["invitation"] = _path(client.ok("POST", "/api/v1/invitations", katherine | rights)["url"])
