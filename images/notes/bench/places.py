@@ -10,7 +10,7 @@ import psycopg
 from bench.budgets import BUDGETS
 from bench.figures import Figure
 from bench.search import Language
-from bench.stand import postgres
+from bench.stand import found_by, postgres
 from notes.doc.tokenizer import vector
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
@@ -41,10 +41,7 @@ def measure() -> Iterator[Figure]:
         parts = os.environ.get("PARTS", "")
         with front(running) as base:
             done = node("places_figures.mjs", base, json.dumps(given), parts, timeout_s=900)
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
-    for line in done.stdout.splitlines():
-        found = json.loads(line)
+    for found in found_by(done):
         bound = BUDGETS["places"].get(found["name"])
         yield Figure(found["name"], found["value"], found["unit"], bound, note=found["note"])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Figure
-from bench.stand import HERE, postgres
+from bench.stand import HERE, found_by, postgres
 from bench.web import MANIFEST, document, written
 from tests.judges.programs import NEW_NODE, front, node
 from tests.judges.test_accessibility import PLAIN
@@ -60,9 +60,7 @@ def measure() -> Iterator[Figure]:
             file.write(json.dumps(given))
             file.flush()
             done = node("stacks_figures.mjs", base, file.name, timeout_s=3000)
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
-    yield from _figures([json.loads(line) for line in done.stdout.splitlines()])
+    yield from _figures(found_by(done))
 
 
 def _figures(runs: list[dict[str, Any]]) -> Iterator[Figure]:

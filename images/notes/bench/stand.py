@@ -4,11 +4,13 @@ PostgreSQL runs with fsync and full page writes: without them writes would look 
 """
 
 import contextlib
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -17,6 +19,13 @@ from tests.replica import Client, Replica
 
 ORIGIN = "https://notes.example.org"
 HERE = Path(__file__).parent
+
+
+def found_by(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """The JSON lines that a script printed; RuntimeError with its words if it failed."""
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @contextlib.contextmanager

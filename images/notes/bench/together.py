@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from bench.budgets import BUDGETS
 from bench.figures import Figure
-from bench.stand import postgres
+from bench.stand import found_by, postgres
 from bench.web import document
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
@@ -41,10 +41,7 @@ def measure() -> Iterator[Figure]:
             }
         with front(one) as first, front(other) as second:
             done = node("together_figures.mjs", first, second, json.dumps(given), timeout_s=900)
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
-    for line in done.stdout.splitlines():
-        yield figure(json.loads(line))
+    yield from map(figure, found_by(done))
 
 
 def figure(found: dict[str, float | str]) -> Figure:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.budgets import BUDGETS
 from bench.figures import Figure
-from bench.stand import HERE, postgres
+from bench.stand import HERE, found_by, postgres
 from tests.judges.programs import front, node
 from tests.judges.test_accessibility import PLAIN
 from tests.replica import ADMIN, PASSWORD, Client, Replica
@@ -79,10 +79,7 @@ def measure() -> Iterator[Figure]:
         parts = os.environ.get("PARTS", "")
         with front(running) as base:
             done = node("web_figures.mjs", base, json.dumps(given), parts, timeout_s=1800)
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
-    for line in done.stdout.splitlines():
-        found = json.loads(line)
+    for found in found_by(done):
         name = found["name"]
         bound = BUDGETS["web"].get(name)
         yield Figure(name, found["value"], found["unit"], bound, note=found["note"])

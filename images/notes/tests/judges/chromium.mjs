@@ -24,6 +24,16 @@ export const holds = (name, condition) => {
   else wrong.push(name);
 };
 
+/** Requests to the API with a token: the answer to a method, a path and a body. */
+export const apiOf = (base, token) => async (method, path, body) => {
+  const answer = await fetch(`${base}/api/v1${path}`, {
+    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.status === 204 ? undefined : answer.json();
+};
+
 /** Waits, after the page went anywhere, until the workspace has drawn what the server had drawn: before, it hears no keys. */
 export function awaitsTheWorkspace(page) {
   for (const name of ['goto', 'reload']) {

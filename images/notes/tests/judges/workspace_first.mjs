@@ -1,6 +1,6 @@
 // Opens a page in Chromium without a service worker: its text is the server's, then the workspace takes its place.
 // Prints a line for each scenario that holds. Arguments: the address of a replica; people, a token and ids as JSON.
-import { browser, holds, judge, newPage, signIn } from './chromium.mjs';
+import { apiOf, browser, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, token, ...ids } = JSON.parse(given);
@@ -51,14 +51,7 @@ async function opened(who, id, { language, ...more } = {}) {
 const drawn = (page) => page.locator('.workspace:not(.first) #main .prose > *').first().waitFor();
 const seen = (page) => page.evaluate(() => globalThis.seen);
 
-async function api(method, path, body) {
-  const answer = await fetch(`${base}/api/v1${path}`, {
-    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
+const api = apiOf(base, token);
 
 async function withoutScript() {
   const context = await browser.newContext({ javaScriptEnabled: false });

@@ -1,7 +1,7 @@
 // Two people at one page on two replicas: edits and people appear without a reload. Prints a line for each
 // scenario that holds. The bench judges the times (together_figures.mjs).
 // Arguments: the addresses of two replicas, and users, ids and the number of edits as JSON.
-import { holds, judge, newPage, signIn } from './chromium.mjs';
+import { apiOf, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [first, second, given] = process.argv.slice(2);
 const { ada, bob, page: pageId, space, edits } = JSON.parse(given);
@@ -14,14 +14,7 @@ async function opened(base, who) {
   return { context, page };
 }
 
-async function api(method, path, body) {
-  const answer = await fetch(`${first}/api/v1${path}`, {
-    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer.status === 204 ? undefined : answer.json();
-}
+const api = apiOf(first, ada.token);
 
 let n = 0;
 let place;

@@ -192,6 +192,15 @@ const onServer = async () => {
   return JSON.stringify((await answer.json()).doc);
 };
 
+/** True as soon as the server has the words; false if it has not within half a minute. */
+async function reaches(words) {
+  for (let left = 120; left > 0; left -= 1) {
+    if ((await onServer()).includes(words)) return true;
+    await new Promise((done) => { setTimeout(done, 250); });
+  }
+  return false;
+}
+
 /** Ada writes words; the browser has deleted the cookie of her session, as it does when that expires. */
 async function expired(words, more = {}, edit = 'Edit') {
   const { context, page } = await newPage(more);
@@ -263,11 +272,7 @@ async function signInOfAnother() {
   await context.clearCookies();
   await signIn(other, base, ada);
   await other.goto(`${base}/w`);
-  let isSent = false;
-  for (let left = 120; left > 0 && !isSent; left -= 1) {
-    isSent = (await onServer()).includes('for nobody else ');
-    await other.waitForTimeout(250);
-  }
+  const isSent = await reaches('for nobody else ');
   holds('it is sent when its person signs in again', isSent);
   await context.close();
 }
@@ -286,11 +291,7 @@ async function signOnAgain() {
   await page.waitForURL(`${base}/w/p/${ids.secret}`);
   await heading(page, 'Secret');
   await page.locator('.prose', { hasText: 'mit Anmeldung' }).waitFor();
-  let isSent = false;
-  for (let left = 120; left > 0 && !isSent; left -= 1) {
-    isSent = (await onServer()).includes('mit Anmeldung ');
-    await page.waitForTimeout(250);
-  }
+  const isSent = await reaches('mit Anmeldung ');
   holds('a single sign-on comes back to the page, and what was not sent is sent', isSent);
   await context.close();
 }

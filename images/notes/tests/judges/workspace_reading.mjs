@@ -1,6 +1,6 @@
 // Reads pages and makes new ones in Chromium, and prints a line for each scenario that holds.
 // Arguments: the address of a replica; people, a token and ids as JSON.
-import { accessible, hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
+import { accessible, apiOf, hasStore, holds, judge, newPage, signIn } from './chromium.mjs';
 
 const [base, given] = process.argv.slice(2);
 const { ada, bob, token, ...ids } = JSON.parse(given);
@@ -16,14 +16,7 @@ async function opened(who, id, more = {}) {
   return { context, page };
 }
 
-async function api(method, path, body) {
-  const answer = await fetch(`${base}/api/v1${path}`, {
-    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
+const api = apiOf(base, token);
 
 async function until(look, ms = 20_000) {
   const end = Date.now() + ms;

@@ -1,6 +1,6 @@
 // Tools of workspace_together.mjs: a browser, people in it, what the server has, and an address of two replicas.
 import { createServer, request } from 'node:http';
-import { accessible, browser, holds, judge, newPage, signIn, wrong } from './chromium.mjs';
+import { accessible, apiOf, browser, holds, judge, newPage, signIn, wrong } from './chromium.mjs';
 
 export const [first, second, given] = process.argv.slice(2);
 export const { ada, bob, token, ...pages } = JSON.parse(given);
@@ -35,14 +35,7 @@ export async function edit(page) {
   return text;
 }
 
-export async function api(method, path, body) {
-  const answer = await fetch(`${first}/api/v1${path}`, {
-    method, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
+export const api = apiOf(first, token);
 
 export const docOf = async (id) => (await api('GET', `/nodes/${id}/live`)).doc;
 export const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join(node.type === 'doc' ? '|' : '');

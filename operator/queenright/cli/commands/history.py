@@ -16,6 +16,7 @@ from queenright.cli.options import cluster_argument, json_option, manifests_opti
 from queenright.core.audit.chain import stamp
 from queenright.core.kinds.postgres_cluster.status.leader_history import Cause, causes
 from queenright.core.observed import Known, TimelineEnd, Unknown
+from queenright.core.postgres.wal import written
 
 COLUMNS = ("TL", "LSN", "Reason", "Timestamp", "New Leader", "Write gap", "Cause")
 
@@ -93,7 +94,7 @@ def show(
 def cells(change: TimelineEnd, cause: Cause) -> tuple[str, ...]:
     return (
         str(change.timeline),
-        lsn(change.location),
+        written(change.location),
         change.reason,
         stamp(change.at) if change.at else "",
         change.leader,
@@ -109,15 +110,10 @@ def gap_text(cause: Cause) -> str:
     return f"{cause.write_gap_ms} ms{lost}"
 
 
-def lsn(location: int) -> str:
-    """Return a location as PostgreSQL writes it: 0/3000148."""
-    return f"{location >> 32:X}/{location & 0xFFFFFFFF:X}"
-
-
 def change_json(change: TimelineEnd, cause: Cause) -> dict[str, object]:
     return {
         "tl": change.timeline,
-        "lsn": lsn(change.location),
+        "lsn": written(change.location),
         "reason": change.reason,
         "timestamp": stamp(change.at) if change.at else None,
         "new_leader": change.leader or None,

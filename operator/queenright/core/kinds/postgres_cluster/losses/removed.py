@@ -15,6 +15,7 @@ from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import RemovedWal
 from queenright.core.planning.plan import Hold
+from queenright.core.postgres.wal import written
 
 LASTS = timedelta(days=7)
 """The time for which the note is shown; the audit log keeps it."""
@@ -34,7 +35,7 @@ def removed_holds(state: ClusterState) -> Iterator[Hold]:
 
 
 def words(state: ClusterState, member: DesiredMember, removed: RemovedWal) -> str:
-    begin, leader = position(removed.begin), next_leader(state, removed)
+    begin, leader = written(removed.begin), next_leader(state, removed)
     rewind = f"member {member.name}: its rewind at {format_moment(removed.at)} removed"
     if removed.end is None or removed.commits is None:
         what = (
@@ -45,7 +46,7 @@ def words(state: ClusterState, member: DesiredMember, removed: RemovedWal) -> st
         commits = "1 commit" if removed.commits == 1 else f"{removed.commits} commits"
         what = (
             f"{removed.end - removed.begin} bytes of WAL with {commits} that {leader} never had "
-            f"(timeline {removed.timeline} from {begin} to {position(removed.end)}; commits of "
+            f"(timeline {removed.timeline} from {begin} to {written(removed.end)}; commits of "
             "PostgreSQL's own and of the canary count, too)"
         )
     return f"{rewind} {what}; {advice(state)}"
@@ -69,8 +70,3 @@ def advice(state: ClusterState) -> str:
     if state.replication.strict:
         return f"{waited}; nothing to do"
     return f"{waited}; replication: {{strict: true}} has them wait without a replica, too"
-
-
-def position(location: int) -> str:
-    """Return a position in bytes as PostgreSQL writes it."""
-    return f"{location >> 32:X}/{location & 0xFFFFFFFF:X}"
