@@ -1,20 +1,23 @@
 """Counts what a rewind removes: the WAL that this member alone has, and the transactions in it.
 
 After a failover by asynchronous replication a former leader has WAL that the next one never had.
-`pg_rewind` removes it, so it is read beside that program, between its word where the two went apart
-and the moment when it begins to change the directory. The counts are noted in Raft's directory,
-which no rewind and no copy touches, and Patroni's REST API shows them with the member's status.
+`pg_rewind` removes it, so it is read beside that program, from its word where the two went apart
+on. The counts are noted in Raft's directory, which no rewind and no copy touches, when the program
+begins to change the directory (it may be killed after that), and once more at its end where they
+were not known before. Patroni's REST API shows them with the member's status.
 
 Bytes alone would name a loss after each failover: the recovery of a former leader ends with a
 checkpoint of its own. So commits are counted, and a rewind that removes none is not noted.
-Invariant: nothing here delays or fails a rewind; what was not read in time is noted as unknown,
-never as less.
+Invariant: nothing here delays or fails a rewind; what was not read to the end of the WAL, which the
+rewind may have removed by then, is noted as unknown, never as less.
 """
 
 import json
 import os
 import re
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -58,10 +61,10 @@ class Removed:
     at: int
 
 
-def counted(data: Path, timeline: int, begin: int) -> tuple[int, int]:
+def counted(data: Path, kept: Path, timeline: int, begin: int) -> tuple[int, int]:
     """Return the end of a timeline's WAL, and the commits in it from a position on; UnknownEndError
-    where it has not been read as far as the control file says that it goes."""
-    control = read_control(run(CONTROL, str(data)))
+    where it has not been read as far as the control file, kept aside, says that it goes."""
+    control = read_control(run(CONTROL, str(kept)))
     if control.timeline != timeline:
         raise UnknownEndError(f"its data are on timeline {control.timeline}")
     said = statistics(data / "pg_wal", timeline, begin, control.segment_bytes, "--stats=record")
@@ -71,11 +74,20 @@ def counted(data: Path, timeline: int, begin: int) -> tuple[int, int]:
     return end, sum(int(number) for number in _COMMITS.findall(said))
 
 
+def kept_control(data: Path) -> Path:
+    """Copy the control file, which is emptied when the rewind begins, and return a directory that
+    has it where PostgreSQL's program looks for it."""
+    folder = Path(tempfile.mkdtemp(prefix="control-"))
+    (folder / "global").mkdir()
+    shutil.copyfile(data / "global/pg_control", folder / "global/pg_control")
+    return folder
+
+
 class Counting:
     """Counts beside a rewind, from the line on that says where the two went apart."""
 
     def __init__(
-        self, data: Path, count: Callable[[Path, int, int], tuple[int, int]] = counted
+        self, data: Path, count: Callable[[Path, Path, int, int], tuple[int, int]] = counted
     ) -> None:
         self._data, self._count = data, count
         self._apart: tuple[int, int] | None = None
@@ -86,18 +98,28 @@ class Counting:
         match = _APART.search(line)
         if match and self._apart is None:
             self._apart = int(match[2]), bytes_of(match[1])
-            threading.Thread(target=self._look, daemon=True).start()
+            try:
+                kept = kept_control(self._data)
+            except OSError as error:
+                self._warn(error)
+                return
+            threading.Thread(target=self._look, args=(kept, *self._apart), daemon=True).start()
 
-    def _look(self) -> None:
+    def _look(self, kept: Path, timeline: int, begin: int) -> None:
         try:
-            if self._apart is not None:
-                self._found = self._count(self._data, *self._apart)
+            self._found = self._count(self._data, kept, timeline, begin)
         except (UnknownEndError, OSError, ValueError) as error:
-            print(f"pg_rewind: what it removes is not counted: {error}", file=sys.stderr)
+            self._warn(error)
+        finally:
+            shutil.rmtree(kept, ignore_errors=True)
+
+    @staticmethod
+    def _warn(error: Exception) -> None:
+        print(f"pg_rewind: what it removes is not counted: {error}", file=sys.stderr)
 
     def end(self) -> Removed | None:
-        """Return what the program, which begins to change the directory, removes; None where the
-        two did not go apart, and where no commit is removed."""
+        """Return what the program removes, as far as it is known by now; None where the two did not
+        go apart, and where no commit is removed."""
         if self._apart is None or (self._found is not None and self._found[1] == 0):
             return None
         end, commits = self._found or (None, None)
@@ -105,12 +127,14 @@ class Counting:
         return Removed(*self._apart, end, commits, now)
 
 
-def note(raft: Path, removed: Removed | None) -> None:
-    """Note what a rewind removes, beside what former ones did; a failure is a warning."""
-    if removed is None:
+def note(raft: Path, removed: Removed | None, before: Removed | None = None) -> None:
+    """Note what a rewind removes, beside what former ones did and in the place of what was noted of
+    it ``before``; a failure is a warning."""
+    if removed == before:
         return
+    former = [one for one in noted(raft) if before is None or one != asdict(before)]
     try:
-        kept = [*noted(raft), asdict(removed)][-MOST:]
+        kept = [*former, *([asdict(removed)] if removed else [])][-MOST:]
         write_whole(raft / NOTE, json.dumps(kept).encode())
     except OSError as error:
         print(f"pg_rewind: what it removes is not noted: {error.strerror}", file=sys.stderr)

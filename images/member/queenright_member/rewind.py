@@ -138,16 +138,19 @@ def follow(lines: Iterable[str], data: Path) -> tuple[bool, bool]:
     """Pass the program's lines on; return whether it has begun to change the directory, and whether
     it lacks WAL."""
     has_begun = lacks_wal = False
-    counting = Counting(data)
+    counting, raft, removed = Counting(data), data.parent / "raft", None
     for line in without_progress(lines):
         counting.hear(line)
         if BEGINS in line and not has_begun:
             has_begun = True
             empty_control_file(data)
-            note_removed(data.parent / "raft", counting.end())
+            removed = counting.end()
+            note_removed(raft, removed)
         lacks_wal = lacks_wal or bool(_LACKS_WAL.search(line))
         sys.stderr.write(line)
     sys.stderr.flush()
+    if removed is not None and removed.commits is None:
+        note_removed(raft, counting.end(), removed)
     return has_begun, lacks_wal
 
 

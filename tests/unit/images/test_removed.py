@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from images.member.queenright_member.removed import (
     noted,
     show_removed,
 )
+from images.member.queenright_member.rewind import follow
 from images.member.queenright_member.wal_files import UnknownEndError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,6 +65,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with WAL of two timelines, and programs that read it."""
     wal = tmp_path / "data/pg_wal"
     wal.mkdir(parents=True)
+    (tmp_path / "data/global").mkdir()
+    (tmp_path / "data/global/pg_control").write_bytes(b"x" * 8192)
     for name in ("3" * 24, f"{4:08X}{0:08X}{3:08X}", f"{4:08X}{0:08X}{4:08X}"):
         (wal / name).touch()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -73,7 +76,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_commits_are_counted_to_the_end_of_the_timeline(data: Path) -> None:
-    assert counted(data, 4, 0x3000000) == (0x30020B0, 4)
+    assert counted(data, data, 4, 0x3000000) == (0x30020B0, 4)
     asked = (data.parent / "bin/asked").read_text().split()
     assert asked[-2:] == ["000000040000000000000003", "000000040000000000000004"]
     assert asked[asked.index("-s") + 1] == "0/3000000"
@@ -94,7 +97,7 @@ def test_what_is_not_read_to_its_end_is_not_counted(
     program(data.parent / "bin", "pg_controldata", CONTROL.format(timeline=timeline))
     program(data.parent / "bin", "pg_waldump", STATISTICS.format(end=end))
     with pytest.raises(UnknownEndError):
-        counted(data, 4, begin)
+        counted(data, data, 4, begin)
 
 
 def after(counting: Counting, line: str, until: str) -> Removed | None:
@@ -119,9 +122,10 @@ def after(counting: Counting, line: str, until: str) -> Removed | None:
     ids=["commits", "none but a checkpoint", "not readable", "not apart"],
 )
 def test_what_a_rewind_removes_is_known_when_it_begins(
-    tmp_path: Path, line: str, commits: int | None, found: tuple[int | None, ...] | None
+    data: Path, tmp_path: Path, line: str, commits: int | None, found: tuple[int | None, ...] | None
 ) -> None:
-    def count(_: Path, timeline: int, begin: int) -> tuple[int, int]:
+    def count(_: Path, kept: Path, timeline: int, begin: int) -> tuple[int, int]:
+        assert (kept / "global/pg_control").read_bytes() == b"x" * 8192
         assert (timeline, begin) == (4, 0x3000000)
         (tmp_path / "counted").touch()
         if commits is None:
@@ -129,12 +133,12 @@ def test_what_a_rewind_removes_is_known_when_it_begins(
         return 0x3002060, commits
 
     until = str(tmp_path / "counted") if line == APART else ""
-    removed = after(Counting(tmp_path, count), line, until)
+    removed = after(Counting(data, count), line, until)
     told = removed and (removed.timeline, removed.begin, removed.end, removed.commits)
     assert told == found
 
 
-def test_a_count_that_takes_longer_does_not_delay_the_rewind(tmp_path: Path) -> None:
+def test_a_count_that_takes_longer_does_not_delay_the_rewind(data: Path) -> None:
     over = threading.Event()
 
     def count(*_: object) -> tuple[int, int]:
@@ -142,11 +146,51 @@ def test_a_count_that_takes_longer_does_not_delay_the_rewind(tmp_path: Path) -> 
         return 0x3002060, 3
 
     began = time.monotonic()
-    removed = after(Counting(tmp_path, count), APART, "")
+    removed = after(Counting(data, count), APART, "")
     over.set()
     assert time.monotonic() - began < 20
     assert removed is not None
     assert (removed.end, removed.commits) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("end", "commits", "found"),
+    [
+        ("0/30020B0", 3, [(0x30020B0, 4)]),
+        ("0/30020B0", 0, []),
+        ("0/3001000", 3, [(None, None)]),
+    ],
+    ids=["commits", "none but a checkpoint", "cut off by the rewind"],
+)
+def test_a_count_that_ends_during_the_rewind_is_noted_at_its_end(
+    data: Path, end: str, commits: int, found: list[tuple[int | None, int | None]]
+) -> None:
+    raft, said = data.parent / "raft", STATISTICS.format(end=end)
+    raft.mkdir()
+    if not commits:
+        said = "".join(line for line in said.splitlines(True) if "COMMIT" not in line)
+    program(data.parent / "bin", "pg_waldump", said)
+    waldump = data.parent / "bin/pg_waldump"
+    waits = f"while [ ! -e {data.parent}/go ]; do sleep 0.05; done\n"
+    waldump.write_text(waldump.read_text().replace("cat ", waits + "cat "))
+    note(raft, Removed(2, 1, 2, 3, 4))
+
+    def lines() -> Iterator[str]:
+        yield APART
+        yield "pg_rewind: need to copy 1 MB (total source directory size is 2 MB)\n"
+        assert not (data / "global/pg_control").read_bytes().strip(b"\0")
+        first, second = noted(raft)
+        assert (first["commits"], second["commits"]) == (3, None)
+        (data.parent / "go").touch()
+        deadline = time.monotonic() + 20
+        while any("_look" in one.name for one in threading.enumerate()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    assert follow(lines(), data) == (True, False)
+    former, *later = noted(raft)
+    assert former["timeline"] == 2
+    assert [(one["end"], one["commits"]) for one in later] == found
 
 
 def test_the_last_rewinds_are_noted_and_nothing_fails_for_a_note(

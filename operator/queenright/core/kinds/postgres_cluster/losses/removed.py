@@ -1,6 +1,6 @@
 """A note of the commits that a failover lost: what a former leader's rewind has removed.
 
-Decides from the word of the member itself, which counts them before the rewind begins. Nothing is
+Decides from the word of the member itself, which counts them beside the rewind. Nothing is
 derived from positions: the recovery of a former leader ends with WAL of its own, and the rewind may
 be over before the member is seen. Invariant: nothing waits for the note, which ends by time.
 """
@@ -40,7 +40,7 @@ def words(state: ClusterState, member: DesiredMember, removed: RemovedWal) -> st
     if removed.end is None or removed.commits is None:
         what = (
             f"WAL that {leader} never had (timeline {removed.timeline} from {begin} on; its "
-            "commits could not be counted before the rewind began, so their number is not known)"
+            "commits could not be counted while the rewind ran, so their number is not known)"
         )
     else:
         commits = "1 commit" if removed.commits == 1 else f"{removed.commits} commits"
