@@ -2,7 +2,7 @@
 
 `make test` names its commit's content in `QUEENRIGHT_SHARE`; without that variable, as in
 `make notes-test`, every test runs. The third is chosen by that text alone: the same commit
-has the same one, whoever runs it. What judges the main things that people do is no part of this.
+has the same one on every machine. What judges the main things that people do is no part of this.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def read(client: Client, home: str, shown: dict[str, set[int]]) -> None:
     client.ok("POST", "/api/v1/tokens", {"name": MINE, "scopes": ["read", "write", "admin"]}, 201)
     for template, path in (
         ("home.html", "/"), ("space.html", f"/spaces/{home}"), ("page.html", f"/p/{top}"),
-        ("page.html", f"/p/{one}"), ("edit.html", f"/p/{top}/edit"),
+        ("page.html", f"/p/{one}"), ("first.html", f"/w/p/{top}"), ("edit.html", f"/p/{top}/edit"),
         ("pages.html", f"/p/{top}/pages"), ("backlinks.html", f"/p/{top}/backlinks"),
         ("backlinks.html", f"/p/{one}/backlinks"), ("move.html", f"/p/{one}/move"),
         ("move.html", f"/p/{one}/move?below={top}"), ("trash.html", f"/spaces/{home}/trash"),

@@ -80,7 +80,7 @@ def test_a_view_takes_two_statements(counted: tuple[Client, Callable[[str], int]
         assert expected in text
     assert count(f"/p/{made}") == MOST_STATEMENTS == count(f"/api/v1/nodes/{made}")
     assert count(f"/p/{made}/pages") == MOST_STATEMENTS
-    # the workspace's first view has the document that the API would be asked for
+    # the workspace's first view has the document that the API gives
     assert "words" in client.get(f"/w/p/{made}").text
     assert count(f"/w/p/{made}") == MOST_STATEMENTS
 

@@ -19,7 +19,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "get_markdown": ("app/commands.ts", "/markdown`"),
     "post_node": ("screens/asked/new_page.tsx", '"POST", `/api/v1/spaces/${space}/nodes`'),
     "get_tree": ("app/store.ts", "/tree`"),
-    "move_node": ("screens/beside/move.tsx", "/move`"),
+    "move_node": ("screens/beside/tree_acts.ts", "/move`"),
     "delete_node": ("screens/around/trash.tsx", "?forever=true`"),
     "restore_node": ("screens/around/trash.tsx", "/restore`"),
     "get_trash": ("screens/around/trash.tsx", "/trash`"),

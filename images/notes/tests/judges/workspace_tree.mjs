@@ -63,7 +63,7 @@ async function mouse() {
   await said(page, '“Date” is not moved: The server is not reached.');
   const places = await page.getByRole('treeitem').allInnerTexts();
   await context.setOffline(false);
-  holds('without a connection a page goes back to its place, which is said', places.join(' ') === 'Cherry Banana Apple Date');
+  holds('without a connection a page goes back to its place, and a notice says so', places.join(' ') === 'Cherry Banana Apple Date');
   holds('and nothing is moved', await order() === 'Cherry(Banana) Apple Date');
   await context.close();
 }

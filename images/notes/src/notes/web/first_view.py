@@ -38,7 +38,9 @@ MOST_BYTES: Final = 128 * 1024
 PATIENCE_S: Final = 2.0
 _ROOT: Final = '<html lang="en">'
 _TITLE: Final = "<title>Notes</title>"
+_DESCRIPTION: Final = "The workspace of your team"
 _PLACE: Final = '<div id="app"></div>'
+_NO_SCRIPT: Final = re.compile(r"<noscript>.*?</noscript>", re.DOTALL)
 # Only the writer of HTML makes tags: a document's own text has no unescaped "<".
 _PAGE_LINK: Final = re.compile(r'<a href="(?=/p/[0-9a-f-]{36}["#?])')
 
@@ -113,12 +115,19 @@ def _in_script(node: api.Node) -> Markup:
 
 def _in_shell(shell: str, language: str, node: api.Node, text: str) -> str:
     """The shell with a page's text, title and language; without scripts it leads to `/p/…`."""
-    root = f'<html lang="{language}"{Spoken(language).direction}>'
-    title = (
-        f"<title>{escape(node.title)}</title>\n"
-        f'<noscript><meta http-equiv="refresh" content="0; url=/p/{node.id}"></noscript>'
-    )
+    spoken = Spoken(language)
+    root = f'<html lang="{language}"{spoken.direction}>'
+    refresh = f'<noscript><meta http-equiv="refresh" content="0; url=/p/{node.id}"></noscript>'
+    plain = f'<a href="/p/{node.id}">{escape(spoken("The plain page"))}</a>'
+    shell = _NO_SCRIPT.sub(f"<noscript>{plain}</noscript>", shell, count=1)
     # The text comes last: no words of it are taken for a place of the shell.
-    for place, content in ((_ROOT, root), (_TITLE, title), (_PLACE, f'<div id="app">{text}</div>')):
+    for place, content in (
+        (_ROOT, root),
+        (_DESCRIPTION, escape(spoken(_DESCRIPTION))),
+        (_TITLE, f"<title>{escape(node.title)}</title>\n{refresh}"),
+        (_PLACE, f'<div id="app">{text}</div>'),
+    ):
+        if place not in shell:
+            raise ValueError(f"the shell has no {place}")
         shell = shell.replace(place, content, 1)
     return shell

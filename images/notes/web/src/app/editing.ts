@@ -33,9 +33,9 @@ export function followNoMore(page: string): void {
 export const followerOf = (page: string): Follower | undefined =>
   follower?.page === page ? follower : undefined;
 
-let onLost = (): void => undefined;
-/** Sets what happens when the server has lost edits that it had told of. */
-export const whenLost = (act: () => void): void => {
-  onLost = act;
+let onUnsent = async (): Promise<void> => undefined;
+/** Sets what sends the edits that the server has not: it has lost them, or nobody was signed in. */
+export const whenUnsent = (act: () => Promise<void>): void => {
+  onUnsent = act;
 };
-export const lostEdits = (): void => onLost();
+export const sendUnsent = (): Promise<void> => onUnsent();

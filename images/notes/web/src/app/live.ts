@@ -7,12 +7,12 @@ import { doubtsOf, noteUnsent, rememberedOf, unsentPages } from "../sync/drafts"
 import { keptRequests } from "../sync/kept_requests";
 import { removePage } from "../sync/offline";
 import { hearOfComments } from "./comments";
-import { editing, whenLost } from "./editing";
+import { editing, whenUnsent } from "./editing";
 import { firstView } from "./first_view";
 import { hearOf, live } from "./presence";
 import { route } from "./router";
 import { pageOf } from "./routes";
-import { here, hide, refresh } from "./session";
+import { hide, refresh } from "./session";
 import { pauseOf } from "./steady";
 import { isOnline, me, notice, opened, openPage, phase, readLists, readTree, trees } from "./store";
 import { readUnread } from "./told";
@@ -155,7 +155,7 @@ export function startLive(): void {
     if (message.data === TYPED) forgetTyped();
   };
   listenForAnother(() => later("all"));
-  whenLost(() => void sendDrafts().catch(() => undefined));
+  whenUnsent(sendLeft);
 }
 
 /** When the server came back last, and when it may come back at the earliest. */
@@ -196,5 +196,3 @@ function retry(pause: number): void {
     pause * (0.5 + Math.random()),
   );
 }
-
-export const signInPath = (): string => `/login?return_to=${encodeURIComponent(here())}`;

@@ -9,7 +9,6 @@ import { HomeScreen, SpaceScreen } from "../screens/home";
 import { Lazy } from "../screens/lazy";
 import { Message } from "../screens/message";
 import { PageScreen } from "../screens/page";
-import { SearchScreen } from "../screens/search";
 import { Sidebar } from "../screens/sidebar";
 import { TopBar, Unsent } from "../screens/topbar";
 import { hasLost } from "./comments";
@@ -17,13 +16,13 @@ import { dialog } from "./commands";
 import { onKey } from "./keys";
 import { isDrawerOpen, isNarrow } from "./layout";
 import { Notice } from "./dialogs";
-import { reached, sendLeft, signInPath, startLive } from "./live";
+import { reached, sendLeft, startLive } from "./live";
 import { Palette } from "./palette";
 import { preferences, startPreferences } from "./preferences";
 import { startPresence } from "./presence";
 import { route, startRouter, visit } from "./router";
 import { historyPath, importPath } from "./routes";
-import { endSignIn, question, refresh, start } from "./session";
+import { endSignIn, question, refresh, signInPath, start, whenExpired } from "./session";
 import { phase } from "./store";
 import { hasUpdate, startUpdates, useUpdate } from "./updates";
 import { words } from "./words";
@@ -41,6 +40,7 @@ const PARTS = {
   export: () => import("../screens/transfer/export"),
   jobs: () => import("../screens/transfer/jobs"),
   notifications: () => import("../screens/told/list"),
+  search: () => import("../screens/search"),
   setup: () => import("../screens/setup/setup"),
   settings: () => import("../screens/settings"),
 };
@@ -57,7 +57,14 @@ function Screen() {
       return <SpaceScreen key={shown.id} id={shown.id} />;
     case "search":
       // A further visit is another search; what one types at this one is none.
-      return <SearchScreen key={visit.value.number} query={shown.query} space={shown.space} />;
+      return (
+        <Lazy
+          key={visit.value.number}
+          open={PARTS.search}
+          query={shown.query}
+          space={shown.space}
+        />
+      );
     case "settings":
       return <Lazy open={PARTS.settings} />;
     case "share":
@@ -222,6 +229,7 @@ startLive();
 startPresence();
 addEventListener("keydown", onKey);
 const root = document.getElementById("app");
+whenExpired(() => import("../screens/asked/sign_in").then((part) => part.ask()));
 const first = route.value;
 const drawn = effect(() => {
   // What the server has drawn of the page stays until the same is drawn in its place.

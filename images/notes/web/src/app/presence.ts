@@ -11,7 +11,7 @@ import { isCurrent, load } from "../api/signed_in";
 import type { Edits, LiveEvent, LiveView, Person, Presence } from "../api/types";
 import type { Doc } from "../doc/types";
 import type { EditLog } from "../sync/edit_log";
-import { editing, followerOf, lostEdits } from "./editing";
+import { editing, followerOf, sendUnsent } from "./editing";
 import { isOnline, me, opened, openPage, phase } from "./store";
 
 const REPORT_MS = 12_000;
@@ -68,7 +68,7 @@ async function report(id: string): Promise<void> {
   } catch (error) {
     const isLost = error instanceof ApiError && [403, 404].includes(error.status);
     if (!isLost || id !== page || !isSame()) return;
-    lostEdits();
+    void sendUnsent();
     void openPage(id);
   }
 }
@@ -124,7 +124,7 @@ async function withMissed(id: string, held: EditLog): Promise<EditLog | undefine
       if (error instanceof ApiError && error.status === 410) return undefined;
       throw error;
     }
-    if (!found.is_known) lostEdits();
+    if (!found.is_known) void sendUnsent();
     if (!found.is_known || !held.take(found.edits)) return undefined;
     if (held.seq >= found.seq || !found.edits.length) return held;
   }

@@ -169,11 +169,16 @@ async function signInFirst(hasExpired: boolean): Promise<void> {
     return;
   }
   await endSignIn(hasExpired);
-  if (!wasReady) location.assign(`/login?return_to=${encodeURIComponent(here())}`);
+  if (!wasReady) location.assign(signInPath());
 }
 
 /** The question over the page after a sign-in has expired, fetched for that. */
 export const question = signal<FunctionComponent>();
+let ask = hide;
+/** Sets what asks it. */
+export const whenExpired = (act: () => Promise<void>): void => {
+  ask = act;
+};
 
 /**
  * Asks the person whose sign-in has expired, over the page that they see, to sign in again. Of a sign-in that was ended,
@@ -182,10 +187,11 @@ export const question = signal<FunctionComponent>();
 export async function endSignIn(hasExpired: boolean): Promise<void> {
   const isAsked = hasExpired && phase.value === "ready" && me.value?.events_since;
   if (!isAsked || isAnother(userId())) await hide();
-  else await import("../screens/asked/sign_in").then((part) => part.ask()).catch(hide);
+  else await ask().catch(hide);
 }
 
 export const here = (): string => location.pathname + location.search;
+export const signInPath = (): string => `/login?return_to=${encodeURIComponent(here())}`;
 
 /** Hides what is shown and stored until the same user signs in again; removes nothing. */
 export async function hide(): Promise<void> {

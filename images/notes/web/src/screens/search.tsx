@@ -8,7 +8,7 @@ import { pagePath, searchPath } from "../app/routes";
 import { spaces } from "../app/store";
 import { words } from "../app/words";
 
-export function SearchScreen(given: { query: string; space: string }) {
+export function Screen(given: { query: string; space: string }) {
   const w = words.value;
   const [typed, setTyped] = useState(given.query);
   const [chosen, setSpace] = useState(given.space);

@@ -135,4 +135,5 @@ WORDS: Final = {
     "No tour": "Kein Rundgang",
     # The installed application.
     "The workspace of your team": "Der Arbeitsbereich Ihres Teams",
+    "The plain page": "Die einfache Seite",
 }

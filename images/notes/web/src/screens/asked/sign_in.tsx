@@ -6,8 +6,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { request, UnreachableError } from "../../api/client";
 import { userOfBrowser } from "../../api/signed_in";
 import type { Me } from "../../api/types";
-import { sendLeft, signInPath } from "../../app/live";
-import { here, hide, question, refresh } from "../../app/session";
+import { sendUnsent } from "../../app/editing";
+import { here, hide, question, refresh, signInPath } from "../../app/session";
 import { me, notice, site, userId } from "../../app/store";
 import { words } from "../../app/words";
 import { endSession, session } from "../../sync/database";
@@ -102,7 +102,7 @@ function Password({ email, id }: { email: string; id: string }) {
       if (found.id !== id) await leave();
       else await refresh();
       if (found.id === userId() && !question.value) notice.value = a.signedInAgain;
-      await sendLeft();
+      await sendUnsent();
     } catch (error) {
       const isAway = error instanceof UnreachableError;
       setProblem(isAway ? w.notReached : error instanceof Error ? error.message : String(error));
