@@ -115,14 +115,16 @@ def test_it_is_archived_listed_and_proven_and_outlives_its_service_and_its_nodes
         writer.wait_for_a_write()
 
         lab.node(NODE).power_cut()
-        writer.wait_for_a_write()
-        name = switched(lab)
-        words = "does not run, so that nothing is archived"
-        eventually(lambda: words in operator.command("status").stdout, "the line in status", 60)
-        assert not is_archived(lab, name)
-        said = operator.command("status").stdout
-        writer.wait_for_a_write()
-        lab.node(NODE).start()
+        try:
+            writer.wait_for_a_write()
+            name = switched(lab)
+            words = "does not run, so that nothing is archived"
+            eventually(lambda: words in operator.command("status").stdout, "the line", 150)
+            assert not is_archived(lab, name)
+            said = operator.command("status").stdout
+            writer.wait_for_a_write()
+        finally:
+            lab.node(NODE).start()
         eventually(lambda: is_archived(lab, name), "the archive after the power cut", 150)
         writer.wait_for_a_write()
     print(said)
