@@ -7,9 +7,10 @@ written, and what can't be told is told as unknown, never as less.
 """
 
 import hashlib
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,23 +104,29 @@ def begin_of(wal: Path, timeline: int) -> int:
 def told(data: Path) -> Mapping[str, object]:
     """The end as a member tells it: its fields, or ``why`` it is not known."""
     try:
-        end = end_of(data)
+        return fields_of(end_of(data))
     except (UnknownEndError, OSError) as error:
         return {"why": str(error)}
-    fields = ("system", "timeline", "location", "history")
-    return {name: getattr(end, name) for name in fields}
 
 
-def main(root: Path = Path("/")) -> None:
+def fields_of(end: DataEnd) -> Mapping[str, object]:
+    return {name: getattr(end, name) for name in ("system", "timeline", "location", "history")}
+
+
+def main(root: Path = Path("/"), arguments: Sequence[str] = ()) -> None:
     """Print where the data of the member end whose volume is mounted here, for a person who
-    compares members; exit with 1 where that can't be told. A position while PostgreSQL runs on
-    them is that of a moment ago."""
+    compares members, or as one line of JSON (``--json``) for the operator's command; exit with 1
+    where that can't be told. A position while PostgreSQL runs on them is that of a moment ago."""
+    if [*arguments] not in ([], ["--json"]):
+        sys.exit("usage: data-end [--json]")
     try:
         end = end_of(Paths.under(root).data)
     except (UnknownEndError, OSError) as error:
         print(f"not known: {error}")
         sys.exit(1)
-    if end.timeline:
+    if arguments:
+        print(json.dumps(fields_of(end)))
+    elif end.timeline:
         at = f"{end.location} ({written(end.location)})"
         print(f"timeline {end.timeline}, WAL position {at}, database {end.system}")
     else:

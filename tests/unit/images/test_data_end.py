@@ -59,3 +59,26 @@ def test_a_volume_that_is_not_mounted_is_not_known(
     with pytest.raises(SystemExit):
         printed(tmp_path, capsys)
     assert capsys.readouterr().out.startswith("not known: ")
+
+
+def test_for_a_program_the_end_is_one_line_of_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_end, "end_of", lambda _: DataEnd("7123", 2, 5, "ab12"))
+    data_end.main(tmp_path, ["--json"])
+    said = capsys.readouterr().out
+    assert said == '{"system": "7123", "timeline": 2, "location": 5, "history": "ab12"}\n'
+
+
+def test_for_a_program_too_what_is_not_known_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        data_end.main(tmp_path, ["--json"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().out.startswith("not known: ")
+
+
+def test_an_argument_that_it_does_not_know_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="usage"):
+        data_end.main(tmp_path, ["--jsn"])
