@@ -22,6 +22,7 @@ from queenright.settings import PollIntervals
 from tests.fakes.base_backups import BaseBackups, is_backup_list, is_base_backup
 from tests.fakes.copy_lines import copy_lines
 from tests.fakes.data_damage import DataDamage
+from tests.fakes.data_ends import DataEndJobs, is_data_end
 from tests.fakes.drills import Drills, is_drill
 from tests.fakes.fake_archiving import FakeArchiving, ModelledArchives
 from tests.fakes.fake_catalogs import FakeCatalogs, ModelledServers
@@ -78,6 +79,7 @@ class World(DataDamage):
     archives: ModelledArchives = field(init=False)
     base_backups: BaseBackups = field(init=False)
     drills: Drills = field(init=False)
+    data_ends: DataEndJobs = field(init=False)
     archiving: FakeArchiving = field(init=False)
     readiness: FakeReadiness = field(init=False)
     manifests: FakeManifests = field(init=False)
@@ -128,8 +130,9 @@ class World(DataDamage):
             random.Random(f"base backups {self.seed}"),
         )
         self.drills = Drills(self.base_backups)
-        self.orchestrator.works_s = self.drills.works_s
-        self.orchestrator.exit_code = self.drills.exit_code
+        self.data_ends = DataEndJobs(self.drills)
+        self.orchestrator.works_s = self.data_ends.works_s
+        self.orchestrator.exit_code = self.data_ends.exit_code
         self.swarm.job_output = self.said_by
         self.swarm.gives_logs = self.reach.gives_logs
         self.archiving = FakeArchiving(self.archives.find, lambda: self.now_s)
@@ -179,6 +182,8 @@ class World(DataDamage):
             return "" if len(service.secrets) >= needed else "a secret is missing"
         if is_drill(service):
             return self.drills.why_not_start(service)
+        if is_data_end(service):
+            return self.data_ends.why_not_start(service)
         if is_base_backup(service) or is_backup_list(service):
             return self.base_backups.why_not_start(service)
         return self._why_not_serve(service, reference)

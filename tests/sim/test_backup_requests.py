@@ -1,4 +1,4 @@
-"""Base backups that a person asks for: made once, whatever ends in between; lists left behind."""
+"""Base backups that a person asks for: made once, whatever ends in between; jobs left behind."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from queenright.core.kinds.postgres_cluster.backup.request import REQUEST_LABEL, with_backup_request
 from queenright.core.kinds.postgres_cluster.desired.base_backup import BackupPlan, list_job
+from queenright.core.kinds.postgres_cluster.desired.data_end import data_end_job
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.ruleset import RULESET, Ruleset
 from tests.fakes.virtual_loop import run_virtual
@@ -21,7 +22,8 @@ from tests.sim.test_base_backups import JOB, REPOSITORY, Scene, scheduled
 from tests.support.builders import FILE, NODE_OF, manifest
 
 UNSCHEDULED = manifest(backup=f"{{{REPOSITORY}, retention: {{count: 3}}}}")
-LIST_JOB = "main_backup_list"
+LIST_JOB, DATA_END_JOB = "main_backup_list", "main_data-end_member-2"
+LEFT = (LIST_JOB, DATA_END_JOB)
 
 
 def ask(scene: Scene) -> datetime:
@@ -81,10 +83,16 @@ async def history(seed: int) -> Scene:
 
 
 def left_beside(scene: Scene) -> None:
-    """Create the job of a command that is killed at once."""
+    """Create the jobs of commands that are killed at once."""
     store, live = scene.world.store, scene.world.service("main_member-2")
-    if store.service_named(LIST_JOB) is None:
-        store.create_service(list_job(BackupPlan(None, "replica"), "main", live.value))
+    node = store.node_named(NODE_OF["member-2"])
+    jobs = (
+        list_job(BackupPlan(None, "replica"), "main", live.value),
+        data_end_job("main", "member-2", live.value, node.id),
+    )
+    for job in jobs:
+        if store.service_named(job.name) is None:
+            store.create_service(job)
 
 
 @pytest.mark.slow
@@ -96,7 +104,7 @@ def test_every_request_is_answered_or_gone_and_nothing_is_left(seed: int) -> Non
     assert scene.world.base_backups.at_once <= 1
     assert not is_open(scene)
     assert scene.world.store.service_named(JOB) is None
-    assert scene.world.store.service_named(LIST_JOB) is None
+    assert not any(map(scene.world.store.service_named, LEFT))
 
 
 async def killed_in_between() -> Scene:
@@ -132,19 +140,19 @@ def test_a_request_beside_a_running_backup_waits_for_its_end() -> None:
     assert (len(scene.made), is_open(scene)) == (2, False)
 
 
-async def left_list() -> list[bool]:
+async def left_jobs() -> list[list[bool]]:
     scene = await Scene().begin(UNSCHEDULED)
     left_beside(scene)
     found = []
     for wait_s in (300, 400):
         await anyio.sleep(wait_s)
-        found.append(scene.world.store.service_named(LIST_JOB) is not None)
+        found.append([scene.world.store.service_named(name) is not None for name in LEFT])
     assert scene.invariants.violations == []
     return found
 
 
-def test_a_list_that_a_killed_command_left_is_removed_and_no_other() -> None:
-    assert run_virtual(left_list) == [True, False]
+def test_a_job_that_a_killed_command_left_is_removed_and_no_other() -> None:
+    assert run_virtual(left_jobs) == [[True, True], [False, False]]
 
 
 class Deaf(ClusterState):

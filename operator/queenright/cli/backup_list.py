@@ -6,9 +6,10 @@ from functools import partial
 
 from queenright.cli.cluster_session import Session
 from queenright.cli.exit_codes import CommandError
-from queenright.cli.repository_job import Question, answer_of
+from queenright.cli.one_time_job import Question
+from queenright.cli.repository_job import SILENCE, answer_of, lacking
 from queenright.core.kinds.postgres_cluster.backup.listing import StoredBackup, read_list
-from queenright.core.kinds.postgres_cluster.desired.base_backup import list_job
+from queenright.core.kinds.postgres_cluster.desired.base_backup import LIST_PROGRAM, list_job
 
 LIST = Question(
     what="the repository's list was not read",
@@ -16,6 +17,8 @@ LIST = Question(
     read=read_list,
     prefix="backup-list: got no answer: ",
     lasts_s=120.0,
+    silence=SILENCE,
+    lacking=lacking(LIST_PROGRAM),
 )
 
 

@@ -53,6 +53,10 @@ COMMANDS = {
         "history:history",
         "Show the changes of leader, with their causes.",
     ),
+    "data-end": (
+        "data_end:data_end",
+        "Show where each member's data end.",
+    ),
     "backup": (
         "backup:backup",
         "List the base backups, show one, or ask for one.",

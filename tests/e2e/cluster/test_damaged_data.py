@@ -6,6 +6,7 @@ the hold; Raft's files, which the other members have, come back by themselves.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from tests.e2e.swarm_facts import (
     is_whole,
     leader_node,
     patroni,
+    service,
 )
 from tests.e2e.writer import Writer
 from tests.lab.lab import Lab
@@ -107,6 +109,20 @@ def obey(deployment: Deployment, node: str, hold: str) -> None:
     eventually(lambda: membership.is_whole(lab, NODES), "a whole cluster", 180)
 
 
+def why_unknown(deployment: Deployment, node: str) -> str:
+    """Return what ``queenright data-end`` says of a damaged member, by a job on its node, beside
+    the others, which say themselves where their data end."""
+    found = deployment.operator.command("data-end", "--json")
+    print(found.stdout, found.stderr)
+    assert found.returncode == 1, "its end is not known"
+    ends = {row["member"]: row for row in json.loads(found.stdout)["members"]}
+    damaged = ends.pop(MEMBERS[node])
+    assert {row["source"] for row in ends.values()} == {"member"}
+    assert not service(deployment.lab, f"main_data-end_{MEMBERS[node]}")
+    assert damaged["location"] is None
+    return str(damaged["why"])
+
+
 def copies(deployment: Deployment, since: int) -> list[str]:
     return [key for key in deployment.operator.done(since) if key.startswith("reinitialize")]
 
@@ -118,6 +134,7 @@ def test_a_replicas_damaged_control_file_is_named(settled: Deployment, script: s
     damage(lab, node, lambda: shell(script, volume(lab, node)))
     hold = hold_of(settled, node, "damaged global/pg_control")
     assert f" reinit main {MEMBERS[node]}" in hold
+    assert why_unknown(settled, node) == "its data directory is damaged (damaged-control-file)"
     time.sleep(10)
     assert copies(settled, since) == [], "its data stay until a person chooses"
     obey(settled, node, hold)

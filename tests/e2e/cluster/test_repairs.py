@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import psycopg
@@ -95,6 +96,31 @@ def test_a_member_scaled_to_nothing_comes_back(settled: Deployment) -> None:
         lambda: outcomes(settled, f"adjust-service/{name}", since), "the repair", 10
     )
     assert service(settled.lab, name)["Spec"]["Mode"]["Replicated"]["Replicas"] == 1
+    well_again(settled)
+
+
+def test_the_data_of_a_member_scaled_to_nothing_are_read_on_its_node(settled: Deployment) -> None:
+    """The command needs no operator, which would bring the member back."""
+    lab, operator, node = settled.lab, settled.operator, replica_node(settled)
+    name = MEMBERS[node]
+    since = len(operator.audit("outcome"))
+    operator.stop()
+    try:
+        lab.manager.docker("service", "scale", "-d", f"{name}=0")
+        eventually(lambda: container_of(lab.node(node), name) == "", "the member to stop", 60)
+        found = operator.command("data-end", "--json")
+    finally:
+        operator.start()
+    print(found.stdout, found.stderr)
+    assert found.returncode == 0
+    told = json.loads(found.stdout)
+    ends = {f"main_{row['member']}": row for row in told["members"]}
+    assert ends[name]["source"] == "volume"
+    assert {row["timeline"] for row in ends.values()} == {ends[name]["timeline"]}
+    assert ends[name]["behind_bytes"] is not None
+    assert MEMBERS[leader_node(lab)].removeprefix("main_") in told["furthest"]
+    assert not service(lab, f"main_data-end_{name.removeprefix('main_')}")
+    operator.wait_for(lambda: outcomes(settled, f"adjust-service/{name}", since), "the repair", 30)
     well_again(settled)
 
 

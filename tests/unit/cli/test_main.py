@@ -26,7 +26,7 @@ def test_version_and_help(tmp_path: Path) -> None:
     "command",
     ["run", "plan", "status", "validate", "render", "schema", "audit verify", "audit show",
      "completion", "version", "list", "switchover", "failover", "pause", "resume", "history",
-     "edit-config", "restart", "explain"],
+     "edit-config", "restart", "explain", "data-end"],
 )  # fmt: skip
 def test_every_command_helps_with_an_example(tmp_path: Path, command: str) -> None:
     found = start(tmp_path, *command.split(), "--help")
@@ -89,6 +89,7 @@ ACTING = [
     ("pause",),
     ("resume", "main"),
     ("history",),
+    ("data-end",),
     ("edit-config", "--set", "ttl=20"),
     ("restart", "member-2"),
 ]

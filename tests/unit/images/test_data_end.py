@@ -9,6 +9,8 @@ import pytest
 from images.member.queenright_member import data_end
 from images.member.queenright_member.data_end import DataEnd, UnknownEndError
 from images.member.queenright_member.inputs import Paths
+from queenright.core.kinds.postgres_cluster.losses.data_ends import DataEnd as ReadEnd
+from queenright.core.kinds.postgres_cluster.losses.data_ends import read_end
 
 
 def printed(root: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -68,6 +70,7 @@ def test_for_a_program_the_end_is_one_line_of_json(
     data_end.main(tmp_path, ["--json"])
     said = capsys.readouterr().out
     assert said == '{"system": "7123", "timeline": 2, "location": 5, "history": "ab12"}\n'
+    assert read_end(said) == ReadEnd(2, 5, "7123", "ab12")
 
 
 def test_for_a_program_too_what_is_not_known_is_a_failure(

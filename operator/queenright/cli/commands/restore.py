@@ -12,9 +12,11 @@ import click
 from queenright.cli.backup_requests import LOOK_AGAIN_S, ROUNDS, is_written
 from queenright.cli.cluster_session import ClusterAtHand, Session, on_cluster
 from queenright.cli.exit_codes import OK, USAGE, CommandError
+from queenright.cli.one_time_job import Question
 from queenright.cli.options import cluster_argument, force_option, manifests_option
 from queenright.cli.prompts import confirm_by_name
-from queenright.cli.repository_job import Question, answer_of
+from queenright.cli.repository_job import SILENCE, answer_of, lacking
+from queenright.core.kinds.postgres_cluster.desired.base_backup import CHECK_PROGRAM
 from queenright.core.kinds.postgres_cluster.in_place.asking import (
     Coverage,
     checking_service,
@@ -34,6 +36,8 @@ CHECK = Question(
     read=read_coverage,
     prefix="restore-check: ",
     lasts_s=300.0,
+    silence=SILENCE,
+    lacking=lacking(CHECK_PROGRAM),
 )
 
 EPILOG = """\b

@@ -245,6 +245,16 @@ def test_where_the_swarm_gives_no_lines_of_a_node_another_member_is_asked(nodes:
     staged(play)
 
 
+def test_a_member_image_without_the_program_is_named() -> None:
+    async def play(stage: Stage) -> None:
+        stage.world.orchestrator.exit_code = lambda _: 127
+        assert await stage.command(everything()) == 1
+        assert "was not read: the member image has no backup-list; update the image" in stage.err
+        assert stage.world.store.service_named(LIST_JOB) is None
+
+    staged(play)
+
+
 def test_without_lines_of_any_node_the_cause_and_the_cure_are_told() -> None:
     async def play(stage: Stage) -> None:
         world = stage.world

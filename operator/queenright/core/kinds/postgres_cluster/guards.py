@@ -30,6 +30,7 @@ from queenright.core.kinds.postgres_cluster.in_place.guard import (
     restores_are_asked_for,
     unasked_disruptions,
 )
+from queenright.core.kinds.postgres_cluster.losses.data_end_guard import data_ends_are_read
 from queenright.core.kinds.postgres_cluster.losses.raft_log_guard import (
     raft_logs_are_lost,
     service_after,
@@ -262,6 +263,7 @@ CLUSTER_GUARDS: tuple[Guard, ...] = (
     pauses_are_respected,
     backups_are_safe,
     drills_touch_nothing,
+    data_ends_are_read,
     repository_stays,
     sql_goes_to_the_leader,
 )

@@ -22,6 +22,7 @@ from queenright.core.kinds.postgres_cluster.expansion import (
 )
 from queenright.core.kinds.postgres_cluster.guards import CLUSTER_GUARDS, is_keepalived
 from queenright.core.kinds.postgres_cluster.in_place.guard import is_stopped_member
+from queenright.core.kinds.postgres_cluster.losses.data_end_guard import is_data_end_job
 from queenright.core.kinds.postgres_cluster.planner import (
     RULES,
     plan_cluster,
@@ -55,6 +56,7 @@ class PostgresClusterKind(Kind[PostgresCluster, DesiredCluster]):
         is_stopped_member,
         is_backup_job,
         is_drill_job,
+        is_data_end_job,
         is_left_repository,
     )
 

@@ -240,6 +240,7 @@ def test_every_guard_is_in_force() -> None:
         "pauses_are_respected",
         "backups_are_safe",
         "drills_touch_nothing",
+        "data_ends_are_read",
         "repository_stays",
         "sql_goes_to_the_leader",
         "replicas_have_a_database",

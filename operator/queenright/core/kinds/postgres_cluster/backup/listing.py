@@ -7,24 +7,15 @@ left behind. Invariant: a list counts only with the line that says how many back
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from queenright.core.kinds.postgres_cluster.desired.base_backup import (
-    LIST_ROLE,
-    why_no_job,
-)
+from queenright.core.kinds.postgres_cluster.desired.base_backup import why_no_job
 from queenright.core.kinds.postgres_cluster.state import ClusterState
-from queenright.core.observed import LiveService
-from queenright.core.planning.ages import certain_age
 from queenright.core.swarm.label_values import read_json, read_moment, read_whole
-from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
+from queenright.core.swarm.objects import Service
 
-LIST_LASTS = timedelta(minutes=10)
-"""Age at which a job that lists is nobody's any more: a command waits for less."""
-LINES = 10_000
-"""Lines of a list that are read."""
 _COUNT = re.compile(r"^listed ([0-9]{1,6}) base backups$", re.MULTILINE)
 
 
@@ -121,12 +112,3 @@ def member_to_ask(state: ClusterState, silent: Mapping[str, str]) -> Service | s
         else:
             return live.value
     return "; ".join(reasons)
-
-
-def left_lists(state: ClusterState) -> Iterator[LiveService]:
-    """The jobs that a command has left behind."""
-    for live in state.swarm.index.services_labelled(CLUSTER_LABEL, state.desired.name):
-        if live.value.labels.get(ROLE_LABEL) == LIST_ROLE:
-            age = certain_age(live.created_at, state.now, state.seen_s_ago.get(live.id))
-            if age > LIST_LASTS:
-                yield live

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_commands
+from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_command
 from queenright.core.kinds.postgres_cluster.raft_reset import STUCK
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.lost_amount import losses_told
@@ -76,7 +76,7 @@ def lost_quorum_holds(state: ClusterState) -> Iterator[Hold]:
         f"{voters} Raft nodes answer, and {voters // 2 + 1} have to reach each other); bring back "
         f"{nodes}, or the network between the nodes: no data is lost while it waits. Where a "
         f"majority is gone for ever, see Trouble in docs/guide.md{choices(state)}"
-        f"{end_commands(state)}",
+        f"{end_command(state)}",
         wants_attention=True,
     )
 

@@ -17,7 +17,7 @@ from datetime import timedelta
 
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import lasts
-from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_commands
+from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_command
 from queenright.core.kinds.postgres_cluster.raft_reset import ANEW, FENCE, JOIN, Anew
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.topology.settled import (
@@ -81,7 +81,7 @@ def next_request(state: ClusterState, logs: Logs) -> tuple[DesiredMember, Anew] 
     if isinstance(ends, str):
         return ends
     if logs.unknown:
-        return why_missing(logs, ends) + end_commands(state)
+        return why_missing(logs, ends) + end_command(state)
     begun = {request for request in logs.begun.values() if request is not None}
     named = {request.leader for request in begun} or {newest(state, ends)}
     for name, request in sorted(logs.begun.items()):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from queenright.core.actions import AnyAction, CreateService, RemoveService
 from queenright.core.kinds.postgres_cluster.backup.choice import chosen, why_none_now
-from queenright.core.kinds.postgres_cluster.backup.listing import left_lists
 from queenright.core.kinds.postgres_cluster.backup.run import (
     BackupRun,
     again_at,
@@ -22,7 +21,12 @@ from queenright.core.kinds.postgres_cluster.backup.run import (
     run_of,
     why_due,
 )
-from queenright.core.kinds.postgres_cluster.desired.base_backup import backup_job, job_name
+from queenright.core.kinds.postgres_cluster.command_jobs import left_jobs
+from queenright.core.kinds.postgres_cluster.desired.base_backup import (
+    LIST_ROLE,
+    backup_job,
+    job_name,
+)
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.manifest.moments import format_moment
 from queenright.core.observed import NotAsked
@@ -30,7 +34,7 @@ from queenright.core.planning.plan import Hold
 
 
 def plan_base_backups(state: ClusterState) -> Iterator[AnyAction | Hold]:
-    for left in left_lists(state):
+    for left in left_jobs(state, LIST_ROLE):
         reason = f"{left.value.name} was left behind by a command that lists the base backups"
         yield RemoveService(left.id, left.value.name, reason=reason)
     jobs = [run_of(state, live) for live in backup_jobs(state)]

@@ -4,13 +4,16 @@
 ``losses.removed`` those of a note for commits that a failover lost. What can be
 repaired without a choice is repaired by others: by the member image (Raft's files), Patroni (an
 empty data directory, a rewind), ``rules.raft`` and ``topology`` (a copy that was interrupted).
+The job of a command that was killed while it asked where the data end is removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from queenright.core.actions import AnyAction
+from queenright.core.actions import AnyAction, RemoveService
+from queenright.core.kinds.postgres_cluster.command_jobs import left_jobs
+from queenright.core.kinds.postgres_cluster.desired.data_end import DATA_END_ROLE
 from queenright.core.kinds.postgres_cluster.losses.damage import damage_holds
 from queenright.core.kinds.postgres_cluster.losses.lone_raft import (
     lone_raft_holds,
@@ -23,6 +26,9 @@ from queenright.core.planning.plan import Hold
 
 
 def plan_losses(state: ClusterState) -> Iterator[AnyAction | Hold]:
+    for left in left_jobs(state, DATA_END_ROLE):
+        reason = f"{left.value.name} was left behind by a command that asks where the data end"
+        yield RemoveService(left.id, left.value.name, reason=reason)
     if state.is_deployed and state.is_bootstrapped:
         yield from damage_holds(state)
         yield from lone_raft_holds(state)

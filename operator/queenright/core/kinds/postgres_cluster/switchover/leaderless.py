@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from queenright.core.actions import Failover
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_commands
+from queenright.core.kinds.postgres_cluster.losses.untold_ends import end_command
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.accepted_loss import (
     SETTINGS_UNKNOWN,
@@ -57,7 +57,7 @@ def decide_failover(state: ClusterState) -> Failover | Hold | None:
         reason = (
             f"cluster {name}: nobody leads, and the operator names no leader ({why}); bring every "
             "member back, or accept the loss of what the others do not have: queenright failover "
-            f"{name} --candidate and a member's name{choices(state)}{end_commands(state)}"
+            f"{name} --candidate and a member's name{choices(state)}{end_command(state)}"
         )
         return Hold(f"failover/{name}", reason, wants_attention=True)
     if wait := electing(state, UNLOCKED):
