@@ -1,6 +1,6 @@
 """Desired state of a cluster on the swarm as it is: deployed members stay as they were deployed.
 
-Remembers what it has expanded, by the identity of the document, from pass to pass.
+Remembers what it has expanded, by the identity of the document's resource, from pass to pass.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ from queenright.core.kinds.postgres_cluster.schema.cluster import PostgresCluste
 from queenright.core.kinds.postgres_cluster.topology.replaced import (
     NO_REPLACEMENT,
     Nodes,
+    Replacement,
     homes_of,
     noted_replacements,
     replacement_of,
     with_homes,
 )
-from queenright.core.kinds.postgres_cluster.topology.wanted import UNCHANGED, topology_of
+from queenright.core.kinds.postgres_cluster.topology.wanted import (
+    UNCHANGED,
+    Topology,
+    topology_of,
+)
 from queenright.core.manifest.document import Document
 from queenright.core.manifest.identity import Identity
 from queenright.core.manifest.remembered import MOST_DOCUMENTS
@@ -54,7 +59,7 @@ def expand_here(
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
     standing = standing_in(document, places, swarm)
-    cluster = with_members_as_before(Identity(document), places, homes, standing)
+    cluster = with_members_as_before(Identity(document.resource), places, homes, standing)
     nodes = swarm.index.addresses
     if any(not m.address and not nodes.get(m.node) for m in cluster.spec.members):
         return None
@@ -68,11 +73,11 @@ def expand_here(
     named |= {volume.node} if volume is not None else set()
     named |= {*cluster.spec.proxies.nodes} if cluster.spec.vip is not None else set()
     found = tuple((n, nodes[n]) for n in sorted(named & nodes.keys()))
-    desired = expand_as_before(Identity(document), found, places, claims, deployed)
+    desired = expand_as_before(Identity(document.resource), found, places, claims, deployed)
     topology = topology_of(with_homes(document.resource, homes), places, nodes)
     replacement = replacement_of(document.resource, noted, nodes)
     if topology != UNCHANGED or replacement != NO_REPLACEMENT:
-        desired = replace(desired, topology=topology, replacement=replacement)
+        desired = with_changes(Identity(desired), topology, replacement)
     if deployed.was_whole:
         desired = with_deployed_restore(desired, swarm)
     return with_deployed_requests(with_deployed_secrets(desired, swarm), swarm)
@@ -85,7 +90,7 @@ def as_deployed(document: Document[PostgresCluster], swarm: SwarmState) -> Postg
     noted = noted_replacements(document.name, swarm)
     homes = homes_of(document.resource, places, noted, swarm)
     standing = standing_in(document, places, swarm)
-    return with_members_as_before(Identity(document), places, homes, standing)
+    return with_members_as_before(Identity(document.resource), places, homes, standing)
 
 
 def standing_in(
@@ -138,18 +143,27 @@ def missing_nodes(cluster: PostgresCluster, swarm: SwarmState) -> str:
 
 @lru_cache(maxsize=MOST_DOCUMENTS)
 def with_members_as_before(
-    same: Identity[Document[PostgresCluster]],
+    same: Identity[PostgresCluster],
     places: tuple[DeployedMember, ...],
     homes: Nodes = (),
     standing: tuple[str, ...] = (),
 ) -> PostgresCluster:
     """``with_deployed_members``, remembered from pass to pass."""
-    return with_deployed_members(with_homes(same.value.resource, homes), places, standing)
+    return with_deployed_members(with_homes(same.value, homes), places, standing)
+
+
+@lru_cache(maxsize=MOST_DOCUMENTS)
+def with_changes(
+    same: Identity[DesiredCluster], topology: Topology, replacement: Replacement
+) -> DesiredCluster:
+    """The desired state with the members that come, go and move, remembered from pass to pass: its
+    digest is made once."""
+    return replace(same.value, topology=topology, replacement=replacement)
 
 
 @lru_cache(maxsize=MOST_DOCUMENTS)
 def expand_as_before(
-    same: Identity[Document[PostgresCluster]],
+    same: Identity[PostgresCluster],
     nodes: tuple[tuple[str, str], ...],
     places: tuple[DeployedMember, ...],
     claims: DesiredCatalog = NO_CATALOG,
