@@ -2,7 +2,8 @@
 
 Each answer that is given again is judged, where the operator's own rules made it. One that was just
 made on views of the inputs can only be wrong by a view that differs from its input: of these the
-first and then each fourth is judged. Production never makes both. The judge also finds a view of
+first and then each fourth is judged. One that was made of the inputs themselves can't be wrong.
+Production never makes both. The judge also finds a view of
 the inputs that lacks something which the real ones have: there what is made fails on the view, and
 not on the inputs.
 """
@@ -25,7 +26,7 @@ from queenright.engine.remembered import Inputs, Remembered, What
 @dataclass
 class Judged:
     """``wrong`` tells each answer that is not what is made anew, ``given_again`` counts those that
-    were remembered, ``made`` those that were not."""
+    were remembered, ``made`` those that were made on views."""
 
     wrong: list[str] = field(default_factory=list)
     failed_on_view: list[str] = field(default_factory=list)
@@ -58,11 +59,11 @@ def judged_memory() -> Iterator[Judged]:
         *,
         may_last: Callable[[Any], bool] = lambda _: True,
     ) -> Any:
-        began: list[Inputs] = []
+        began: list[bool] = []
         failed: list[Exception] = []
 
         def watched(view: Inputs) -> Any:
-            began.append(view)
+            began.append(view is not inputs)
             try:
                 return make(view)
             except Exception as error:
@@ -72,9 +73,10 @@ def judged_memory() -> Iterator[Judged]:
         told = answer(self, about, given, inputs, watched, may_last=may_last)
         if failed and is_real(about, given):
             found.failed_on_view.append(f"{about}: fails where it is recorded only: {failed[0]!r}")
-        found.made += bool(began)
+        found.made += any(began)
         found.given_again += not began
-        if not is_real(about, given) or (began and found.made % MADE_ONE_IN != 1):
+        is_turn = not began or (any(began) and found.made % MADE_ONE_IN == 1)
+        if not is_real(about, given) or not is_turn:
             return told
         fresh = make(inputs)
         if all_of(told) != all_of(fresh):

@@ -230,10 +230,10 @@ async def act(
 def judge(
     view: PlannedObject[Any], inputs: Inputs, ruleset: Ruleset, memory: LoopState
 ) -> Refusal | None:
-    """Return the first guard's refusal of a plan, None if it may be carried out: for a plan that
-    does nothing, as it is remembered."""
+    """Return the first guard's refusal of a plan, None if it may be carried out: for a plan that is
+    remembered, and so does nothing, as it is remembered."""
     guards, plan = ruleset.guards, view.plan
-    if plan.actions or not isinstance(inputs.observed.swarm, Known):
+    if not memory.remembered.keeps((view.key, "plan"), plan):
         return refusal_by(guards, plan, inputs.observed)
     refusal = memory.remembered.answer(
         (view.key, "refusal"),

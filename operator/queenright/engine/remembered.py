@@ -2,7 +2,8 @@
 
 Invariant: an answer is given again only if its document, its desired state and its rules are the
 same, and every question that making it had asked of the observation, of other documents and of the
-time has the same answer in this pass. What has the time in it is made anew in each pass.
+time has the same answer in this pass. What has the time in it is made anew in each pass. After an
+answer that could not be kept the next one is made without a record of what it asks.
 """
 
 from __future__ import annotations
@@ -146,6 +147,9 @@ class Remembered:
     documents, which is not compared again while it is the same object."""
 
     kept: dict[tuple[DocumentKey, What], Kept] = field(default_factory=dict)
+    passing: set[tuple[DocumentKey, What]] = field(default_factory=set)
+    """The answers that could not be kept when they were made last. The next ones mostly can't
+    either, and a record takes a third of the time of making them."""
     swarm: tuple[SwarmState, SwarmState] | None = None
     """The last reading of the swarm as it came, and in order."""
     about: tuple[Sequence[Document], LabelsOfOthers, Claims] | None = None
@@ -188,6 +192,11 @@ class Remembered:
     ) -> T:
         """Return what ``make`` gives for these inputs. ``given`` are the values besides them that
         it reads, compared by identity; only an answer that ``may_last`` is kept."""
+        if about in self.passing:
+            passing = make(inputs)
+            if may_last(passing):
+                self.passing.discard(about)
+            return passing
         kept, sources = self.kept.get(about), self._sources(about[1], inputs)
         if (
             kept is not None
@@ -205,7 +214,14 @@ class Remembered:
             return make(inputs)
         if record.is_lasting and may_last(answer):
             self.kept[about] = Kept(given, record.closed(), answer)
+        else:
+            self.passing.add(about)
         return answer
+
+    def keeps(self, about: tuple[DocumentKey, What], answer: object) -> bool:
+        """Return True if this very answer may be given again."""
+        kept = self.kept.get(about)
+        return kept is not None and kept.answer is answer
 
     def _sources(self, what: What, inputs: Inputs) -> Sources:
         """Return the inputs with their marks."""
@@ -219,6 +235,7 @@ class Remembered:
         """Forget documents that are neither described nor deployed any more."""
         for kept in [kept for kept in self.kept if kept[0] not in keys]:
             del self.kept[kept]
+        self.passing = {about for about in self.passing if about[0] in keys}
 
 
 def is_unchanged(before: SwarmState, now: SwarmState) -> bool:

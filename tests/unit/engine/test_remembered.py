@@ -107,6 +107,38 @@ def test_an_answer_that_may_not_last_is_made_in_each_pass() -> None:
     assert made.count == 2
 
 
+def test_after_an_answer_that_could_not_be_kept_the_next_one_is_made_without_a_record() -> None:
+    memory, lasts = Remembered(), [False, False, True, True]
+    seen: list[bool] = []
+
+    def found(given: Inputs) -> object:
+        seen.append(given is INPUTS)
+        return role(given)
+
+    def may_last(_: object) -> bool:
+        return lasts[len(seen) - 1]
+
+    for _ in range(5):
+        memory.answer((KEY, "plan"), (), INPUTS, found, may_last=may_last)
+    assert seen == [False, True, True, False], "recorded again once an answer may last, then kept"
+
+
+def test_a_document_that_is_gone_leaves_nothing_behind() -> None:
+    memory = Remembered()
+    memory.answer((KEY, "plan"), (), INPUTS, role, may_last=lambda _: False)
+    memory.forget_others(())
+    assert not memory.passing
+
+
+def test_only_the_very_answer_that_is_kept_counts_as_kept() -> None:
+    memory = Remembered()
+    kept, passing = Plan("main", ""), Plan("main", "")
+    assert not memory.keeps((KEY, "plan"), kept)
+    memory.answer((KEY, "plan"), (), INPUTS, lambda _: kept)
+    assert memory.keeps((KEY, "plan"), kept)
+    assert not memory.keeps((KEY, "plan"), passing)
+
+
 def test_a_comparison_of_the_time_lasts_until_its_answer_changes() -> None:
     memory = Remembered()
     made = Made(lambda given: given.now < NOW + timedelta(hours=1))
