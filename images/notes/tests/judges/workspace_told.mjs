@@ -1,5 +1,6 @@
 // Mentions people and reads notifications in two Chromium browsers on two replicas, and prints a line for each scenario that holds.
 // Arguments: the addresses of the replicas, and the people, a token and the ids of pages as JSON.
+import { awaitsTheWorkspace } from './chromium.mjs';
 import { ada, accessible, api, bob, browser, edit, first, holds, isSaved, pages, second, signIn, until, wrong } from './workspace_tools.mjs';
 
 const PHONE = { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true };
@@ -8,6 +9,7 @@ const LOOKS = { light: {}, dark: { colorScheme: 'dark' }, phone: PHONE };
 async function person(base, who, path, more = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, ...more });
   context.setDefaultTimeout(30_000);
+  context.on('page', awaitsTheWorkspace);
   const page = await context.newPage();
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));
   await signIn(page, base, who);
