@@ -92,6 +92,7 @@ class Counting:
         self._data, self._count = data, count
         self._apart: tuple[int, int] | None = None
         self._found: tuple[int, int] | None = None
+        self._kept: Path | None = None
 
     def hear(self, line: str) -> None:
         """Take a line of the program's."""
@@ -99,7 +100,7 @@ class Counting:
         if match and self._apart is None:
             self._apart = int(match[2]), bytes_of(match[1])
             try:
-                kept = kept_control(self._data)
+                kept = self._kept = kept_control(self._data)
             except OSError as error:
                 self._warn(error)
                 return
@@ -110,8 +111,6 @@ class Counting:
             self._found = self._count(self._data, kept, timeline, begin)
         except (UnknownEndError, OSError, ValueError) as error:
             self._warn(error)
-        finally:
-            shutil.rmtree(kept, ignore_errors=True)
 
     @staticmethod
     def _warn(error: Exception) -> None:
@@ -125,6 +124,11 @@ class Counting:
         end, commits = self._found or (None, None)
         now = int(time.time())  # noqa: TID251  # a program of its own, without ports
         return Removed(*self._apart, end, commits, now)
+
+    def close(self) -> None:
+        """Remove what was kept; a count that goes on is not waited for."""
+        if self._kept is not None:
+            shutil.rmtree(self._kept, ignore_errors=True)
 
 
 def note(raft: Path, removed: Removed | None, before: Removed | None = None) -> None:

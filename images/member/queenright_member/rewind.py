@@ -151,6 +151,7 @@ def follow(lines: Iterable[str], data: Path) -> tuple[bool, bool]:
     sys.stderr.flush()
     if removed is not None and removed.commits is None:
         note_removed(raft, counting.end(), removed)
+    counting.close()
     return has_begun, lacks_wal
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -163,8 +164,14 @@ def test_a_count_that_takes_longer_does_not_delay_the_rewind(data: Path) -> None
     ids=["commits", "none but a checkpoint", "cut off by the rewind"],
 )
 def test_a_count_that_ends_during_the_rewind_is_noted_at_its_end(
-    data: Path, end: str, commits: int, found: list[tuple[int | None, int | None]]
+    data: Path,
+    end: str,
+    commits: int,
+    found: list[tuple[int | None, int | None]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (data.parent / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(data.parent / "tmp"))
     raft, said = data.parent / "raft", STATISTICS.format(end=end)
     raft.mkdir()
     if not commits:
@@ -188,6 +195,7 @@ def test_a_count_that_ends_during_the_rewind_is_noted_at_its_end(
             time.sleep(0.01)
 
     assert follow(lines(), data) == (True, False)
+    assert not [*(data.parent / "tmp").iterdir()]
     former, *later = noted(raft)
     assert former["timeline"] == 2
     assert [(one["end"], one["commits"]) for one in later] == found
