@@ -122,12 +122,17 @@ function UpdateBar() {
   );
 }
 
+/** After how long a part that was not to be had is fetched again. */
+const AGAIN_MS = 5000;
+
 /** The list of what a failover has lost, fetched when there is something in it. */
 function useLost(): FunctionComponent | false {
   const [list, setList] = useState<{ Lost: FunctionComponent }>();
   const isWanted = hasLost.value;
   useEffect(() => {
-    if (isWanted) void import("../screens/lost/list").then(setList, () => undefined);
+    const fetchList = (): void =>
+      void import("../screens/lost/list").then(setList, () => setTimeout(fetchList, AGAIN_MS));
+    if (isWanted) fetchList();
   }, [isWanted]);
   return isWanted && !!list && list.Lost;
 }
