@@ -6,13 +6,14 @@ that may be running counts as running.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from queenright.core.actions import (
     AdjustService,
     AnyAction,
     LabelNode,
     RemoveConfig,
+    RemoveService,
     RestartPostgres,
     RestartService,
     UpdateService,
@@ -21,7 +22,16 @@ from queenright.core.observed import Known, LiveService, MemberStatus, Observed,
 from queenright.core.observed.constraints import loses_place
 from queenright.core.planning.plan import Plan
 from queenright.core.swarm.diff import diff, disrupts
-from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL
+from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
+
+
+def removes_only(
+    action: RemoveService, observed: Observed, suits: Callable[[Service], bool]
+) -> bool:
+    """Return True if what the action removes is known, and every service of its id suits."""
+    swarm = swarm_of(observed)
+    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
+    return bool(found) and all(map(suits, found))
 
 
 def swarm_of(observed: Observed) -> SwarmState | None:

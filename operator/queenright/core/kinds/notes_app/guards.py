@@ -11,7 +11,7 @@ from queenright.core.actions import RemoveService
 from queenright.core.kinds.notes_app.desired.dump_job import DUMP_ROLE
 from queenright.core.kinds.notes_app.desired.edge import EDGE_ROLE
 from queenright.core.observed import Known, LiveService, Observed
-from queenright.core.planning.disruption import is_member, stops, swarm_of
+from queenright.core.planning.disruption import is_member, removes_only, stops, swarm_of
 from queenright.core.planning.plan import Guard, Plan, Refusal
 from queenright.core.swarm.objects import APP_LABEL, CLUSTER_LABEL, DATABASE_LABEL, ROLE_LABEL
 
@@ -58,13 +58,14 @@ def is_dump(action: RemoveService, observed: Observed) -> bool:
     What it has written is on a volume or in a directory, and a dump that is not finished does not
     have its final name.
     """
-    swarm = swarm_of(observed)
-    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
-    return bool(found) and all(
-        APP_LABEL in service.labels
-        and service.labels.get(ROLE_LABEL) == DUMP_ROLE
-        and service.mode == "replicated-job"
-        for service in found
+    return removes_only(
+        action,
+        observed,
+        lambda service: (
+            APP_LABEL in service.labels
+            and service.labels.get(ROLE_LABEL) == DUMP_ROLE
+            and service.mode == "replicated-job"
+        ),
     )
 
 

@@ -69,6 +69,7 @@ from queenright.core.observed import Known, Observed, Unknown
 from queenright.core.planning.disruption import (
     known_peers,
     peers,
+    removes_only,
     runs_alone,
     swarm_of,
 )
@@ -227,17 +228,15 @@ def initialised_once(plan: Plan, observed: Observed) -> Refusal | None:
 
 def is_keepalived(action: RemoveService, observed: Observed) -> bool:
     """True if the service is a cluster's keepalived, with nothing on any volume."""
-    match observed.swarm:
-        case Known(swarm):
-            found = [live.value for live in swarm.index.services_with_id(action.id)]
-            return bool(found) and all(
-                CLUSTER_LABEL in service.labels
-                and service.labels.get(ROLE_LABEL) == VIP_ROLE
-                and not any(mount.kind != "tmpfs" for mount in service.mounts)
-                for service in found
-            )
-        case _:
-            return False
+    return removes_only(
+        action,
+        observed,
+        lambda service: (
+            CLUSTER_LABEL in service.labels
+            and service.labels.get(ROLE_LABEL) == VIP_ROLE
+            and not any(mount.kind != "tmpfs" for mount in service.mounts)
+        ),
+    )
 
 
 CLUSTER_GUARDS: tuple[Guard, ...] = (

@@ -32,7 +32,7 @@ from queenright.core.kinds.postgres_cluster.desired.base_backup import (
 from queenright.core.kinds.postgres_cluster.patroni.config_keys import pause_reason
 from queenright.core.observed import Known, LiveService, Observed
 from queenright.core.planning.assemble import sorted_holds
-from queenright.core.planning.disruption import peers, runs_alone, swarm_of
+from queenright.core.planning.disruption import peers, removes_only, runs_alone, swarm_of
 from queenright.core.planning.plan import Hold, Plan, Refusal
 from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
 
@@ -164,12 +164,13 @@ def member_beside(job: Service, plan: Plan, observed: Observed) -> LiveService |
 def is_backup_job(action: RemoveService, observed: Observed) -> bool:
     """True if the service is the job of a base backup or of a list: what it has made is in the
     repository, and what is not finished is not listed there."""
-    swarm = swarm_of(observed)
-    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
-    return bool(found) and all(
-        CLUSTER_LABEL in service.labels
-        and service.labels.get(ROLE_LABEL) in {BACKUP_ROLE, LIST_ROLE}
-        and service.mode == "replicated-job"
-        and not is_writing(service)
-        for service in found
+    return removes_only(
+        action,
+        observed,
+        lambda service: (
+            CLUSTER_LABEL in service.labels
+            and service.labels.get(ROLE_LABEL) in {BACKUP_ROLE, LIST_ROLE}
+            and service.mode == "replicated-job"
+            and not is_writing(service)
+        ),
     )

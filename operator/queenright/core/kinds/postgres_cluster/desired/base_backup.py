@@ -140,7 +140,6 @@ def job_beside(cluster: str, member: Service, variables: Mapping[str, str]) -> S
         for name, text in member.environment.items()
         if name in {"BACKUP_URL", "BACKUP_ENDPOINT", "BACKUP_REGION", "BACKUP_COMPRESSION"}
     }
-    data = next(mount.source for mount in member.mounts if mount.target == DATA_TARGET)
     return Service(
         name="",
         image=member.image,
@@ -156,7 +155,7 @@ def job_beside(cluster: str, member: Service, variables: Mapping[str, str]) -> S
         mounts=tuple(
             sorted(
                 (
-                    Mount(DATA_TARGET, source=data, read_only=True),
+                    Mount(DATA_TARGET, source=data_volume(member), read_only=True),
                     scratch("/tmp", SCRATCH_BYTES),  # noqa: S108  # its tmpfs
                 )
             )
@@ -167,9 +166,14 @@ def job_beside(cluster: str, member: Service, variables: Mapping[str, str]) -> S
     )
 
 
+def data_volume(member: Service) -> str:
+    """Return the volume with the member's data; empty where its service mounts none."""
+    return next((mount.source for mount in member.mounts if mount.target == DATA_TARGET), "")
+
+
 def why_no_job(member: Service) -> str | None:
     """Reason why no job can be made beside a member as it runs; None when one can."""
-    if not any(mount.target == DATA_TARGET and mount.source for mount in member.mounts):
+    if not data_volume(member):
         return "its service mounts no volume with the data"
     targets = {file.target for file in member.secrets}
     if "BACKUP_URL" not in member.environment or not {*FILES[:2]} <= targets:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import hashlib
 
-from queenright.core.kinds.postgres_cluster.desired.base_backup import DATA_TARGET, MEMORY_BYTES
+from queenright.core.kinds.postgres_cluster.desired.base_backup import (
+    DATA_TARGET,
+    MEMORY_BYTES,
+    data_volume,
+)
 from queenright.core.kinds.postgres_cluster.desired.services import (
     NO_CHECK,
     POSTGRES_ID,
@@ -43,11 +47,6 @@ def data_end_job_name(cluster: str, member: str) -> str:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
     return f"{name[: NAME_MOST - _DIGITS - 1].rstrip('-')}_{digest}"
-
-
-def data_volume(member: Service) -> str:
-    """Return the volume with the member's data; empty where its service mounts none."""
-    return next((m.source for m in member.mounts if m.target == DATA_TARGET), "")
 
 
 def node_constraint(node_id: str) -> str:

@@ -12,7 +12,7 @@ from queenright.core.actions import CreateService, RemoveService
 from queenright.core.kinds.postgres_cluster.backup.guard import is_job as is_base_backup
 from queenright.core.kinds.postgres_cluster.desired.drill import DRILL_ROLE, FILES
 from queenright.core.observed import Observed
-from queenright.core.planning.disruption import peers, swarm_of
+from queenright.core.planning.disruption import peers, removes_only, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
 
@@ -61,12 +61,13 @@ def reasons(job: Service, plan: Plan, observed: Observed) -> Iterator[str]:
 
 def is_drill_job(action: RemoveService, observed: Observed) -> bool:
     """True if the service is a drill's job: its data are a copy that nobody needs."""
-    swarm = swarm_of(observed)
-    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
-    return bool(found) and all(
-        CLUSTER_LABEL in service.labels
-        and is_drill(service)
-        and service.mode == "replicated-job"
-        and not any(mount.kind != "tmpfs" for mount in service.mounts)
-        for service in found
+    return removes_only(
+        action,
+        observed,
+        lambda service: (
+            CLUSTER_LABEL in service.labels
+            and is_drill(service)
+            and service.mode == "replicated-job"
+            and not any(mount.kind != "tmpfs" for mount in service.mounts)
+        ),
     )

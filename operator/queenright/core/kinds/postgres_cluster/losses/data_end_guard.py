@@ -14,13 +14,13 @@ from queenright.core.kinds.postgres_cluster.backup.guard import (
     member_beside,
     volumes_of,
 )
+from queenright.core.kinds.postgres_cluster.desired.base_backup import data_volume
 from queenright.core.kinds.postgres_cluster.desired.data_end import (
     DATA_END_ROLE,
-    data_volume,
     node_constraint,
 )
 from queenright.core.observed import Observed, SwarmState
-from queenright.core.planning.disruption import swarm_of
+from queenright.core.planning.disruption import removes_only, swarm_of
 from queenright.core.planning.plan import Plan, Refusal
 from queenright.core.swarm.objects import CLUSTER_LABEL, ROLE_LABEL, Service
 
@@ -76,12 +76,13 @@ def place_reasons(job: Service, plan: Plan, observed: Observed, swarm: SwarmStat
 
 def is_data_end_job(action: RemoveService, observed: Observed) -> bool:
     """True if the service is such a job: it has written nothing."""
-    swarm = swarm_of(observed)
-    found = [live.value for live in swarm.index.services_with_id(action.id)] if swarm else []
-    return bool(found) and all(
-        CLUSTER_LABEL in service.labels
-        and is_data_end(service)
-        and service.mode == "replicated-job"
-        and not is_writing(service)
-        for service in found
+    return removes_only(
+        action,
+        observed,
+        lambda service: (
+            CLUSTER_LABEL in service.labels
+            and is_data_end(service)
+            and service.mode == "replicated-job"
+            and not is_writing(service)
+        ),
     )

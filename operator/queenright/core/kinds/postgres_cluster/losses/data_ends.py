@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from queenright.core.kinds.postgres_cluster.desired.base_backup import data_volume
 from queenright.core.kinds.postgres_cluster.desired.cluster import DesiredMember
-from queenright.core.kinds.postgres_cluster.desired.data_end import data_volume
 from queenright.core.kinds.postgres_cluster.state import ClusterState
 from queenright.core.kinds.postgres_cluster.switchover.lost_amount import (
     explained,
